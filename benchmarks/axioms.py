@@ -26,7 +26,6 @@ from irpretrain.axioms import compute
 from irpretrain.axioms.batch import Batch, BatchMaker
 from irpretrain.axioms.collection import Collection, open_collection
 from irpretrain.axioms.compute import QUERIES_AT_ONCE, compute_axiom_values
-from irpretrain.axioms.documents import DocumentWords
 from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
@@ -36,6 +35,7 @@ from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
+from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_store import WordStore, write_word_store
 from sampling import paragraphs, squad_articles
 
@@ -123,7 +123,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def measure_parts(table: Path, inputs: Inputs, collection: Collection, repeats: int) -> dict[str, float]:
     """Return queries per second of each part of the work, by its name."""
-    stores = DocumentWords([inputs.words], len(collection.terms.numbers))
+    stores = WordDocuments.open([inputs.words], len(collection.terms.numbers))
     maker = BatchMaker(collection, stores, TEXT.words)
     rows = DOCUMENT_QUERIES.read(table)
     texts = rows["query"].to_pylist()

@@ -45,8 +45,7 @@ from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.evaluation.runs import read_run
-from irpretrain.retrieval.java import run_anserini
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class, run_anserini
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.compose import stream_texts

@@ -99,7 +99,7 @@ def imported_files(path: str) -> Iterator[str]:
 
 
 COMPUTE = "src/irpretrain/training/compute.py"
-WITHOUT_DEVICE = {"make_term_targets", "write_term_weight_page"}
+WITHOUT_DEVICE = {"make_term_targets"}
 """Rules that compute on no device, though a module that they use can: it has functions of other rules too."""
 ALL = rules()
 JOBS = [rule for rule in ALL if "output" in rule.directives]

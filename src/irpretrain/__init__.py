@@ -3,8 +3,6 @@
 The names below are the library; docs/library.md shows each in a few lines.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -4,8 +4,6 @@ What is being written has the name `.<target>.<host>.<process id>.partial`. A ki
 next write of the same target on that host removes it.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -3,8 +3,6 @@
 Every output appears whole or not at all. What is wrong with the input is one message; the exit code is then 2.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
@@ -218,7 +216,7 @@ def _collection(options: argparse.Namespace, **sections: Any) -> Any:
 
 def _read_records(path: str, keys: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects of a file, which have these keys, with texts as values."""
-    from irpretrain.corpora.json_lines import read_objects
+    from irpretrain.corpora.json_files import read_objects
     from irpretrain.corpora.records import Malformed
 
     for entry in read_objects(Path(path)):

@@ -7,8 +7,6 @@ it calls, in another file, would go unnoticed.) Numba writes entries beside thei
 processor and version, so jobs may share the folder. It can be deleted at any time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable

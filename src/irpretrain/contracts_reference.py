@@ -3,8 +3,6 @@
 `python -m irpretrain.contracts_reference docs` writes; with `--check` it only compares and fails on a difference.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A disk without room, known whichever library met it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

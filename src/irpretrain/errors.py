@@ -4,8 +4,6 @@ Stages (see `irpretrain.stage`) print these without a traceback; any other excep
 software and keeps its traceback in the stage's log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Packages that `pip install irpretrain` leaves out, by the extra that brings them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

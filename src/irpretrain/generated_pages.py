@@ -1,7 +1,5 @@
 """Pages of the documentation that are made from the code, so that they cannot drift from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JSON files that a user gives: read whole, or refused with one message."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,11 +1,9 @@
 """Arrays that are written to disk as they come."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 import numpy as np
 
@@ -18,7 +16,7 @@ class GrowingArray:
         self._digest = hashlib.sha256()
         self._handle: BinaryIO
 
-    def __enter__(self) -> GrowingArray:
+    def __enter__(self) -> Self:
         self._handle = open(self._path, "wb")
         self._header()
         return self

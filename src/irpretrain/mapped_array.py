@@ -1,7 +1,5 @@
 """`.npy` files that are written through memory."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a message says of a name that does not exist: the nearest name that does."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 

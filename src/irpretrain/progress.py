@@ -4,8 +4,6 @@ These are lines on stderr, which the stage's log keeps. The display of a run (`i
 the logs, also from those of jobs on other machines.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized

@@ -4,8 +4,6 @@ The sidecar of `results/a/b.parquet` is `results/a/b.parquet.meta.json`. Wall ti
 to run, so sidecars are not part of the promise of equal bytes; everything they describe is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

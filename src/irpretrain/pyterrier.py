@@ -3,8 +3,6 @@
 None of them starts Java.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

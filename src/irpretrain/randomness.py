@@ -5,8 +5,6 @@ name is hashed to the 128-bit key of a Philox4x64-10 counter-based generator (Sa
 numbers: as easy as 1, 2, 3", SC 2011). So any number of cores, shards or retries gives the same draws.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

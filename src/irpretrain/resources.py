@@ -1,7 +1,5 @@
 """Where the project's data files lie: stop lists, names of wikis, and others that no code holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -8,15 +8,13 @@ message alone, any other as a pointer to the traceback in the log; the sidecar o
 the end with the counts handed to `done`.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import IRPretrainError
@@ -39,7 +37,7 @@ class _Log:
             self._file.write(text.encode("utf-8", "backslashreplace"))
         return len(text)
 
-    def __enter__(self) -> _Log:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

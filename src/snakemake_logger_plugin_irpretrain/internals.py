@@ -3,8 +3,6 @@
 tests/screen/test_snakemake_internals.py fails where Snakemake changes any of it. `workflow` is the Snakefile's global.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

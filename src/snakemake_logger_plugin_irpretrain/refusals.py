@@ -1,7 +1,5 @@
 """What Snakemake says before a run can start, as one message for the user."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

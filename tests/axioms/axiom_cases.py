@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from irpretrain.axioms.batch import Batch, BatchMaker
 from irpretrain.axioms.collection import Collection
-from irpretrain.axioms.documents import DocumentWords
 from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.config.axioms import Axiom, AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
+from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_store import write_word_store
 
 TEXT = TextConfig(words="alphanumeric")
@@ -56,7 +56,7 @@ def vector_rows(statistics: Path, vectors: Vectors | None) -> np.ndarray:
 
 def frequencies_of(store: Path, terms: Terms, count: int) -> np.ndarray:
     """Count, document by document, how many hold each term."""
-    documents = DocumentWords([store], len(terms.numbers))
+    documents = WordDocuments.open([store], len(terms.numbers))
     held = np.zeros(len(terms.names) + 1, np.int64)
     words, offsets = documents.gather(np.arange(count))
     for start, end in pairwise(offsets):
@@ -78,7 +78,7 @@ def make_batch(
     terms = read_terms(statistics, options.stop_list, options.stemming)
     frequencies = frequencies_of(store, terms, len(texts))
     collection = Collection(terms, frequencies, None, vector_rows(statistics, vectors), options)  # type: ignore[arg-type]
-    stores = DocumentWords([store], len(terms.numbers))
+    stores = WordDocuments.open([store], len(terms.numbers))
     rows = stores.rows(pa.chunked_array([[f"d{document}" for _, document in queries]], pa.string()))
     return BatchMaker(collection, stores, "alphanumeric").make([text for text, _ in queries], rows, rows)
 

@@ -13,8 +13,7 @@ import pytest
 from made_values import COLUMNS, random_rows, reference_features, row, write
 from scipy import stats
 
-from irpretrain.axioms.diagnosis import choose_diagnosis_pairs, diagnose
-from irpretrain.axioms.diagnosis_comparison import compare_models, mcnemar
+from irpretrain.axioms.diagnosis import choose_diagnosis_pairs, compare_models, diagnose, mcnemar
 from irpretrain.axioms.diagnosis_scores import score_diagnosis_pairs
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
 from irpretrain.config.retrieval import RerankingConfig

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from irpretrain.axioms.negatives import NONE, draw_negatives, weights
+from irpretrain.axioms.predictor_pairs import NONE, draw_negatives, weights
 
 RANKS = np.array([1, 5, 0, 6, 2, 0, 7])
 STARTS = np.array([0, 3, 5, 5, 7])

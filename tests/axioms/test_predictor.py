@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from made_values import COLUMNS, random_rows, row, write
 
-from irpretrain.axioms.effects import effects
 from irpretrain.axioms.predictor import load_predictor, symmetric
+from irpretrain.axioms.predictor_files import effects
 from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
 from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from irpretrain.axioms.temperature_search import Trial, best, search_temperature
+from irpretrain.axioms.calibration import Trial, best, search_temperature
 from irpretrain.config.axioms import CalibrationConfig
 
 BEYOND = 0.4

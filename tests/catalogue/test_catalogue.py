@@ -14,8 +14,7 @@ from small import write_entry
 
 from irpretrain.catalogue.completion import complete
 from irpretrain.catalogue.page import page
-from irpretrain.catalogue.read import read_catalogue
-from irpretrain.catalogue.readings import readings
+from irpretrain.catalogue.read import read_catalogue, readings
 from irpretrain.config import parse_config
 from irpretrain.corpora.registry import FORMATS, format_module
 from irpretrain.errors import ConfigError

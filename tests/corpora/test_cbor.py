@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import Unknown, dumps
 
-from irpretrain.corpora import cbor
-from irpretrain.corpora.cbor import CborError, CborReader
+from irpretrain.corpora import car
+from irpretrain.corpora.car import CborError, CborReader
 
 values = st.recursive(
     st.one_of(
@@ -88,7 +88,7 @@ def test_faults_have_a_byte(content, reason, byte):
 
 
 def test_items_are_bounded(monkeypatch):
-    monkeypatch.setattr(cbor, "LONGEST_ITEM", 10)
+    monkeypatch.setattr(car, "LONGEST_ITEM", 10)
     assert read(dumps([1] * 9)) == [1] * 9
     with pytest.raises(CborError, match="an item of more than 10 bytes"):
         read(dumps([1] * 11))

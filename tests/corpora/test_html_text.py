@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora.html_text import decode_page, page_text
+from irpretrain.corpora.web_pages import decode_page, page_text
 
 PAGE = """<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN">
 <HTML><HEAD><TITLE>Fish &amp; chips
@@ -74,7 +74,7 @@ def test_encodings(content, header, expected):
 
 
 def test_every_encoding_is_one_of_characters():
-    from irpretrain.corpora.html_text import _NAMES
+    from irpretrain.corpora.web_pages import _NAMES
 
     for name in set(_NAMES.values()):
         assert isinstance(b"abc".decode(name, "replace"), str)

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.passages import PASSAGES_PER_DOCUMENT, passages
 from irpretrain.corpora.records import Document
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.shards import PASSAGES_PER_DOCUMENT, passages, write_shard
 
 
 def cut(body, words):

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.corpora.spam_rankings import percentile_of
-from irpretrain.corpora.warc import Options, option_files, read
-from irpretrain.corpora.warc_records import read_warc
+from irpretrain.corpora.warc import Options, option_files, read, read_warc
 from irpretrain.errors import InputError
 
 INFO = b"""WARC/0.18

@@ -10,8 +10,7 @@ import pytest
 from irpretrain.config import Config, load_config
 from irpretrain.costs.encoder_work import sequences_of_group
 from irpretrain.costs.estimate import RULES, Row, estimate, table
-from irpretrain.costs.throughputs import Computing, Throughput
-from irpretrain.costs.work import Work
+from irpretrain.costs.work import Computing, Throughput, Work
 
 ROOT = Path(__file__).resolve().parents[2]
 BERT = Computing(encoder="BERT-base", layers=None, precision="bf16", device="gpu")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.costs.estimate import RULES
-from irpretrain.costs.throughputs import Throughput, read_throughputs
+from irpretrain.costs.work import Throughput, read_throughputs
 from irpretrain.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]

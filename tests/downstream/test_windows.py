@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_tasks import answering, squad, write_questions
 
-from irpretrain.downstream.answers import Candidate, answer_text, best_span
+from irpretrain.downstream.question_answering import Candidate, answer_text, best_span
 from irpretrain.downstream.windows import (
     NO_ANSWER,
     WindowSequences,

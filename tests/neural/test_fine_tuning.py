@@ -19,8 +19,8 @@ from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.provenance import sha256
-from irpretrain.retrieval.rerank import read_queries
 from irpretrain.retrieval.rerank_words import rerank_words
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.word_documents import WordDocuments
 from irpretrain.training import finetune as module
 from irpretrain.training.finetune import Topics, finetune

@@ -10,11 +10,10 @@ from test_series_figures import _texts
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
+from irpretrain.report.axiom_figures import diagnosis_dots, importance_bars
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
-from irpretrain.report.diagnosis_dots import diagnosis_dots
 from irpretrain.report.few_shot import compared_curves
 from irpretrain.report.figures import make_figures
-from irpretrain.report.importance_bars import importance_bars
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 

@@ -11,9 +11,9 @@ from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
 
 from irpretrain.config import Config
 from irpretrain.errors import InputError
-from irpretrain.report.first_stage_views import index_costs, tunings
 from irpretrain.report.html import write_report
 from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.run_views import index_costs, tunings
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
 INDEX = {"documents": 4, "documents_without_terms": 0, "length": 10.0, "queries": 3, "mean_ms": 0.5}

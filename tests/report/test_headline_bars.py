@@ -8,7 +8,7 @@ import pytest
 from small_run import flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.report.headline_bars import headline_bars
+from irpretrain.report.figure_views import headline_bars
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.scores import Scores
 

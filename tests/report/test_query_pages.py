@@ -23,7 +23,7 @@ from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import attribute
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.reranker import load_reranker
-from irpretrain.report.query_cases import (
+from irpretrain.report.cases import (
     GAIN,
     LOSS,
     NAMED,

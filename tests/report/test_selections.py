@@ -15,7 +15,7 @@ from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.selections import selections
+from irpretrain.report.run_views import selections
 
 
 @pytest.fixture

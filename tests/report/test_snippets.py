@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.report.snippets import best_window, snippet
-from irpretrain.report.weighted_words import Passage, PassageWord
+from irpretrain.report.weighted_words import Passage, PassageWord, best_window, snippet
 
 
 def passage(text: str, rest: str = ".") -> Passage:

@@ -11,7 +11,7 @@ from small_lucene import OPTIONS, TEXT, write_documents, write_queries, write_ve
 
 from irpretrain.retrieval import lucene, opened_index
 from irpretrain.retrieval.index_costs import SearchedIndex, measure_indexes
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.weighted_index import index_weights
 
 

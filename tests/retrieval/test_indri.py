@@ -22,7 +22,7 @@ from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene, positions
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.positions import Positions, build_positions
 
 BODIES = {

@@ -286,7 +286,7 @@ def test_my_wikipedia(tmp_path):
 
 
 OPENED = """
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class
 
 searcher = java_class("io.anserini.search.SimpleSearcher")({index!r})
 {setting}

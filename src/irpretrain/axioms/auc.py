@@ -1,7 +1,5 @@
 """Area under the ROC curve of pairwise preferences, and its interval by resampling documents."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -35,12 +33,9 @@ def area_with_interval(
     """Return the AUC with a percentile bootstrap interval of 95 %.
 
     Args:
-        scores: one a case.
-        labels: true for positive cases.
         documents: int, the document of each case. Cases of one document are not independent, so each resample draws
             documents, as many as there are, with replacement, and takes all cases of each.
         resamples: how many; those with one class alone are left out.
-        rng: stream of the draws.
     """
     levels, positive = _levels(scores, labels)
     _, place = np.unique(np.asarray(documents), return_inverse=True)

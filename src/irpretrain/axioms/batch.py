@@ -5,8 +5,6 @@ the surface forms of the terms. The order of words in the text and their repetit
 counts repetitions as a search engine does.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.axioms.collection import Collection
-from irpretrain.axioms.documents import DocumentWords
 from irpretrain.compiled import compiled
 from irpretrain.text.stemming import porter_stems
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.terms import NO_TERM
+from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.words import WordKind, word_finder
 
 UNKNOWN = -1
@@ -77,8 +75,6 @@ class Batch:
     """Some queries, each with a document.
 
     Attributes:
-        collection: the collection.
-        queries: their terms and words.
         searched: int32 and int64 [queries + 1], terms in text order with repetitions, and offsets.
         documents: documents, each once for consecutive queries that share it.
         document: int64 [queries], which of `documents` each query has.
@@ -117,11 +113,7 @@ class BatchMaker:
     """
 
     def __init__(
-        self,
-        collection: Collection,
-        documents: DocumentWords,
-        kind: WordKind,
-        held_alone: bool = False,
+        self, collection: Collection, documents: WordDocuments, kind: WordKind, held_alone: bool = False
     ) -> None:
         self._collection, self._documents, self._kind = collection, documents, kind
         self._held_alone = held_alone
@@ -133,7 +125,6 @@ class BatchMaker:
         """Return a batch.
 
         Args:
-            texts: of the queries.
             rows: int64, row of each query's document in the word stores.
             numbers: int64, its number in the postings.
         """

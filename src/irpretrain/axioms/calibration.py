@@ -8,23 +8,91 @@ temperature is taken whose shares are closest to the printed ones. docs/methods/
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irpretrain.atomic import write_text
 from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.axioms.rank_sample import RankSample
-from irpretrain.axioms.temperature_search import Trial, best, search_temperature
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.errors import InputError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 
+if TYPE_CHECKING:
+    from irpretrain.config.axioms import CalibrationConfig
+
+FIRST_STEP = 1.25
+"""Ratio of the temperatures that are looked at first, around the best one that bisection met."""
 DIGITS = 6
 """Of shares and distances in the file: all that any number of queries up to a million can tell."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was found at one temperature.
+
+    Attributes:
+        temperature: T of equation 6.
+        shares: of the queries in each interval of ranks, the last one beyond all others.
+        distance: total variation distance to the paper's shares, from 0 to 1.
+    """
+
+    temperature: float
+    shares: tuple[float, ...]
+    distance: float
+
+
+def search_temperature(
+    measure: Callable[[float], Trial], beyond: float, options: CalibrationConfig
+) -> list[Trial]:
+    """Return what was found at each temperature that was tried, by temperature; `best` says which one to take.
+
+    The share of queries that rank their document beyond the last interval rises with the temperature. So bisection
+    finds where that share is the paper's, however narrow the window is in which the shares depend on the temperature.
+    From the best temperature met on the way, steps of falling size then look for the smallest distance between all
+    shares. Temperatures have three significant digits, so that they can be copied into a configuration.
+
+    Args:
+        measure: what is found at a temperature; called once for each.
+        beyond: the paper's share beyond the last interval.
+    """
+    tried: dict[float, Trial] = {}
+
+    def look(temperature: float) -> Trial:
+        rounded = float(f"{temperature:.3g}")
+        inside = min(max(rounded, options.lowest), options.highest)
+        if inside not in tried:
+            tried[inside] = measure(inside)
+        return tried[inside]
+
+    low, high = options.lowest, options.highest
+    if look(low).shares[-1] < beyond < look(high).shares[-1]:
+        while high > (1 + options.precision) * low:
+            middle = look(math.sqrt(low * high))
+            if middle.temperature in (low, high):
+                break
+            if middle.shares[-1] < beyond:
+                low = middle.temperature
+            else:
+                high = middle.temperature
+    step = FIRST_STEP
+    while step - 1 > options.precision:
+        centre = best(tried.values()).temperature
+        look(centre / step)
+        look(centre * step)
+        step = math.sqrt(step)
+    return [tried[temperature] for temperature in sorted(tried)]
+
+
+def best(trials: Iterable[Trial]) -> Trial:
+    """Return the trial of the smallest distance; of equal ones, that of the lowest temperature."""
+    return min(trials, key=lambda trial: (trial.distance, trial.temperature))
 
 
 def calibration_sampler(

@@ -25,9 +25,7 @@ class Collection:
         terms: what words are which term.
         frequencies: int64 [terms + 1], documents that hold each term; the last entry, 0, is that of the term -1, which
             the collection lacks.
-        postings: for RANK.
         vectors: float32 [words, dimensions], vectors of the words by number, zero where there is none.
-        options: thresholds and choices.
         threads: of RANK; no value depends on it.
     """
 
@@ -57,11 +55,7 @@ class Collection:
 
 
 def open_collection(
-    statistics: str | Path,
-    postings: str | Path,
-    vectors: str | Path,
-    options: AxiomsConfig,
-    threads: int = 1,
+    statistics: str | Path, postings: str | Path, vectors: str | Path, options: AxiomsConfig, threads: int = 1
 ) -> Collection:
     """Open what lies on disk of a collection.
 

@@ -1,7 +1,5 @@
 """Values of the axioms for the queries of a table, in one pass (ARES, section 3.2 and table 1)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +11,11 @@ import pyarrow as pa
 from irpretrain.atomic import atomic_file
 from irpretrain.axioms.batch import UNKNOWN, Batch, BatchMaker
 from irpretrain.axioms.collection import Collection
-from irpretrain.axioms.documents import DocumentWords
 from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ContractWriter
 from irpretrain.progress import progress
+from irpretrain.text.word_documents import WordDocuments
 
 QUERIES_AT_ONCE = 8192
 """Queries of a batch. With a document of its own each, their documents' vectors take 800 bytes × dimensions / 100."""
@@ -49,7 +47,7 @@ def compute_axiom_values(
         IntegrityError: the inputs are damaged, or not of the same collection.
     """
     directories = [words] if isinstance(words, str | Path) else list(words)
-    stores = DocumentWords(directories, len(collection.terms.numbers))
+    stores = WordDocuments.open(directories, len(collection.terms.numbers))
     maker = BatchMaker(collection, stores, text.words, held_alone)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)

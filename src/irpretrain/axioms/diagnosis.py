@@ -5,10 +5,9 @@ axiom those pairs count on which it has a preference. A model whose scores of a 
 Scoring is in `irpretrain.axioms.diagnosis_scores`, as it alone needs a model.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.atomic import write_csv
-from irpretrain.axioms.diagnosis_comparison import COMPARISON_COLUMNS, compare_models
 from irpretrain.axioms.pair_choice import Choice, any_pair, choose_pairs
 from irpretrain.axioms.value_batches import ValueBatch, whole_documents
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
@@ -25,9 +23,35 @@ from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.randomness import stream_key
 
+COMPARISON_COLUMNS = ("model", "other", "axiom", "pairs", "model_alone", "other_alone", "p")
 STAGE, DOCUMENT_STAGE = "diagnosis", "diagnosis-documents"
 """Names of the random streams: (seed, stage, document id), for a document's pairs and for whether it is drawn."""
 COLUMNS = ("model", "label", "axiom", "pairs", "agreeing", "share", "low", "high")
+
+
+def compare_models(preferred: np.ndarray, signs: Mapping[str, np.ndarray]) -> Iterator[list[Any]]:
+    """Yield a row of `COMPARISON_COLUMNS` for any two models and each axiom.
+
+    Args:
+        preferred: int8 [pairs, 9], what the axioms prefer.
+        signs: model → [pairs], 1 where it prefers the first query, -1 the second, 0 neither. Pairs on which one of the
+            two models has equal scores are left out of the test.
+    """
+    for (model, model_signs), (name, other) in combinations(signs.items(), 2):
+        for column, axiom in enumerate(AXIOMS):
+            expected = preferred[:, column]
+            told = (expected != 0) & (model_signs != 0) & (other != 0)
+            alone = int((told & (model_signs == expected) & (other != expected)).sum())
+            other_alone = int((told & (model_signs != expected) & (other == expected)).sum())
+            yield [model, name, axiom, int(told.sum()), alone, other_alone, mcnemar(alone, other_alone)]
+
+
+def mcnemar(first: int, second: int) -> float:
+    """Return the two-tailed p-value of McNemar's exact test: that of so uneven a split of the pairs that one of the two
+    models alone decides right, each with probability ½. 1 where there is no such pair."""
+    from scipy.stats import binom
+
+    return float(min(1.0, 2 * binom.cdf(min(first, second), first + second, 0.5)))
 
 
 def choose_diagnosis_pairs(
@@ -41,9 +65,6 @@ def choose_diagnosis_pairs(
 
     Args:
         axiom_values: AXIOM_VALUES shards of a collection's pseudo-queries, in any order.
-        options: how many documents, and how many pairs of each.
-        axioms: how preferences are made of values.
-        seed: seed of the draws.
         output: an AXIOM_PAIRS table; its bytes do not depend on the shards.
 
     Returns:
@@ -95,7 +116,7 @@ def diagnose(
         output: CSV with the columns of `COLUMNS`: pairs on which the axiom has a preference, how many of these the
             model agrees on (ties count one half), their share with Wilson's interval of 95 %, which takes pairs as
             independent. The last three are empty where the axiom has no preference.
-        comparisons: CSV of any two models, see `irpretrain.axioms.diagnosis_comparison`.
+        comparisons: CSV of any two models, as `compare_models` says.
 
     Returns:
         Counts: models, pairs, and for each model the pairs with equal scores.

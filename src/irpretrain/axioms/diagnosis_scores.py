@@ -1,7 +1,5 @@
 """A re-ranker's scores of the pairs of an axiom diagnosis."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ An axiom compares two numbers exactly. The same summands in another order differ
 would decide. Multiples of 2⁻³² add up without rounding below 2²¹, so any order gives the same sum.
 """
 
-from __future__ import annotations
-
 import math
 
 from irpretrain.compiled import compiled

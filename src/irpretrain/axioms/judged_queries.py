@@ -1,7 +1,5 @@
 """The positive queries of ARES: a data set's queries, each with the documents that are relevant to it (section 4.2)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, QUERIES
+from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.qrels import read_qrels, relevant
+from irpretrain.text.keyed_texts import read_queries
 
 KEYS = ["document_id", "part", "position"]
 
@@ -36,8 +35,7 @@ def judged_queries(
     Raises:
         InputError: no relevant document of a query is in the corpus.
     """
-    table = QUERIES.read(queries)
-    texts = dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
+    texts = read_queries(queries)
     queries_of: dict[str, list[str]] = defaultdict(list)
     unknown_queries = 0
     for query, grades in read_qrels(qrels).items():

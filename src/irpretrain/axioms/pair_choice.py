@@ -5,8 +5,6 @@ in a random order, and taken one after the other until as many as wanted are acc
 the stream: which of the pairs that are left, and whether its queries are swapped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -40,7 +38,6 @@ class Rule(NamedTuple):
         keep_ties: accept pairs with probability 0.5, the first drawn query preferred, for PREDICTOR.
         must_agree: bool [9], axioms that must agree, for STRICT.
         all_prefer: whether each of them must have a preference, for STRICT.
-        stm_2_threshold: `axioms.stm_2_threshold`.
         wanted: pairs of each document.
         only_first: consider no more pairs than are wanted, accepted or not.
     """
@@ -94,9 +91,7 @@ def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule)
     """Choose pairs of queries of each document.
 
     Args:
-        batch: the documents' queries.
         keys: keys of the documents' streams, see `irpretrain.randomness.stream_key`.
-        rule: what is accepted.
     """
     documents = len(batch.starts) - 1
     most = documents * rule.wanted
@@ -191,12 +186,7 @@ def _next_pair(pairs: np.ndarray, place: int, count: int, state: np.ndarray) -> 
 
 @compiled
 def _choose(
-    values: np.ndarray,
-    words: np.ndarray,
-    starts: np.ndarray,
-    keys: np.ndarray,
-    rule: Any,
-    made: _Made,
+    values: np.ndarray, words: np.ndarray, starts: np.ndarray, keys: np.ndarray, rule: Any, made: _Made
 ) -> int:
     """Fill the arrays; return how many pairs considered were unanimous."""
     queries, probabilities, features = made.queries, made.probability, made.features

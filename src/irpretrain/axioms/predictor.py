@@ -16,8 +16,6 @@ therefore made symmetric: p(f) = (P(f) + 1 - P(-f)) / 2. So p(-f) = 1 - p(f) exa
 apart have p = 0.5 exactly.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +37,6 @@ class Predictor:
     """A trained predictor.
 
     Attributes:
-        axioms: the axioms it looks at.
         table: float64 [3⁹], probability that the first query is preferred, by number of the vector of features.
         record: what predictor.json says.
     """

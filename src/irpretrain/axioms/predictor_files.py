@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.axioms.effects import effects
-from irpretrain.axioms.predictor import CARD_FILE, CONFIG_FILE, MODEL_FILE, SCORES_FILE, TABLE_FILE
+from irpretrain.axioms.predictor import (
+    CARD_FILE,
+    CONFIG_FILE,
+    MODEL_FILE,
+    SCORES_FILE,
+    TABLE_FILE,
+    chosen_columns,
+)
+from irpretrain.axioms.preferences import vector_numbers
 from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.axioms.trees import importance
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
@@ -28,6 +35,28 @@ SETTINGS = {
 }
 
 
+def effects(table: np.ndarray, features: np.ndarray, axioms: Sequence[Axiom]) -> dict[Axiom, float]:
+    """Return the mean over pairs of p(f with the axiom = 1) - p(f with the axiom = -1), all else as observed.
+
+    This is the difference of two points of the axiom's partial dependence (Friedman, 2001, section 8.2), from -1 to 1:
+    below 0, the predictor speaks against the axiom. It does not depend on which query of a pair comes first, as
+    p(-f) = 1 - p(f).
+
+    Args:
+        table: float64 [3⁹], symmetric probabilities by number of vector.
+        features: int8 [pairs, 9], the vectors observed; one pair or more.
+        axioms: those that the predictor looks at.
+    """
+    vectors, times = np.unique(features, axis=0, return_counts=True)
+    by_axiom: dict[Axiom, float] = {}
+    for column in chosen_columns(axioms):
+        preferred, other = vectors.copy(), vectors.copy()
+        preferred[:, column], other[:, column] = 1, -1
+        differences = table[vector_numbers(preferred)] - table[vector_numbers(other)]
+        by_axiom[AXIOMS[column]] = float(np.average(differences, weights=times))
+    return by_axiom
+
+
 def write_predictor(
     outcomes: Sequence[Outcome],
     read: Mapping[str, Any],
@@ -40,8 +69,6 @@ def write_predictor(
 
     Args:
         outcomes: one a seed.
-        read: counts of what was read.
-        options, axioms: configuration.
         versions: of the packages that the model depends on.
         output: directory, see `irpretrain.axioms.predictor`.
     """

@@ -8,8 +8,6 @@ A vector of nine features has a number, its digits plus one read in base 3, so a
 alone is a table of 3⁹ = 19,683 entries.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +59,6 @@ def preferences(
     Args:
         values: float64 [queries, 9], see `larger_is_better`.
         first, second: int64 [pairs], the queries of each pair; both of one document.
-        stm_2_threshold: `axioms.stm_2_threshold`.
 
     Returns:
         int8 [pairs, 9] of 1, 0 and -1, in the order of `AXIOMS`.

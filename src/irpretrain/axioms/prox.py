@@ -1,7 +1,5 @@
 """PROX-1 and PROX-2: where the terms of a query are in its document (ARES, section 3.2.3). Smaller is better."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

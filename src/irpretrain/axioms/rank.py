@@ -1,7 +1,5 @@
 """RANK: the rank of the document among all when the query is searched by BM25 (ARES, section 3.2.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from irpretrain.axioms.batch import Batch

@@ -5,8 +5,6 @@ more than 30 % are at rank 1. Its intervals overlap in rank 2, yet they add up t
 to 5. Here ranks 1 and 2 are apart, so that either reading can be had.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

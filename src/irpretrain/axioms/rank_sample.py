@@ -1,7 +1,5 @@
 """How high pseudo-queries rank their documents, from a sample of a collection's documents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.axioms.collection import open_terms
-from irpretrain.axioms.documents import DocumentWords
 from irpretrain.axioms.rank_intervals import LAST_RANKS
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.errors import InputError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.randomness import generator
 from irpretrain.rank_engine import Bm25, document_ranks
+from irpretrain.text.word_documents import WordDocuments
 
 STAGE = "rank-sample"
 """Name of the random stream that draws the documents: (seed, "rank-sample")."""
@@ -46,9 +44,7 @@ class RankSample:
             words: the word stores of all shards.
             statistics: merged WORD_COUNTS of the collection, which the stores' numbers refer to.
             postings: the collection's postings, made with the stop list and stemming of `options`.
-            options: stop list, stemming, BM25 and lengths of RANK.
             documents: how many are drawn at most.
-            seed: of the draw.
             threads: of RANK; no rank depends on them.
 
         Raises:
@@ -66,7 +62,7 @@ class RankSample:
             )
         self.numbers = np.sort(generator(seed, STAGE).permutation(filled)[:documents])
         self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.numbers))
-        stores = DocumentWords(words, len(self._terms.numbers))
+        stores = WordDocuments.open(words, len(self._terms.numbers))
         self._words, self._offsets = stores.gather(stores.rows(self.document_ids))
 
     def ranks(self, sampler: PseudoQuerySampler) -> np.ndarray:

@@ -1,7 +1,5 @@
 """REG: how often the document holds the most diverse term of a query (ARES, section 3.2.4)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

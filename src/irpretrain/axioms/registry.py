@@ -4,8 +4,6 @@ A new axiom is a function from a batch to a value a query, a line here, a column
 `irpretrain.config.axioms.Axiom`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

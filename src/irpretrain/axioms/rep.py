@@ -1,7 +1,5 @@
 """REP-QL and REP-TFIDF: how representative a query is of its document (ARES, section 3.2.2)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

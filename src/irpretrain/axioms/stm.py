@@ -1,7 +1,5 @@
 """STM-1, STM-2 and STM-3: what a query and its document have in common in meaning (ARES, section 3.2.5)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

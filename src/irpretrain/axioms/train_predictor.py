@@ -39,7 +39,6 @@ class Outcome:
     """What one seed gave.
 
     Attributes:
-        seed: the seed.
         trees: the best fold's model.
         table: float64 [3⁹], its probabilities, symmetric.
         auc: on the test part.
@@ -48,7 +47,6 @@ class Outcome:
         test_pairs, test_documents: size of the test part.
         single: AUC of each axiom's feature by itself on the test part.
         majority: AUC of the sum of the features of the predictor's axioms.
-        pairs: all pairs.
     """
 
     seed: int
@@ -77,8 +75,6 @@ def train_predictor(
     Args:
         judged: AXIOM_VALUES of judged queries with their relevant documents.
         pseudo: AXIOM_VALUES shards of the collection's pseudo-queries.
-        options: the predictor's configuration.
-        axioms: how features are made of values.
         output: directory to write, see `irpretrain.axioms.predictor`.
         threads: models that are fitted at the same time; the bytes do not depend on it.
 

@@ -28,8 +28,6 @@ def fit(features: np.ndarray, labels: np.ndarray, options: PredictorConfig, seed
     Args:
         features: int8 [pairs, 9].
         labels: bool [pairs], whether the first query is the better one.
-        options: model, trees, depth, learning rate (of boosted trees) and axioms.
-        seed: of the forest's sub-samples.
     """
     import xgboost
 
@@ -67,8 +65,6 @@ def importance(
     """Return the gain of each axiom's splits, divided by the largest (figure 2); 0 for axioms that split nothing.
 
     Args:
-        trees: fitted trees.
-        axioms: those that they look at.
         kind: total_gain sums over an axiom's splits, gain is their mean; XGBoost's names.
     """
     gains: dict[str, Any] = trees.get_score(importance_type=kind)

@@ -1,7 +1,5 @@
 """AXIOM_VALUES as whole documents: batches in which no document is cut in two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

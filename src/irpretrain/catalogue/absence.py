@@ -1,7 +1,5 @@
 """What needs files of the catalogue that are not there: left out, and remembered with the reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a configuration names and does not describe is taken from the catalogue, before it is checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,12 +11,7 @@ from irpretrain.config.base import deep_merge
 Name = tuple[str, str]
 """Section and name, such as ("datasets", "robust04")."""
 
-DESCRIBED_BY = {
-    "corpora": "path",
-    "datasets": "corpus",
-    "first_stages": "label",
-    "downstream_tasks": "label",
-}
+DESCRIBED_BY = {"corpora": "path", "datasets": "corpus", "first_stages": "label", "downstream_tasks": "label"}
 """The key without which an entry of a section is no description of its own, but changes the catalogue's."""
 DATA_FOLDER = "data"
 """Default of `data_folder`."""

@@ -1,9 +1,7 @@
 """What the catalogue knows of a data set: one YAML file of resources/datasets, checked."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -44,7 +42,7 @@ class SourceFile(Section):
     )
 
     @model_validator(mode="after")
-    def _check_folder(self) -> SourceFile:
+    def _check_folder(self) -> Self:
         if self.folder and (self.md5 or self.sha256 or self.bytes):
             raise ValueError("a folder has no checksum and no size")
         if self.files is not None and not self.folder:

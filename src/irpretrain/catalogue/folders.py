@@ -1,7 +1,5 @@
 """Where the files of the catalogue's data sets are looked for: beside the results, then beside the project."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -56,7 +54,6 @@ def moved(config: Config, places: dict[str, str], folds: int | None = None) -> C
     """Return the configuration with other paths in place of some.
 
     Args:
-        config: what names the paths.
         places: path → other path.
         folds: a number of folds that stands in place of files of folds.
     """

@@ -1,7 +1,5 @@
 """The files outside the project that a configuration reads, and which of them the catalogue knows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

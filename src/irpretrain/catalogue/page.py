@@ -3,8 +3,6 @@
 `python -m irpretrain.catalogue.page docs` writes; with `--check` it only compares and fails on a difference.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 
@@ -100,11 +98,7 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "In [ir_datasets](corpora.md#ir_datasets)", ", ".join(identifiers)
     if entry.papers:
         yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
-    sections = {
-        "corpora": "Corpora",
-        "datasets": "Data sets",
-        "first_stages": "Runs of others",
-    }
+    sections = {"corpora": "Corpora", "datasets": "Data sets", "first_stages": "Runs of others"}
     for section, what in sections.items():
         if (keys := list(getattr(entry, section))) and keys != [name]:
             yield what, ", ".join(f"`{key}`" for key in keys)

@@ -1,7 +1,5 @@
 """Which files of a data set are there, before anything is read, and what follows for the data set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The state of every data set as a table: on the screen, in Markdown, and file by file as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -64,7 +62,6 @@ def list_datasets(
     """Write the state of every data set as Markdown and CSV.
 
     Args:
-        catalogue: every entry.
         reports: what `verify` wrote of the entries of which something is there; of others nothing is.
         folders: the data folders, in which files are looked for in this order.
         table: where the Markdown goes.

@@ -1,7 +1,5 @@
 """Whether the files of a data set are the published ones: size, checksum, number of records, readability."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
@@ -12,8 +10,7 @@ from typing import Any
 
 from irpretrain.atomic import write_text
 from irpretrain.catalogue.entry import Entry, SourceFile
-from irpretrain.catalogue.read import placed
-from irpretrain.catalogue.readings import Reading, readings
+from irpretrain.catalogue.read import Reading, placed, readings
 from irpretrain.catalogue.states import FileState, status_of
 from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.files import given_files, list_files
@@ -29,9 +26,7 @@ def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dic
     """Look at every file of a data set and write what was found as JSON; nothing that is wrong stops it.
 
     Args:
-        name: of the entry.
         entry: the catalogue's, with paths in the data folder.
-        data: the data folder.
         output: JSON, for `read_report`.
 
     Returns:

@@ -1,7 +1,5 @@
 """A paper's claims: `resources/claims/<paper>.yaml`, read and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 `python -m irpretrain.claims.page docs` writes; with `--check` it only compares and fails on a difference.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -67,7 +65,6 @@ def name_faults(claims: Claims, configs: Mapping[str, Config]) -> Iterator[str]:
     """Yield a message for each name that no configuration has.
 
     Args:
-        claims: of one paper.
         configs: path → configuration; those of the project.
     """
     known: dict[str, set[str]] = {

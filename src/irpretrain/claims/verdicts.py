@@ -9,8 +9,6 @@ With the 95 % interval of the difference in the claim's direction, and the small
 Of a claim that one side reaches a share of the other, the difference is to that share, and d is 0.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ write the same files. `make resume` calls this first. With `--directory` it look
 other arguments are passed over.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import subprocess

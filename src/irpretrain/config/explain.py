@@ -36,6 +36,11 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
         raise ValueError(f"{source}: " + "; ".join(faults)) from None
 
 
+def listed_faults(error: ValidationError) -> str:
+    """Return pydantic's own words on what is wrong, each fault with its key."""
+    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+
+
 def _fault(model: type[BaseModel], fault: Any) -> str:
     where = ".".join(str(part) for part in fault["loc"])
     kind, value = fault["type"], fault.get("input")

@@ -1,7 +1,5 @@
 """Tables of documents, of what links them, and of their words."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record
@@ -35,10 +33,7 @@ DOCUMENTS = Contract(
             default=[],
         ),
         Column(
-            "disambiguation",
-            pa.bool_(),
-            "the page only lists articles with similar names",
-            default=False,
+            "disambiguation", pa.bool_(), "the page only lists articles with similar names", default=False
         ),
     ),
 )
@@ -145,10 +140,7 @@ ANCHOR_TEXTS = Contract(
 QUERIES = Contract(
     "queries",
     "Queries of a data set, in the order of their source.",
-    (
-        Column("query_id", pa.string(), "used in runs and qrels"),
-        Column("text", pa.string(), "query text"),
-    ),
+    (Column("query_id", pa.string(), "used in runs and qrels"), Column("text", pa.string(), "query text")),
 )
 
 WORD_COUNTS = Contract(

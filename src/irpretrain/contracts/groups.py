@@ -1,7 +1,5 @@
 """Tables that models are pre-trained on: ranking groups, and what ARES makes them of."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record

@@ -1,7 +1,5 @@
 """Tables of words and their weights, of questions and sentences, and of scores."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record

@@ -1,12 +1,10 @@
 """What a table between stages is: its columns, how it is written, and how it is checked when it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -161,7 +159,7 @@ class ContractWriter:
         self._sizes: list[np.ndarray] = []
         self._waiting_rows = self._waiting_bytes = 0
 
-    def __enter__(self) -> ContractWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

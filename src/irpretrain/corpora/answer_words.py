@@ -5,8 +5,6 @@ that is no separator, control, format or unassigned one. A passage holds an answ
 side by side; small and capital letters are one.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 import regex

@@ -1,7 +1,5 @@
 """A test collection whose judgements follow from answers: its questions, before anything is retrieved for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,11 +38,7 @@ def prepare_questions(
     sample are those of `testcollection.prepare`.
 
     Args:
-        dataset: the section of the configuration.
-        questions_source: topics.
-        answers_source: their answers.
         documents: all shards of the corpus that is searched.
-        seed: seed of the sample.
         queries: where the table of queries goes.
         corpora: how many records the corpus must have, by its name; see `collection.check_collection`.
 

@@ -1,20 +1,45 @@
 """Whether topics, judgements and corpus belong together: what cannot be is refused, with the file that is to blame."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.corpora.collection import absent_documents
-from irpretrain.corpora.near_identifiers import document_names, near_hint
+from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.qrels.trec import columns_hint
 from irpretrain.corpora.topics_and_judgements import Judgements
 from irpretrain.errors import InputError
 
 CHECK = "Check that topics, judgements and corpus belong together."
+
+
+def near_hint(lost: Iterable[str], names: Iterable[pa.Array], where: str) -> str:
+    """Return a sentence on why identifiers may be unknown; nothing where none resembles a known one.
+
+    Args:
+        lost: identifiers that are unknown.
+        names: the known identifiers, in batches, which are read until one resembles an unknown one.
+        where: what holds the known ones, such as "the corpus".
+    """
+    unknown = pa.array(sorted(lost), pa.string())
+    forms = _forms(unknown)
+    for batch in names:
+        near = pc.index_in(forms, _forms(batch))
+        if near.null_count < len(near):
+            place = pc.index(pc.is_valid(near), True).as_py()
+            return (
+                f"{where[:1].upper()}{where[1:]} has {batch[near[place].as_py()]} in place of {unknown[place]}: "
+                "identifiers differ by zeros in front of numbers, case or separators alone; mend one of the files."
+            )
+    return ""
+
+
+def _forms(names: pa.Array) -> pa.Array:
+    """Identifiers in small letters, with one sign as every separator, their numbers without zeros in front."""
+    parts = pc.replace_substring_regex(pc.utf8_lower(names), r"[-_./: ]+", "-")
+    return pc.replace_substring_regex(parts, r"(^|[^0-9])0+([0-9])", r"\1\2")
 
 
 def check_queries_are_judged(
@@ -66,7 +91,6 @@ def check_documents_are_known(
 
     Args:
         unknown: the judged documents that the corpus lacks.
-        documents: all shards of the corpus.
     """
     judged = {name for pairs in judgements.values() for name in pairs}
     if not unknown or (len(unknown) < len(judged) and dataset.unknown_documents != "refuse"):

@@ -9,15 +9,13 @@ Chance makes the 48 bits too, in one of a thousand dumps of the English Wikipedi
 decompressed up to the next mark is tried up to the ones after it.
 """
 
-from __future__ import annotations
-
 import bz2
 import os
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,7 +56,7 @@ class _Needle:
     last: int
 
     @classmethod
-    def of(cls, mark: int, shift: int) -> _Needle:
+    def of(cls, mark: int, shift: int) -> Self:
         first, *inside, last = (mark << (8 - shift)).to_bytes(7, "big")
         return cls(shift, mark == _BLOCK, first, bytes(inside), last >> (8 - shift) if shift else 0)
 

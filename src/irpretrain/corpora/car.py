@@ -5,25 +5,92 @@ paragraph is `[0, id, [body, ...]]`, a body a text `[0, text]` or a link `[1, [_
 page of an outline is `[tag, name, id, [part, ...], ...]`, a section among its parts `[0, heading, id, [part, ...]]`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
-from irpretrain.corpora.cbor import CborError, CborReader
-from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
+import cbor2
+
+from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
 from irpretrain.corpora.records import Malformed
 
+DEEPEST = 100
+LONGEST_ITEM = 64 << 20
+"""Bytes of one item of the stream, everything in it included."""
+BREAK = b"\xff"
+OPEN_LIST = b"\x9f"
 GET_AGAIN = "Get the file again and compare its checksum"
 KINDS = {0: "articles", 1: "outlines", 2: "paragraphs"}
+
+
+class CborError(Exception):
+    """What cannot be read; `byte` is how far the stream was read."""
+
+    def __init__(self, reason: str, byte: int) -> None:
+        super().__init__(reason)
+        self.reason, self.byte = reason, byte
+
+
+class CborReader:
+    """Reads items of a CBOR stream (RFC 8949) by cbor2, with bounds on depth and size; `byte` is how far it read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.byte = 0
+        self._stream, self._start, self._ahead = stream, 0, b""
+        self._decoder = cbor2.CBORDecoder(cast(Any, self), max_depth=DEEPEST)
+
+    def item(self) -> Any:
+        """Return the next item.
+
+        Raises:
+            EOFError: the stream has ended.
+            CborError: the item cannot be read; where the next one begins is not known then.
+        """
+        self._start = self.byte
+        if not self._peek():
+            raise EOFError
+        try:
+            return self._decoder.decode()
+        except cbor2.CBORDecodeEOF:
+            raise CborError("the file breaks off", self.byte) from None
+        except (cbor2.CBORDecodeError, RecursionError, TypeError) as error:
+            raise CborError(str(error), self.byte) from None
+
+    def open_list(self) -> bool:
+        """Read the beginning of a list of unknown length; return whether one begins here."""
+        return self.read(1) == OPEN_LIST
+
+    def items(self) -> Iterator[Any]:
+        """Yield the items up to the break that ends a list of unknown length, or to the end of the stream."""
+        while self._peek() not in (b"", BREAK):
+            yield self.item()
+
+    def _peek(self) -> bytes:
+        self._ahead = self._ahead or self._stream.read(1)
+        return self._ahead
+
+    def read(self, number: int) -> bytes:
+        """Return the next bytes of the stream, which is what cbor2 asks for."""
+        if self.byte + number - self._start > LONGEST_ITEM:
+            raise CborError(f"an item of more than {LONGEST_ITEM:,} bytes", self._start)
+        content, self._ahead = self._ahead, b""
+        content += self._stream.read(number - len(content))
+        self.byte += len(content)
+        return content
+
+    def readable(self) -> bool:
+        """cbor2 asks for this."""
+        return True
+
+    def seekable(self) -> bool:
+        """cbor2 then reads no further than the item."""
+        return False
 
 
 def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
     """Yield the items of a file with their numbers, from 0; a fault ends it: nothing tells where the next item begins.
 
     Args:
-        path: the file, perhaps compressed.
         kind: key of `KINDS`: what the file must hold by its header, if it has one.
     """
     number = 0
@@ -40,8 +107,7 @@ def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
             where = _place(number, error.byte)
             yield Malformed(number, "broken CBOR", error.reason, None, where, GET_AGAIN, loses_more=True)
         except DAMAGE as error:
-            refuse_if_disk_fault(path, error)
-            detail = " ".join(str(error).split()) or type(error).__name__
+            detail = damage_text(path, error)
             where = _place(number, reader.byte)
             yield Malformed(number, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
 

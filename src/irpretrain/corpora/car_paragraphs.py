@@ -1,27 +1,18 @@
 """Format `car-paragraphs`: the paragraph corpus of TREC CAR; a paragraph's text, links included, is its body."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.base import Section
 from irpretrain.corpora.car import identifier, read_items
-from irpretrain.corpora.characters import clean_text, identifier_fault
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.checked import Options, document
+from irpretrain.corpora.records import AnyDocument, Malformed, Wanted, everything
 
 SUFFIXES = (".cbor",)
 PARAGRAPHS = 2
 
 
-class Options(Section):
-    """The format has no options."""
-
-
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the paragraphs of one file; a position is the number of the paragraph in it."""
     for item in read_items(path, PARAGRAPHS):
         if isinstance(item, Malformed):
@@ -31,17 +22,12 @@ def read(
             yield _document(*item)
 
 
-def _document(position: int, item: Any) -> Document | Skipped | Malformed:
+def _document(position: int, item: Any) -> AnyDocument:
     name = identifier(item[1]) if isinstance(item, list) and len(item) > 2 and item[0] == 0 else None
     text = _text(item[2]) if name is not None else None
     if name is None or text is None:
         return Malformed(position, "no paragraph", repr(item)[:60])
-    if fault := identifier_fault(name):
-        return Malformed(position, "bad identifier", fault)
-    body = clean_text(text)
-    if not body.strip():
-        return Skipped(position, "empty document", place=f"document {name}")
-    return Document(position, name, "", "", body)
+    return document(position, name, "", text)
 
 
 def _text(bodies: Any) -> str | None:

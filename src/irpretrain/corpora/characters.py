@@ -1,7 +1,5 @@
 """Which characters get into the tables, the same for every format."""
 
-from __future__ import annotations
-
 import re
 
 _LINE_ENDS = re.compile(r"\r\n?")

@@ -1,7 +1,5 @@
 """Checks on whole corpora and on collections of corpora, once all their shards are written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -76,11 +74,16 @@ def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[st
     """Return which of the named documents the shards lack; memory holds the names only."""
     missing = set(names)
     sorted_names = pa.array(sorted(missing), pa.string())
+    for column in document_names(documents):
+        missing.difference_update(column.filter(pc.is_in(column, sorted_names)).to_pylist())
+    return missing
+
+
+def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
+    """Yield the identifiers of all documents of some shards, in batches."""
     for path in documents:
         for batch in DOCUMENTS.stream(path, columns=["document_id"]):
-            column = batch.column(0)
-            missing.difference_update(column.filter(pc.is_in(column, sorted_names)).to_pylist())
-    return missing
+            yield batch.column(0)
 
 
 def _check_malformed(name: str, shards: list[Path]) -> None:
@@ -111,7 +114,8 @@ def _check_number(shards: list[Path], expected: int) -> None:
 def _repeated(paths: list[Path], total: int) -> dict[str, list[Place]]:
     """Return the places of every id that occurs more than once."""
     # Python's own hash differs from process to process; it only narrows the search, so the result does not.
-    hashes = np.fromiter((hash(name) for name in _identifiers(paths)), np.int64, count=total)
+    names = (name for column in document_names(paths) for name in column.to_pylist())
+    hashes = np.fromiter(map(hash, names), np.int64, count=total)
     hashes.sort()
     suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
     if not suspects:
@@ -121,12 +125,6 @@ def _repeated(paths: list[Path], total: int) -> dict[str, list[Place]]:
         if hash(place[0]) in suspects:
             places.setdefault(place[0], []).append(place)
     return {name: occurrences for name, occurrences in places.items() if len(occurrences) > 1}
-
-
-def _identifiers(paths: list[Path]) -> Iterator[str]:
-    for path in paths:
-        for batch in DOCUMENTS.stream(path, columns=["document_id"]):
-            yield from batch.column(0).to_pylist()
 
 
 def _places(paths: list[Path]) -> Iterator[Place]:

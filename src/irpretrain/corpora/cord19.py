@@ -4,8 +4,6 @@ A paper's title and abstract are its document, as in TREC-COVID; with `text: ful
 A paper stands in several rows where it has several sources; its first row counts.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -14,9 +12,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.characters import clean_line, identifier_fault
+from irpretrain.corpora.checked import document
+from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
 
 SUFFIXES = (".csv",)
 NEEDED = ("cord_uid", "title", "abstract")
@@ -36,9 +35,7 @@ class Options(Section):
     )
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the papers of one table; a position is the number of the row behind the header."""
     seen = set[str]()
     for row in _rows(path):
@@ -82,8 +79,7 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
             yield Malformed(max(position, 0), reason, str(error), line, remedy=GET_AGAIN, loses_more=True)
             return
         except DAMAGE as error:
-            refuse_if_disk_fault(path, error)
-            detail = " ".join(str(error).split()) or type(error).__name__
+            detail = damage_text(path, error)
             line, reason = table.line_num + 1, "damaged archive"
             yield Malformed(max(position, 0), reason, detail, line, remedy=GET_AGAIN, loses_more=True)
             return
@@ -91,9 +87,7 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
         yield Malformed(0, "no table of CORD-19", "the file is empty", 1)
 
 
-def _document(
-    path: Path, position: int, line: int, cells: dict[str, str], options: Options
-) -> Document | Skipped | Malformed:
+def _document(path: Path, position: int, line: int, cells: dict[str, str], options: Options) -> AnyDocument:
     identifier = cells["cord_uid"].strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
@@ -103,11 +97,8 @@ def _document(
         if isinstance(full, str):
             return Malformed(position, "no full text", f"{identifier}: {full}", line)
         parts += full
-    title, body = clean_line(cells["title"]), clean_text("\n".join(filter(str.strip, parts)))
-    if not title and not body.strip():
-        return Skipped(position, "empty document", place=f"document {identifier}")
-    url = clean_line(cells.get("url", "").split(";")[0])
-    return Document(position, identifier, title, url, body)
+    url, body = cells.get("url", "").split(";")[0], "\n".join(filter(str.strip, parts))
+    return document(position, identifier, cells["title"], body, url, line)
 
 
 def _parse_of(cells: dict[str, str]) -> str:

@@ -4,13 +4,11 @@ A document reaches from its `<DOC>` to the next one, so that a page which quotes
 with `</DOC>`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
+from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
 from irpretrain.corpora.records import Malformed, Wanted
 
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
@@ -48,8 +46,6 @@ def read_blocks(path: Path, wanted: Wanted, followed_by: bytes = b"") -> Iterato
     """Yield the documents at wanted positions.
 
     Args:
-        path: the file, perhaps compressed.
-        wanted: says which positions are wanted.
         followed_by: what a `<DOC>` must be followed by, white space aside, to begin a document.
     """
     position = -1
@@ -109,9 +105,8 @@ def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malfo
             try:
                 chunk = stream.read(CHUNK)
             except DAMAGE as error:
-                refuse_if_disk_fault(path, error)
+                detail = damage_text(path, error)
                 where = f"behind byte {start + len(buffer):,}"
-                detail = " ".join(str(error).split()) or type(error).__name__
                 yield start, Malformed(0, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
                 return
             buffer += chunk

@@ -3,12 +3,10 @@
 `resources/embedded.yaml` is the manifest: package, version, files with their SHA-256, licence.
 """
 
-from __future__ import annotations
-
 import shutil
 from importlib import metadata
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Literal, Self
 
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
@@ -46,7 +44,7 @@ class Asset(Section):
         return files
 
     @model_validator(mode="after")
-    def _check_kind(self) -> Asset:
+    def _check_kind(self) -> Self:
         if self.directory is None and len(self.files) > 1:
             raise ValueError("several files need a directory")
         return self

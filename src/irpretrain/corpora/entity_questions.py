@@ -1,7 +1,5 @@
 """EntityQuestions' files, a JSON list a relation of Wikidata: shared by the formats of topics and judgements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

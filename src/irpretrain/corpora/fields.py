@@ -1,14 +1,13 @@
 """Documents from records of named fields (JSON objects, table rows): which field is what, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.records import Document, Malformed, Skipped
+from irpretrain.corpora import checked
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.records import AnyDocument, Malformed
 from irpretrain.errors import InputError
 from irpretrain.near_names import instead_of
 
@@ -35,7 +34,7 @@ class DocumentFields(Section):
 
 def document(
     record: Mapping[str, Any], names: DocumentFields, position: int, line: int | None = None
-) -> Document | Malformed | Skipped:
+) -> AnyDocument:
     """Return the document that `record` describes; one without title and body is skipped as empty."""
 
     def malformed(reason: str, detail: str) -> Malformed:
@@ -59,12 +58,9 @@ def document(
     for name in (title_key, url_key, *chosen):
         if name is not None and not isinstance(record[name], str | None):
             return malformed("field is not text", f"field {name} is {_kind(record[name])}")
-    title = clean_line(record[title_key] or "") if title_key else ""
-    url = clean_line(record[url_key] or "") if url_key else ""
-    body = clean_text("\n".join(text for name in chosen if (text := record[name])))
-    if not title and not body.strip():
-        return Skipped(position, "empty document", place=f"document {identifier}")
-    return Document(position, identifier, title, url, body)
+    title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
+    body = "\n".join(text for name in chosen if (text := record[name]))
+    return checked.document(position, identifier, title, body, url, line)
 
 
 def body_fields(record: Collection[str], names: DocumentFields) -> list[str]:

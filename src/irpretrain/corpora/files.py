@@ -1,7 +1,5 @@
 """The files of a source, opened whatever their compression, and their lines with a bound on length."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -246,10 +244,11 @@ DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading a truncated or corrupt archive raises."""
 
 
-def refuse_if_disk_fault(path: str | Path, error: BaseException) -> None:
-    """Raise InputError for a fault of the disk or network, which says nothing about the data."""
+def damage_text(path: str | Path, error: BaseException) -> str:
+    """Return what is damaged; raise InputError for a fault of disk or network, which says nothing about the data."""
     if isinstance(error, OSError) and error.errno:
         raise InputError(path, f"reading failed: {error.strerror or error}") from error
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def read_lines(
@@ -275,8 +274,7 @@ def read_lines(
                 if isinstance(line, Malformed) or line.text.strip():
                     yield line
         except DAMAGE as error:
-            refuse_if_disk_fault(path, error)
-            detail, remedy = _one_line(error), "Get the file again, or pack it again"
+            detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
             yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
 
 
@@ -292,7 +290,3 @@ def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
 def _skip_rest(stream: IO[bytes]) -> None:
     while (piece := stream.readline(1 << 20)) and not piece.endswith(b"\n"):
         pass
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -1,15 +1,13 @@
 """Format `ir_datasets` of documents: those of a data set of the package ir_datasets, without their markup."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora import checked
 from irpretrain.corpora.ir_datasets_library import described_part, read_records, text_of
-from irpretrain.corpora.records import Document, Malformed, Share, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Share, Wanted, everything
 
 SUFFIXES = (".json",)
 
@@ -25,9 +23,7 @@ class Options(Section):
     )
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the documents in ir_datasets' order, of which a share is a slice; a position is a document's number."""
     identifier, part, slices = described_part(path)
     first, end, sliced = 0, None, False
@@ -39,15 +35,10 @@ def read(
             yield _document(document, position, text_of(document, options.fields, identifier))
 
 
-def _document(record: Any, position: int, text: str) -> Document | Skipped | Malformed:
-    if fault := identifier_fault(record.doc_id):
-        return Malformed(position, "bad identifier", fault)
+def _document(record: Any, position: int, text: str) -> AnyDocument:
     title, url = _text(record, "title"), _text(record, "url")
     # A document's default text begins with its title, where it has one.
-    body = clean_text(text.removeprefix(title).strip())
-    if not title.strip() and not body.strip():
-        return Skipped(position, "empty document", place=f"document {record.doc_id}")
-    return Document(position, record.doc_id, clean_line(title), clean_line(url), body)
+    return checked.document(position, record.doc_id, title, text.removeprefix(title).strip(), url)
 
 
 def _text(record: Any, field: str) -> str:

@@ -3,8 +3,6 @@
 ir_datasets keeps its files, with their checksums, in the folder IR_DATASETS_HOME, by default ~/.ir_datasets.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

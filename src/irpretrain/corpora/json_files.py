@@ -1,13 +1,13 @@
-"""Files that are one JSON value: shared by formats of judgements, topics and single documents."""
-
-from __future__ import annotations
+"""Files that are one JSON value, or one JSON object a line: shared by formats of all kinds."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
-from irpretrain.corpora.records import Malformed
+from irpretrain.corpora.files import DAMAGE, Line, damage_text, open_bytes, read_lines
+from irpretrain.corpora.records import Malformed, Wanted, everything
 
 LARGEST = 256 << 20
 """Bytes. A larger file is malformed: it is held in memory as a whole."""
@@ -22,11 +22,42 @@ def read_json(path: Path) -> Any | Malformed:
                 return Malformed(0, "file too large", f"more than {LARGEST:,} bytes")
             return json.loads(content)
     except DAMAGE as error:
-        refuse_if_disk_fault(path, error)
-        return Malformed(0, "damaged archive", " ".join(str(error).split()))
+        return Malformed(0, "damaged archive", damage_text(path, error))
     except RecursionError:
         return Malformed(0, "not valid JSON", "nested too deeply")
     except json.JSONDecodeError as error:
         return Malformed(0, "not valid JSON", error.msg, error.lineno)
     except ValueError as error:
         return Malformed(0, "not valid JSON", str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLine:
+    """One object and its place."""
+
+    position: int
+    line: int
+    record: dict[str, Any]
+
+
+def read_objects(path: Path, wanted: Wanted = everything) -> Iterator[JsonLine | Malformed]:
+    """Yield the objects of the lines whose position (line number less 1) is wanted."""
+    for line in read_lines(path):
+        if isinstance(line, Malformed):
+            if wanted(line.position):
+                yield line
+        elif wanted(line.number - 1):
+            yield _parse(line)
+
+
+def _parse(line: Line) -> JsonLine | Malformed:
+    position = line.number - 1
+    try:
+        record = json.loads(line.text)
+    except RecursionError:
+        return Malformed(position, "not valid JSON", "nested too deeply", line.number)
+    except ValueError as error:
+        return Malformed(position, "not valid JSON", str(error), line.number)
+    if not isinstance(record, dict):
+        return Malformed(position, "not a JSON object", line.text[:40], line.number)
+    return JsonLine(position, line.number, record)

@@ -5,8 +5,6 @@ The whole collection is not judged: the name of a country answers many questions
 no measure of the first ranks needs more than what was retrieved.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +16,7 @@ from irpretrain.atomic import atomic_file
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.answer_words import spaced
+from irpretrain.corpora.collection import document_names
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.topics_and_judgements import Sources, read_answers, source_files
 from irpretrain.errors import InputError
@@ -41,7 +40,6 @@ def judge_by_answers(
     counts in every mean. Memory holds the ids of what was retrieved; passages are read one after the other.
 
     Args:
-        dataset: the section of the configuration.
         answers_source: the answers, in the data set's format of judgements.
         queries: QUERIES table.
         runs: TREC runs of first stages.
@@ -90,19 +88,12 @@ def _add_run(pairs: Pairs, path: str | Path) -> None:
 
 
 def _first_id(documents: Sequence[str | Path]) -> str:
-    names = (
-        pc.min(batch.column(0)).as_py()
-        for path in documents
-        for batch in DOCUMENTS.stream(path, columns=["document_id"])
-    )
+    names = (pc.min(column).as_py() for column in document_names(documents))
     return str(min(name for name in names if name is not None))
 
 
 def _judge(
-    pairs: Pairs,
-    spellings: dict[str, list[str]],
-    documents: Sequence[str | Path],
-    runs: Sequence[str | Path],
+    pairs: Pairs, spellings: dict[str, list[str]], documents: Sequence[str | Path], runs: Sequence[str | Path]
 ) -> None:
     """Mark the passages that hold an answer; each is cut into words once, however many questions have it."""
     asking: dict[str, list[str]] = defaultdict(list)

@@ -3,17 +3,16 @@
 A case that is a candidate of several queries lies in several folders; the one in the first of them, by name, counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.checked import document
 from irpretrain.corpora.cord19 import REPEATED
 from irpretrain.corpora.json_files import read_json
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
 
 SUFFIXES = (".json",)
 
@@ -30,9 +29,7 @@ class Options(Section):
     )
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the case of one file, at position 0."""
     if not wanted(0):
         return
@@ -45,7 +42,7 @@ def read(
         yield _document(identifier, path, options)
 
 
-def _document(identifier: str, path: Path, options: Options) -> Document | Skipped | Malformed:
+def _document(identifier: str, path: Path, options: Options) -> AnyDocument:
     content = read_json(path)
     if isinstance(content, Malformed):
         return content
@@ -55,10 +52,7 @@ def _document(identifier: str, path: Path, options: Options) -> Document | Skipp
     if not isinstance(title, str) or len(texts) < len(fields):
         required = ", ".join([options.title_field, *options.body_fields])
         return Malformed(0, "no text", f"case {identifier} must have the texts {required}")
-    body = clean_text("\n".join(filter(None, texts)))
-    if not body and not clean_line(title):
-        return Skipped(0, "empty document", place=f"document {identifier}")
-    return Document(0, identifier, clean_line(title), "", body)
+    return document(0, identifier, title, "\n".join(filter(None, texts)))
 
 
 @lru_cache(maxsize=4)

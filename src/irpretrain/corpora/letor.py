@@ -6,8 +6,6 @@ A data set is a folder with Fold1 to Fold5, each with train.txt, vali.txt and te
 lines, each once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

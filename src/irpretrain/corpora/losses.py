@@ -1,7 +1,5 @@
 """What a data set loses between its files and the scores, for the screen and for the report."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
-from irpretrain.corpora.files import refuse_if_disk_fault
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.files import damage_text
+from irpretrain.corpora.records import AnyDocument, Malformed, Wanted, everything
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,9 +24,7 @@ class Options(DocumentFields):
     """Options of the format parquet."""
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its row, from 0."""
     import pyarrow as pa
 
@@ -38,9 +36,8 @@ def read(
                 yield from _documents(batch, position, options, wanted)
                 position += batch.num_rows
     except (pa.ArrowException, OSError) as error:
-        refuse_if_disk_fault(path, error)
+        detail = damage_text(path, error)[:200]
         if wanted(position):
-            detail = " ".join(str(error).split())[:200]
             yield Malformed(position, "damaged Parquet file", detail, loses_more=True)
 
 
@@ -54,9 +51,7 @@ def _needed(options: Options, file: pq.ParquetFile) -> list[str]:
     return [name for name in there if name in chosen]
 
 
-def _documents(
-    batch: pa.RecordBatch, start: int, options: Options, wanted: Wanted
-) -> Iterator[Document | Skipped | Malformed]:
+def _documents(batch: pa.RecordBatch, start: int, options: Options, wanted: Wanted) -> Iterator[AnyDocument]:
     columns = batch.schema.names
     for row in range(batch.num_rows):
         position = start + row

@@ -9,8 +9,6 @@
 Places depend on the file alone, never on the shares.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from irpretrain.corpora.bzip2_blocks import read_blocks
-from irpretrain.corpora.files import DAMAGE, compression_of, open_bytes, refuse_if_disk_fault
+from irpretrain.corpora.files import DAMAGE, compression_of, damage_text, open_bytes
 from irpretrain.corpora.records import Share
 from irpretrain.errors import InputError
 
@@ -129,15 +127,14 @@ def _decompressed(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
     )
 
 
-def _fill(path: str | Path, stream: IO[bytes]) -> tuple[bytes, Exception | None]:
+def _fill(path: str | Path, stream: IO[bytes]) -> tuple[bytes, str | None]:
     """A whole piece, or what there is of it before the text ends or breaks off, and why it breaks off."""
     piece = bytearray()
     try:
         while len(piece) < PIECE and (text := stream.read(min(AT_ONCE, PIECE - len(piece)))):
             piece += text
     except DAMAGE as error:
-        refuse_if_disk_fault(path, error)
-        return bytes(piece), error
+        return bytes(piece), damage_text(path, error)
     return bytes(piece), None
 
 

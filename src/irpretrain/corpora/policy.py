@@ -1,7 +1,5 @@
 """What happens to records that cannot be read: left out and counted by reason, or refused with their place."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

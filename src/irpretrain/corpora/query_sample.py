@@ -1,7 +1,5 @@
 """Which queries of a data set are used, where not all are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from irpretrain.config.corpora import DatasetConfig
@@ -21,8 +19,6 @@ def sample(
 
     Args:
         usable: the queries that can be used, in the order of the source.
-        dataset: the section of the configuration.
-        seed: seed of the sample.
         source: the file of the queries, for messages.
         having: what makes a query usable, for messages.
 

@@ -1,7 +1,5 @@
 """When two queries ask the same: their texts are equal but for case, white space and punctuation."""
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 from functools import cache

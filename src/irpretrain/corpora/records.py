@@ -182,5 +182,7 @@ class Malformed:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
+AnyDocument = Document | Skipped | Malformed
+"""What a reader of documents makes of a record."""
 everything = Share()
 """The whole of a file."""

@@ -1,12 +1,11 @@
 """The formats by name. A new one is a file with `Options` and `read`, and a line here.
+`corpora.checked` has what they share: checks of records, and the `Options` of a format that has none.
 
 Formats of documents have `read(path, options, wanted)` and `SUFFIXES`, the file names that count in a folder;
 other formats have `read(path, options)`, and `SUFFIXES` where a folder can stand for its files. A format of judgements
 that holds answers says `ANSWERS = True` and yields `Answers`. The modules of all formats are imported by the
 configuration and must therefore import nothing heavy at the top.
 """
-
-from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
@@ -61,10 +60,7 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "lecard": "irpretrain.corpora.runs.lecard",
         "ir_datasets": "irpretrain.corpora.runs.ir_datasets",
     },
-    "questions": {
-        "mrqa": "irpretrain.corpora.questions.mrqa",
-        "squad": "irpretrain.corpora.questions.squad",
-    },
+    "questions": {"mrqa": "irpretrain.corpora.questions.mrqa", "squad": "irpretrain.corpora.questions.squad"},
     "sentences": {"glue": "irpretrain.corpora.sentences.glue"},
 }
 """Kind and name of a format → its module."""

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
-from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.qrels import read_qrels, relevant
 from irpretrain.progress import notice
+from irpretrain.text.keyed_texts import read_queries
 
 MOST_BY_CHANCE = 0.1
 """Largest share of the tested queries that may have the text of a used query, or seem to be one in other words, under
@@ -222,8 +223,7 @@ def _example(pairs: Pairs) -> str:
 
 
 def _queries(path: str | Path, relevant_documents: Mapping[str, set[str]]) -> Iterator[_Query]:
-    table = QUERIES.read(path)
-    for identifier, text in zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True):
+    for identifier, text in read_queries(path).items():
         yield _Query(identifier, compared_text(text), frozenset(relevant_documents.get(identifier, ())))
 
 

@@ -4,8 +4,6 @@ A record begins with `.I` and its identifier; a line of `.T` begins its title, `
 fields. What follows a field's line up to the next one is the field.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,7 +12,7 @@ from pathlib import Path
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import Encoding, read_lines
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Document, Malformed, Skipped, Wanted, everything
 
 SUFFIXES = ("",)  # cran.all.1400, MED.ALL, cacm.all: `files` of the corpus says which of a folder's count
 _RECORD = re.compile(r"\.I\s+(.*)")
@@ -43,9 +41,7 @@ class SmartRecord:
         return "\n".join(self.fields.get(letter, []))
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
     for record in read_records(path, options.encoding):
         if wanted(record.position):
@@ -79,7 +75,7 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
         yield record
 
 
-def _document(record: SmartRecord, options: Options) -> Document | Skipped | Malformed:
+def _document(record: SmartRecord, options: Options) -> AnyDocument:
     if fault := identifier_fault(record.identifier):
         return Malformed(record.position, "bad identifier", fault, record.line)
     title = clean_line(record.text(options.title_field))

@@ -1,7 +1,5 @@
 """The files and folders that a configuration names: whether they are there, before anything is computed."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

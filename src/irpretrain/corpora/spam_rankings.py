@@ -4,8 +4,6 @@ A page clueweb09-en0000-00-00017 is entry 17 of the pages of its file en0000-00,
 category B, 0.5 GB for all English pages, read once by a process.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import Any

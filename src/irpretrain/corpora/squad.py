@@ -4,8 +4,6 @@ A paragraph's identifier is `Super_Bowl_50/12`: the article's title with undersc
 paragraph's index in it from 0. An article's identifier is `Super_Bowl_50`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -18,8 +16,8 @@ from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.records import AnyDocument, Document, Malformed, Skipped, Wanted, everything
 
 SUFFIXES = (".json",)
 Unit = Literal["paragraph", "article"]
@@ -72,9 +70,7 @@ class Article:
     paragraphs: list[Paragraph | Malformed]
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
     for article in read_articles(path, options):
         if isinstance(article, Malformed):
@@ -112,8 +108,7 @@ def _load(path: Path) -> list[Any] | Malformed:
         with open_bytes(path) as stream:
             content = json.loads(stream.read())
     except DAMAGE as error:
-        refuse_if_disk_fault(path, error)
-        return Malformed(0, "damaged archive", str(error), loses_more=True)
+        return Malformed(0, "damaged archive", damage_text(path, error), loses_more=True)
     except RecursionError:
         return Malformed(0, "not valid JSON", "nested too deeply", loses_more=True)
     except json.JSONDecodeError as error:
@@ -153,7 +148,7 @@ def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph
     return Paragraph(position, index, context, questions)
 
 
-def _paragraphs(article: Article) -> Iterator[Document | Skipped | Malformed]:
+def _paragraphs(article: Article) -> Iterator[AnyDocument]:
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
             yield paragraph
@@ -165,7 +160,7 @@ def _paragraphs(article: Article) -> Iterator[Document | Skipped | Malformed]:
             yield Document(paragraph.position, identifier, article.title, "", clean_text(paragraph.context))
 
 
-def _whole(article: Article) -> Iterator[Document | Skipped | Malformed]:
+def _whole(article: Article) -> Iterator[AnyDocument]:
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
             yield Malformed(article.position, paragraph.reason, paragraph.detail)
@@ -177,3 +172,51 @@ def _whole(article: Article) -> Iterator[Document | Skipped | Malformed]:
         yield Document(
             article.position, article.identifier, article.title, "", clean_text("\n".join(contexts))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question; `position` counts the questions of the chosen articles from 0."""
+
+    position: int
+    query_id: str
+    text: str
+    article: str
+    paragraph: int
+
+
+def read_questions(path: Path, options: ArticleOptions) -> Iterator[Question | Skipped | Malformed]:
+    """Yield the questions of the chosen articles; those that SQuAD 2.0 marks as impossible are skipped."""
+    position = 0
+    for article in read_articles(path, options):
+        for entry in _entries(article):
+            if isinstance(entry, Malformed):
+                yield Malformed(position, entry.reason, entry.detail, entry.line)
+            else:
+                yield _question(*entry, position)
+            position += 1
+
+
+def _entries(article: Article | Malformed) -> Iterator[Malformed | tuple[Any, str, int]]:
+    if isinstance(article, Malformed):
+        yield article
+        return
+    for paragraph in article.paragraphs:
+        if isinstance(paragraph, Paragraph):
+            for question in paragraph.questions:
+                yield question, article.identifier, paragraph.index
+        else:
+            yield paragraph
+
+
+def _question(entry: Any, article: str, paragraph: int, position: int) -> Question | Skipped | Malformed:
+    record = entry if isinstance(entry, dict) else {}
+    identifier, text = record.get("id"), record.get("question")
+    if not isinstance(identifier, str) or not isinstance(text, str):
+        detail = f"a question of paragraph {paragraph} of {article} lacks an id or a question"
+        return Malformed(position, "not in SQuAD's format", detail)
+    if fault := identifier_fault(identifier):
+        return Malformed(position, "bad identifier", fault)
+    if record.get("is_impossible") is True:
+        return Skipped(position, "unanswerable question")
+    return Question(position, identifier, text, article, paragraph)

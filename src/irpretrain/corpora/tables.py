@@ -1,7 +1,5 @@
 """Tab-separated rows with named columns: shared by documents, topics and judgements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

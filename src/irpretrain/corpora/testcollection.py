@@ -1,7 +1,5 @@
 """A test collection: its queries and judgements, read, checked against the corpus, sampled and written canonically."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +14,10 @@ from irpretrain.corpora.belonging import (
     check_queries_are_judged,
     check_something_is_relevant,
     document_hint,
+    near_hint,
 )
 from irpretrain.corpora.collection import absent_documents, check_collection
 from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, lost_documents, malformed_records, tell
-from irpretrain.corpora.near_identifiers import near_hint
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.query_sample import sample
 from irpretrain.corpora.records import Query
@@ -53,11 +51,7 @@ def prepare(
     larger sample contains a smaller one.
 
     Args:
-        dataset: the section of the configuration.
-        queries_source: topics.
-        qrels_source: relevance judgements.
         documents: all shards of the corpus that is searched.
-        seed: seed of the sample.
         queries: where the table of queries goes.
         qrels: where the TREC file of judgements goes.
         corpora: how many records the corpus must have, by its name; see `collection.check_collection`.

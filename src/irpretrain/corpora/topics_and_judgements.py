@@ -1,7 +1,5 @@
 """Files of topics and judgements as the configuration describes them: what is repeated, contradicts, or is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast

@@ -7,20 +7,20 @@ texts, and entities are those of several publishers. So tags are found by their 
 and nothing is ever declared or included.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.checked import converted
 from irpretrain.corpora.doc_blocks import Block, read_blocks
 from irpretrain.corpora.files import Encoding
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Document, Skipped, Wanted, everything
 
 SUFFIXES = (
     "",
@@ -56,15 +56,12 @@ class Options(Section):
     )
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
-    for block in read_blocks(path, wanted):
-        yield block if isinstance(block, Malformed) else _document(block, options)
+    return converted(read_blocks(path, wanted), lambda block: _document(block, options))
 
 
-def _document(block: Block, options: Options) -> Document | Skipped | Malformed:
+def _document(block: Block, options: Options) -> AnyDocument:
     try:
         markup = block.content.decode(options.encoding)
     except UnicodeDecodeError as error:
@@ -129,7 +126,7 @@ class _Marked:
     ends: dict[int, int]
 
     @classmethod
-    def of(cls, markup: str, names: set[str]) -> _Marked:
+    def of(cls, markup: str, names: set[str]) -> Self:
         tag_names = {name.upper() for name in names}
         tags = [tag for tag in _TAG.finditer(markup) if tag[2].upper() in tag_names]
         ends, waiting, closings = dict[int, int](), defaultdict[str, list[int]](list), dict[str, int]()

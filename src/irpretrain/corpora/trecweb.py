@@ -11,16 +11,15 @@ Content-type: text/html
 </DOC>
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.checked import converted
 from irpretrain.corpora.doc_blocks import Block, read_blocks
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Wanted, everything
 from irpretrain.corpora.web_pages import page
 
 SUFFIXES = ("",)
@@ -34,15 +33,12 @@ class Options(Section):
     longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the pages of one file; a position is the number of the page in it."""
-    for block in read_blocks(path, wanted, followed_by=b"<DOCNO>"):
-        yield block if isinstance(block, Malformed) else _document(block, options)
+    return converted(read_blocks(path, wanted, b"<DOCNO>"), lambda block: _document(block, options))
 
 
-def _document(block: Block, options: Options) -> Document | Skipped | Malformed:
+def _document(block: Block, options: Options) -> AnyDocument:
     named = _DOCNO.match(block.content)
     if named is None:
         return block.malformed("no identifier", "the page has no <DOCNO>")

@@ -1,7 +1,5 @@
 """Format `tsv`: one tab-separated line is one document (MS MARCO passages and documents)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from pydantic import field_validator
 from irpretrain.config.base import option
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import DocumentFields
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Wanted, everything
 from irpretrain.corpora.tables import header, read_rows
 
 SUFFIXES = (".tsv", ".tab")
@@ -42,9 +40,7 @@ def check_names(columns: list[str] | None) -> list[str] | None:
     return columns
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
     columns = options.columns or header(path)
     if not columns:

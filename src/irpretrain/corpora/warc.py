@@ -1,17 +1,136 @@
-"""Format `warc`: the responses in web archives, as in ClueWeb09; perhaps only those that are no spam."""
+"""Format `warc`: the responses in web archives, as in ClueWeb09; perhaps only those that are no spam.
 
-from __future__ import annotations
+ClueWeb09's version 0.18 differs: lines end in a line feed alone, and some headers hold empty lines, because an address
+ends in one. So an empty line ends the headers once the length is known.
+"""
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import IO
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
-from irpretrain.corpora.warc_records import WarcRecord, read_warc
+from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
 from irpretrain.corpora.web_pages import page, split_response
 
+LONGEST_RECORD = 64 << 20
+"""Bytes. A longer record is malformed."""
+LONGEST_LINE, MOST_LINES = 1 << 16, 200
+BREAKS_OFF = "file breaks off"
+GET_AGAIN = "Get the file again and compare its checksum"
+_VERSION = re.compile(rb"WARC/(\d\.\d{1,2})\s*$")
+_HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:[ \t]*(.*?)\s*$", re.DOTALL)
 SUFFIXES = (".warc",)
+
+
+@dataclass(frozen=True, slots=True)
+class WarcRecord:
+    """One record.
+
+    Attributes:
+        number: of the record in the file, from 0.
+        byte: of the unpacked file at which it begins.
+        headers: by their names in small letters.
+    """
+
+    number: int
+    byte: int
+    headers: dict[str, str]
+    content: bytes
+
+
+@dataclass
+class _Reader:
+    """Reads lines and counts bytes."""
+
+    stream: IO[bytes]
+    byte: int = 0
+
+    def line(self) -> bytes:
+        line = self.stream.readline(LONGEST_LINE)
+        self.byte += len(line)
+        return line
+
+    def bytes(self, number: int) -> bytes:
+        content = self.stream.read(number)
+        self.byte += len(content)
+        return content
+
+
+def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
+    """Yield the records of one file, plain or packed (as one piece, or each record by itself).
+
+    What cannot be read is told, and reading goes on at the next record; a file that breaks off, or is no WARC, ends.
+    """
+    with open_bytes(path) as stream:
+        reader, number = _Reader(stream), 0
+        try:
+            for number in count():
+                before = reader.byte
+                start, strange = _next_version(reader, number == 0)
+                if strange:
+                    reason = "text between records" if number else "no WARC"
+                    detail = f"{strange[:40].decode('utf-8', 'replace')!r} stands where WARC/<version> should"
+                    yield _malformed(number, before, reason, detail)
+                elif start is None and number == 0:
+                    yield _malformed(0, 0, "no WARC", "the file is empty")
+                if start is None:
+                    return
+                record = _record(reader, number, start)
+                yield record
+                if isinstance(record, Malformed) and record.reason == BREAKS_OFF:
+                    return
+        except DAMAGE as error:
+            detail = damage_text(path, error)
+            yield _malformed(number, reader.byte, "damaged archive", detail)
+
+
+def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, bytes]:
+    """The byte at which the next record begins, behind its first line, None if there is none; and the first text that
+    stands before it. At the beginning of a file such text ends the search: it is no WARC.
+    """
+    strange = b""
+    while line := reader.line():
+        if _VERSION.match(line):
+            return reader.byte - len(line), strange
+        strange = strange or line.strip()
+        if strange and at_beginning:
+            break
+    return None, strange
+
+
+def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
+    headers: dict[str, str] = {}
+    for _ in range(MOST_LINES):
+        line = reader.line()
+        if not line:
+            return _malformed(number, start, BREAKS_OFF, "in the headers of a record")
+        if not line.strip():
+            if "content-length" in headers:
+                break
+            continue
+        if header := _HEADER.match(line):
+            headers[header[1].decode("ascii").lower()] = header[2].decode("utf-8", "replace")
+    length = headers.get("content-length", "")
+    if not re.fullmatch("[0-9]{1,12}", length):
+        return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")
+    if int(length) > LONGEST_RECORD:
+        return _malformed(number, start, "record too long", f"{int(length):,} bytes")
+    content = reader.bytes(int(length))
+    if len(content) < int(length):
+        detail = f"{len(content):,} of {int(length):,} bytes of a record are there"
+        return _malformed(number, start, BREAKS_OFF, detail)
+    return WarcRecord(number, start, headers, content)
+
+
+def _malformed(number: int, byte: int, reason: str, detail: str) -> Malformed:
+    place = f"record {number + 1}, byte {byte:,}"
+    ends = reason in (BREAKS_OFF, "no WARC", "damaged archive")
+    return Malformed(number, reason, detail, place=place, remedy=GET_AGAIN, loses_more=ends)
 
 
 class Options(Section):
@@ -34,9 +153,7 @@ def option_files(options: Options) -> list[str]:
     return [] if options.spam is None else [options.spam]
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
+def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
     for record in read_warc(path):
         if isinstance(record, Malformed):
@@ -46,7 +163,7 @@ def read(
             yield _document(record, options)
 
 
-def _document(record: WarcRecord, options: Options) -> Document | Skipped | Malformed:
+def _document(record: WarcRecord, options: Options) -> AnyDocument:
     identifier = record.headers.get(options.id_header.lower(), "").strip()
     if fault := identifier_fault(identifier):
         detail = f"{fault} (header {options.id_header})"

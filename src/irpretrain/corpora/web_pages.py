@@ -1,16 +1,123 @@
-"""One page of a crawl as a document: shared by the formats of Gov2 and ClueWeb09."""
+"""One page of a crawl as a document, in time that grows with its length alone: shared by the formats of Gov2 and
+ClueWeb09.
 
-from __future__ import annotations
+What browsers show is meant, without layout: scripts, styles and comments are left out, elements that stand on lines of
+their own begin one, entities become characters. Broken markup is read as browsers read it where that costs no look
+back: a comment, script or tag without an end reaches to the end of the page.
+"""
 
+import codecs
+import html
 import re
 
-from irpretrain.corpora.characters import clean_line, clean_text
-from irpretrain.corpora.html_text import decode_page, page_text
-from irpretrain.corpora.records import Document, Skipped
+from irpretrain.corpora.characters import clean_line
+from irpretrain.corpora.checked import document
+from irpretrain.corpora.records import AnyDocument, Skipped
 
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]{1,40})", re.IGNORECASE)
+_NAMES = {
+    "utf8": "utf-8", "utf-8": "utf-8", "us-ascii": "windows-1252", "ascii": "windows-1252",
+    "iso-8859-1": "windows-1252", "iso8859-1": "windows-1252", "iso_8859-1": "windows-1252", "latin1": "windows-1252",
+    "latin-1": "windows-1252", "windows-1252": "windows-1252", "cp1252": "windows-1252", "x-ansi": "windows-1252",
+    "gb2312": "gb18030", "gbk": "gb18030", "gb18030": "gb18030", "hz-gb-2312": "hz", "big5": "big5hkscs",
+    "shift_jis": "cp932", "shift-jis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932", "euc-jp": "euc_jp",
+    "iso-2022-jp": "iso2022_jp", "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "koi8-r": "koi8_r", "koi8-u": "koi8_u",
+    "utf-16": "utf-16", "utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "tis-620": "cp874", "macintosh": "mac_roman",
+    **{f"iso-8859-{n}": f"iso8859_{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
+    "iso-8859-9": "cp1254",
+    **{f"windows-{n}": f"cp{n}" for n in (874, 1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258)},
+}  # fmt: skip
+"""Names that pages give, as browsers understand them (WHATWG's Encoding Standard), and Python's; no other is used."""
+BEGINNING = 2048
+"""Bytes of a page in which it may name its encoding itself."""
+
+_OPENING = re.compile(r"<(?:!--|([!?])|(/?)([A-Za-z][A-Za-z0-9:]{0,30}))")
+_TAG_END = re.compile(r"(?:[^<>\"']|\"[^\"<]{0,2000}\"|'[^'<]{0,2000}'|[\"'])*+>")
+_LEFT_OUT = frozenset(
+    {"script", "style", "noscript", "template", "iframe", "object", "applet", "svg", "textarea"}
+)
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "br", "center", "dd", "details", "dialog", "dir",
+    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frame", "h1", "h2", "h3", "h4",
+    "h5", "h6", "head", "header", "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "option", "p",
+    "pre", "section", "select", "table", "tbody", "tfoot", "thead", "title", "tr", "ul",
+))  # fmt: skip
+_SPACED = frozenset({"td", "th", "img", "input"})
+_SPACES = re.compile(r"[^\S\n]+")
+_LINES = re.compile(r"\s*\n\s*")
 _CONTENT_TYPE = re.compile(rb"^content-type:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 _HEADERS_END = re.compile(rb"\r?\n[ \t]*\r?\n")
 _TEXT = re.compile(rb"\s*(?:text/|application/(?:xhtml|xml)|$)", re.IGNORECASE)
+
+
+def decode_page(content: bytes, content_type: bytes = b"") -> str:
+    """Return the characters of a page: by byte order mark, HTTP header, its own word, else UTF-8 or Windows-1252.
+
+    Bytes that are none of the encoding become U+FFFD; so nothing is refused.
+    """
+    for mark, encoding in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+    ):
+        if content.startswith(mark):
+            return content[len(mark) :].decode(encoding, "replace")
+    for place in (content_type, content[:BEGINNING]):
+        if (declaration := _CHARSET.search(place)) and (
+            codec := _NAMES.get(declaration[1].decode("ascii").lower())
+        ):
+            if codec.startswith("utf-16") and place is not content_type:
+                codec = "utf-8"  # who could read this word was reading ASCII
+            return content.decode(codec, "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("windows-1252", "replace")
+
+
+def page_text(markup: str) -> tuple[str, str]:
+    """Return the title and the text of a page; the title is no part of the text, lines of the text are never empty."""
+    title, parts, place = "", list[str](), 0
+    while (tag := _OPENING.search(markup, place)) is not None:
+        parts.append(markup[place : tag.start()])
+        name = (tag[3] or "").lower()
+        if not name:
+            end = markup.find("-->" if tag[0] == "<!--" else ">", tag.end() if tag[1] else tag.end() - 2)
+            place = len(markup) if end < 0 else end + (1 if tag[1] else 3)
+            continue
+        place = _end_of_tag(markup, tag.end())
+        if name in _BLOCKS:
+            parts.append("\n")
+        elif name in _SPACED:
+            parts.append(" ")
+        if tag[2]:
+            continue
+        if name == "title":
+            end = _end_of_element(markup, place, name)
+            title, place = title or _plain(markup[place:end]).replace("\n", " "), end
+        elif name in _LEFT_OUT:
+            place = _end_of_element(markup, place, name)
+    parts.append(markup[place:])
+    return title, _plain("".join(parts))
+
+
+def _end_of_tag(markup: str, start: int) -> int:
+    tag_end = _TAG_END.match(markup, start)
+    if tag_end is None:  # `<` within the tag: it ends there, so that what is no tag costs little text
+        following = markup.find("<", start)
+        return len(markup) if following < 0 else following
+    return tag_end.end()
+
+
+def _end_of_element(markup: str, start: int, name: str) -> int:
+    """Where `</name` stands; the end of the page where it does not."""
+    closing = re.compile(rf"</{name}\b", re.IGNORECASE).search(markup, start)
+    return len(markup) if closing is None else closing.start()
+
+
+def _plain(text: str) -> str:
+    """Return text with its entities as characters, single spaces, and no empty lines."""
+    return _LINES.sub("\n", _SPACES.sub(" ", html.unescape(text))).strip()
 
 
 def split_response(response: bytes) -> tuple[bytes, bytes]:
@@ -21,7 +128,7 @@ def split_response(response: bytes) -> tuple[bytes, bytes]:
 
 def page(
     position: int, document_id: str, url: str, headers: bytes, content: bytes, longest: int
-) -> Document | Skipped:
+) -> AnyDocument:
     """Return a page as a document: its title, its address, its text.
 
     What is no text by its content type, such as a picture, is skipped, and so is a page of which nothing is left as
@@ -35,7 +142,4 @@ def page(
     markup = decode_page(content[:longest], content_type)
     is_plain = content_type.strip().lower().startswith(b"text/plain")
     title, text = ("", markup.strip()) if is_plain else page_text(markup)
-    title, body = clean_line(title), clean_text(text)
-    if not title and not body.strip():
-        return Skipped(position, "empty document", place=f"document {document_id}")
-    return Document(position, document_id, title, clean_line(url), body)
+    return document(position, document_id, title, text, url)

@@ -1,7 +1,5 @@
 """Format `wikipedia-dump`: the articles of a pages-articles XML dump, plain or compressed, in one or many files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -214,10 +212,7 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
         (options.wiki, "the option wiki"),
         (database_of(code) if code else None, f"its address {site.base}"),
         (named, "the file's name"),
-        (
-            database_of(edition) if edition and not site.base else None,
-            f"its xml:lang {site.language}",
-        ),
+        (database_of(edition) if edition and not site.base else None, f"its xml:lang {site.language}"),
     ):
         if database:
             return replace(site, database=database, **_usual(site, database)), source

@@ -1,7 +1,5 @@
 """Sizes that a configuration does not say, counted in its files: in all of a small one, in the beginning of a large."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """What a dry run says of the cost of its jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from irpretrain.catalogue.needed import told

@@ -1,7 +1,5 @@
 """Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from irpretrain.config.compute import ComputeConfig
@@ -12,8 +10,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import depth_of, largest_shots, trained_on
 from irpretrain.costs import sizes
 from irpretrain.costs.sizes import Size, product, total
-from irpretrain.costs.throughputs import Computing
-from irpretrain.costs.work import Describe, Wildcards, Work
+from irpretrain.costs.work import Computing, Describe, Wildcards, Work
 
 
 def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:

@@ -1,7 +1,5 @@
 """What the jobs of a plan would cost: a row for each stage, and the table that a dry run ends with."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from irpretrain.config.root import Config
 from irpretrain.costs.encoder_work import ENCODER_RULES
 from irpretrain.costs.text_work import TEXT_RULES
-from irpretrain.costs.throughputs import Computing, Device, Throughput, read_throughputs
-from irpretrain.costs.work import Wildcards, Work
+from irpretrain.costs.work import Computing, Device, Throughput, Wildcards, Work, read_throughputs
 
 RULES = {**TEXT_RULES, **ENCODER_RULES}
 HEAD = ("stage", "jobs", "work", "core-hours", "GPU-hours", "measured")
@@ -69,7 +66,6 @@ def estimate(
     """Estimate a plan.
 
     Args:
-        config: the configuration.
         jobs: rule and wildcards of every job that is to be run.
         rates: what was measured; by default `resources/throughput.yaml`.
     """

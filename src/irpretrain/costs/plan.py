@@ -5,8 +5,6 @@ This one lays empty files where they are wanted, in a folder of its own, and pla
 cost. All arguments go to Snakemake.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

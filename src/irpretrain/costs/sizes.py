@@ -1,7 +1,5 @@
 """How large the corpora and data sets of a configuration are, as far as it says so. None: it does not."""
 
-from __future__ import annotations
-
 from irpretrain.config.root import Config
 
 Size = float | None

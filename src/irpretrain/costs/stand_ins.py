@@ -1,7 +1,5 @@
 """Empty files in place of data that are not there, so that everything that reads them can be planned."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

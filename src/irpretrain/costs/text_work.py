@@ -1,7 +1,5 @@
 """Work on documents, words and links: every rule that counts documents or queries and runs no encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

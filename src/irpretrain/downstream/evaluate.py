@@ -1,18 +1,15 @@
 """The measures of tested predictions: of every example, and their means."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from irpretrain.atomic import write_csv, write_text
 from irpretrain.config.downstream import DownstreamTaskConfig
 from irpretrain.contracts import LABELLED_SENTENCES, PER_QUERY, SPAN_QUESTIONS
-from irpretrain.downstream.answer_measures import score_answers
 from irpretrain.downstream.examples import MISMATCHED, TEST
-from irpretrain.downstream.glue_measures import ACCURACY, classes_of, score_labels
+from irpretrain.downstream.task_measures import ACCURACY, classes_of, mean_scores, score_answers, score_labels
 from irpretrain.errors import InputError
 
 COLUMNS = ("task", "model", "seed", "set", "measure", "value", "examples")
@@ -41,9 +38,6 @@ def evaluate_downstream(
         scores: CSV with `COLUMNS`; every official measure, from 0 to 1 (correlations from -1), of each set: test, and
             MNLI's mismatched.
         table: Markdown: a row a model and seed, a column a task, set and measure, in percent.
-
-    Returns:
-        Counts: runs, rows.
 
     Raises:
         InputError: predictions lack a tested example, or hold another.
@@ -84,7 +78,7 @@ class _Tested:
         self._task, self._wanted, self.path = task, wanted, path
 
     @classmethod
-    def read(cls, task: DownstreamTaskConfig, path: str | Path) -> _Tested:
+    def read(cls, task: DownstreamTaskConfig, path: str | Path) -> Self:
         contract, value = (
             (SPAN_QUESTIONS, "answers") if task.kind == "questions" else (LABELLED_SENTENCES, "label")
         )
@@ -109,8 +103,7 @@ class _Tested:
     def _of(self, role: str, predictions: dict[str, str]) -> dict[str, float]:
         answers = self._wanted[role]
         if self._task.sentences is None:
-            scored = score_answers(predictions, answers)
-            return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
+            return mean_scores(predictions, answers)
         predicted = [predictions[name] for name in answers]
         return score_labels(self._task.sentences.task, predicted, list(answers.values()))  # type: ignore[arg-type]
 

@@ -5,8 +5,6 @@ for development and test (section 4.5.2). Of GLUE's small sets a part of the tra
 development set is tested: what is tested never chooses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +16,7 @@ from irpretrain.corpora.files import given_files
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import LabelledText, SpanQuestion
 from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.topics_and_judgements import check_number
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.randomness import stream_key
 
@@ -39,11 +38,7 @@ def prepare_task(
     as predictions are known by it. Samples and halves depend on the seed and on the examples' identifiers alone.
 
     Args:
-        name: of the task.
-        task: its section.
         sources: train, development (and mismatched) → files.
-        seed: of samples and roles.
-        output: the table.
 
     Returns:
         Counts: what was read and left out of each file, and the examples of each role.
@@ -61,7 +56,7 @@ def prepare_task(
         tally = Tally(files.malformed, "malformed")
         entries = list(_rows(part, files, sources[part], tally))
         tally.settle()
-        _check(files, entries, sources[part])
+        check_number(files, list(sources[part]), len(entries), "examples")
         once = entries if part == TRAIN else _first_of_each(entries, key)
         rows[part] = _sample(once, _sample_size(task, part), seed, part, key, f"downstream_tasks.{name}")
         counts[part] = {**tally.counts(), "repeated": len(entries) - len(once), "used": len(rows[part])}
@@ -104,15 +99,6 @@ def _sentences(part: str, record: LabelledText, path: Path) -> Row:
         )
     name = f"{part}-{record.line or record.position + 1}"
     return {"example_id": name, "texts": list(record.texts), "label": record.label}
-
-
-def _check(files: FileConfig, rows: list[Row], paths: Sequence[Path]) -> None:
-    if files.expected not in (None, len(rows)):
-        raise InputError(
-            paths[0],
-            f"there are {len(rows):,} examples here, expected {files.expected:,}",
-            remedy="Get the data again. If your data are right, change `expected` of their section.",
-        )
 
 
 def _first_of_each(rows: list[Row], key: str) -> list[Row]:

@@ -4,8 +4,6 @@ Every learning rate is tried; after each epoch the examples that choose are pred
 predict the tested ones, once.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from contextlib import ExitStack
@@ -65,9 +63,6 @@ class Work(Protocol):
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
         """Return measure → value."""
 
-    def per_example(self, predictions: dict[str, str], role: str) -> dict[str, dict[str, float]]:
-        """Return measure → example → value, of measures that are means over examples."""
-
 
 def work_of(
     task: DownstreamTaskConfig,
@@ -107,8 +102,6 @@ def finetune_downstream(
     Args:
         model: directory of the model whose encoder is taken.
         examples: SPAN_QUESTIONS or LABELLED_SENTENCES table.
-        task: what the task is.
-        options: of the fine-tuning.
         seed: of the output layer, data order and dropout.
         predictions: JSON to write: example → answer, label or number. Of questions it is what the official evaluations
             read.

@@ -1,7 +1,5 @@
 """What is measured of a step, and the losses: cross-entropies and squared errors, means over the step's sequences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Tensor

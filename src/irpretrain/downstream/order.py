@@ -1,7 +1,5 @@
 """Which training sequences a step sees: a fresh permutation every epoch, whose last batch may be smaller."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 
@@ -12,13 +10,7 @@ from irpretrain.randomness import generator
 
 @dataclass
 class EpochOrder:
-    """The batches of an endless series of epochs; a pure function of seed and batch number.
-
-    Attributes:
-        size: number of sequences.
-        batch: sequences a batch.
-        seed: of the permutations.
-    """
+    """The batches of an endless series of epochs; a pure function of seed and batch number."""
 
     size: int
     batch: int

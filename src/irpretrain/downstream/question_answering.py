@@ -1,21 +1,19 @@
 """Extractive question answering: how windows train a span reader, and how it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 
 from irpretrain.config.downstream import QuestionAnsweringConfig
-from irpretrain.downstream.answer_measures import score_answers
-from irpretrain.downstream.answers import Candidate, answer_text, best_span
 from irpretrain.downstream.examples import TRAIN
 from irpretrain.downstream.losses import OutputMetrics, span_losses
 from irpretrain.downstream.order import EpochOrder
+from irpretrain.downstream.task_measures import mean_scores
 from irpretrain.downstream.windows import (
     Question,
     Window,
@@ -26,7 +24,7 @@ from irpretrain.downstream.windows import (
 )
 from irpretrain.models.output_layers import SpanReader
 from irpretrain.progress import progress
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
 from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.shares import Share
 from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
@@ -34,15 +32,42 @@ from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 LENGTH_KEY = "question_answering.max_length"
 
 
+class Candidate(NamedTuple):
+    """A span of word pieces of a text, both ends included, and the sum of its two logits."""
+
+    first: int
+    last: int
+    score: float
+
+
+def best_span(starts: np.ndarray, ends: np.ndarray, longest: int) -> Candidate | None:
+    """Return the span of at most `longest` word pieces with the largest sum of start and end logit; None without any.
+
+    The search is exact. Of equal sums the shortest span counts, then the first.
+
+    Args:
+        starts, ends: float32 [pieces]; the logits of a window's word pieces, those of question and special tokens
+            left out.
+        longest: most word pieces.
+    """
+    best: Candidate | None = None
+    for more in range(min(longest, len(starts))):
+        sums = starts[: len(starts) - more] + ends[more:]
+        place = int(np.argmax(sums))
+        score = float(sums[place])
+        if best is None or score > best.score:
+            best = Candidate(place, place + more, score)
+    return best
+
+
+def answer_text(context: str, pieces: Pieces, span: Candidate) -> str:
+    """Return the characters of a text that its word pieces `span.first` to `span.last` stand for."""
+    return context[int(pieces.starts[span.first]) : int(pieces.ends[span.last])]
+
+
 @dataclass
 class SpanTask:
-    """The one task of a training: windows with the positions of their answers.
-
-    Attributes:
-        sequences: makes batches.
-        windows: to learn from.
-        order: which of them a step sees.
-    """
+    """The one task of a training: windows with the positions of their answers."""
 
     sequences: WindowSequences
     windows: Sequence[Window]
@@ -86,8 +111,6 @@ class QuestionAnswering:
     Args:
         model: directory of the model to start from.
         examples: SPAN_QUESTIONS table.
-        options: of the fine-tuning.
-        seed: of the output layer, data order and dropout.
     """
 
     def __init__(
@@ -139,14 +162,9 @@ class QuestionAnswering:
             for number, question in enumerate(questions)
         }
 
-    def per_example(self, predictions: dict[str, str], role: str) -> dict[str, dict[str, float]]:
-        """Return measure → question → value."""
-        return score_answers(predictions, {q.name: q.answers for q in self._questions(role)})
-
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
         """Return the means over questions; the first is what chooses."""
-        scored = self.per_example(predictions, role)
-        return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
+        return mean_scores(predictions, {q.name: q.answers for q in self._questions(role)})
 
     def _questions(self, role: str) -> list[Question]:
         if role not in self._read:

@@ -1,7 +1,5 @@
 """GLUE's tasks: how labelled sentences train a classifier, and how it labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +13,9 @@ from irpretrain.config.downstream import SentenceTasksConfig
 from irpretrain.contracts import LABELLED_SENTENCES
 from irpretrain.corpora.sentences.glue import Task
 from irpretrain.downstream.examples import TRAIN
-from irpretrain.downstream.glue_measures import ACCURACY, classes_of, score_labels
 from irpretrain.downstream.losses import OutputMetrics, label_losses
 from irpretrain.downstream.order import EpochOrder
+from irpretrain.downstream.task_measures import classes_of, score_labels
 from irpretrain.models.output_layers import SentenceClassifier
 from irpretrain.progress import progress
 from irpretrain.text.encoder_pieces import EncoderPieces
@@ -48,12 +46,7 @@ class SentenceBatch(NamedTuple):
 
 
 class SentenceSequences:
-    """Makes sequences [CLS] a [SEP], or [CLS] a [SEP] b [SEP].
-
-    Args:
-        encoder: its special tokens are put around the sentences.
-        max_length: longest sequence.
-    """
+    """Makes sequences [CLS] a [SEP], or [CLS] a [SEP] b [SEP]."""
 
     def __init__(self, encoder: EncoderPieces, max_length: int) -> None:
         self._encoder, self._max_length = encoder, max_length
@@ -100,10 +93,7 @@ class LabelTask:
     """The one task of a training: examples with their labels.
 
     Attributes:
-        sequences: makes batches.
-        examples: to learn from.
         targets: int64 [examples], numbers of classes; float32 for a regression.
-        order: which of them a step sees.
     """
 
     sequences: SentenceSequences
@@ -150,9 +140,6 @@ class SentenceLabels:
     Args:
         model: directory of the model to start from.
         examples: LABELLED_SENTENCES table.
-        task: which of GLUE's tasks it is.
-        options: of the fine-tuning.
-        seed: of the output layer, data order and dropout.
     """
 
     def __init__(
@@ -205,12 +192,6 @@ class SentenceLabels:
             for example, label in zip(some, labels, strict=True)
         }
         return {example.name: predicted[example.name] for example in self._of(role)}
-
-    def per_example(self, predictions: dict[str, str], role: str) -> dict[str, dict[str, float]]:
-        """Return accuracy → example → 0 or 1; nothing of a regression, whose measures are of all examples together."""
-        if not self._classes:
-            return {}
-        return {ACCURACY: {e.name: float(predictions[e.name] == e.label) for e in self._of(role)}}
 
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
         """Return the task's official measures."""

@@ -4,8 +4,6 @@ A text that does not fit is read in windows that overlap; each begins `stride` w
 called in the code of Devlin et al., 2019). An answer is a target in every window that it lies in whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,8 +122,6 @@ def cut_windows(
     """Return the windows of all questions, each with the first of the question's spans that lies in it whole.
 
     Args:
-        questions: what is asked.
-        options: max_length and stride.
         special: special tokens of a sequence.
     """
     windows = []
@@ -139,12 +135,7 @@ def cut_windows(
 
 
 class WindowSequences:
-    """Makes batches of windows.
-
-    Args:
-        encoder: its special tokens are put around question and window.
-        questions: what the windows are of.
-    """
+    """Makes batches of windows."""
 
     def __init__(self, encoder: EncoderPieces, questions: Sequence[Question]) -> None:
         self._encoder, self._questions = encoder, questions

@@ -4,8 +4,6 @@ A cross-encoder scores each candidate by itself, so re-ranking only the first k 
 over all candidates, cut to the first k of them, is that ranking, and no model runs again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ query is tested exactly once, by a model that has never seen it. Where another d
 validates and the other k - 1 train. Where nothing is chosen no fold validates: all but the tested one train.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.corpora.letor import read_folds as read_letor_folds
 from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import numbered_lines
 from irpretrain.given_json import read_given_json
 from irpretrain.randomness import stream_key
+from irpretrain.text.keyed_texts import read_queries
 
 WHOLE = 0
 """In place of a test fold: all queries, of another data set than the one that trains."""
@@ -89,9 +87,8 @@ def make_folds(
             fold.
         InputError: the given file cannot be read, lacks a query, or leaves a fold empty.
     """
-    table = QUERIES.read(queries)
-    identifiers = [str(query) for query in table["query_id"].to_pylist()]
-    texts = dict(zip(identifiers, map(compared_text, table["text"].to_pylist()), strict=True))
+    texts = {query: compared_text(text) for query, text in read_queries(queries).items()}
+    identifiers = list(texts)
     unknown, parted = 0, 0
     if isinstance(dataset.folds, int):
         folds = deal(identifiers, dataset.folds, seed, texts)

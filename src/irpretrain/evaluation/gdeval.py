@@ -4,8 +4,6 @@ It has the gain 2^grade - 1 where trec_eval has the grade itself, and grades go 
 queries for which nothing was retrieved; ours count them as 0, as for all measures here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 
@@ -41,10 +39,6 @@ def ndcg(ranked: Sequence[int], judged: Iterable[int], cutoff: int) -> float:
 def err(ranked: Sequence[int], cutoff: int) -> float:
     """Return the expected reciprocal rank at a cut-off (Chapelle et al., CIKM 2009): the mean of 1 / rank of the
     document that satisfies a user who reads down and is satisfied by each with probability gain / 2^4.
-
-    Args:
-        ranked: grades of the ranking, 0 for documents without a judgement.
-        cutoff: ranks that count.
     """
     score, reached = 0.0, 1.0
     for rank, grade in enumerate(ranked[:cutoff], 1):

@@ -71,11 +71,7 @@ def parse_measure(name: str) -> Measure:
 
 
 def one_name(name: str) -> str:
-    """Return ir_measures' name of a measure that has trec_eval's, and any other name as it is.
-
-    Raises:
-        ConfigError: as `parse_measure`.
-    """
+    """Return ir_measures' name of a measure that has trec_eval's, and any other name as it is."""
     return str(parse_measure(name)) if _TREC_EVAL.fullmatch(name) else name
 
 
@@ -114,21 +110,13 @@ def _refusal(measure: Measure) -> str:
 
 
 def needs_no_order(name: str, documents: int) -> bool:
-    """Whether a measure is the same for every order of so many documents: P@20 of 20, for one.
-
-    Raises:
-        ConfigError: as `parse_measure`.
-    """
+    """Whether a measure is the same for every order of so many documents: P@20 of 20, for one."""
     measure = parse_measure(name)
     return measure.NAME in NEEDS_CUTOFF and measure.params["cutoff"] >= documents
 
 
 def definition(name: str) -> str:
-    """Return one line that says what the measure `name` is, for tables: "nDCG@20: sum of grade / log2 ...".
-
-    Raises:
-        ConfigError: as `parse_measure`.
-    """
+    """Return one line that says what the measure `name` is, for tables: "nDCG@20: sum of grade / log2 ..."."""
     measure = parse_measure(name)
     exponential = measure.params.get("dcg") == "exp-log2"
     text = EXPONENTIAL if exponential else DEFINITIONS[str(measure.NAME)]
@@ -150,9 +138,6 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, dict
 
     Returns:
         measure, as ir_measures prints it, → query → value.
-
-    Raises:
-        ConfigError: as `parse_measure`.
     """
     import ir_measures
 

@@ -1,7 +1,5 @@
 """TREC judgements (qrels): `query iteration document grade`, one judgement a line, gzip or plain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

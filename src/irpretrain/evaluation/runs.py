@@ -8,8 +8,6 @@ ignored when read.
 Scores are double precision and are printed with the fewest digits that read back as the same number.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import math
@@ -63,7 +61,6 @@ def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
     """Join runs over different queries, such as the runs of the test folds.
 
     Args:
-        runs: the runs.
         names: their files, for the error message.
 
     Raises:

@@ -4,8 +4,6 @@ All take per-query values of two systems on the same queries, in the same order.
 docs/methods/evaluation.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -80,7 +78,6 @@ def randomisation_test(
         first: values of one system [queries].
         second: values of the other [queries].
         permutations: patterns to draw; all are counted where there are no more than that.
-        seed: seed of the draws.
         name: name of the comparison; each has its own stream of draws.
 
     Returns:
@@ -136,7 +133,6 @@ def bootstrap_interval(
         values: [queries], or [seeds, queries]; differences of two systems for an interval of the difference.
         resamples: samples of as many queries, drawn with replacement, and of as many seeds, drawn apart from them.
         confidence: such as 0.95.
-        seed: seed of the draws.
         name: name of the interval; each has its own stream of draws.
     """
     sample = np.atleast_2d(np.asarray(values, float))
@@ -172,8 +168,6 @@ def wilson_interval(successes: float, trials: int, confidence: float = 0.95) -> 
 
     Args:
         successes: how many; halves may stand for ties.
-        trials: independent trials.
-        confidence: such as 0.95.
     """
     from scipy.special import ndtri
 

@@ -1,7 +1,5 @@
 """What the library makes of a collection's documents, when it is first asked for: as the workflow's rules do."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory

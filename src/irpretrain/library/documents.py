@@ -1,7 +1,5 @@
 """Documents from files, from wikitext, and as anyone has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path

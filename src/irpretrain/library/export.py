@@ -1,7 +1,5 @@
 """A trained model as others take it, from what lies beside its directory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

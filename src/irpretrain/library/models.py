@@ -1,7 +1,5 @@
 """Cross-encoders, DeepCT's weighers and preference predictors: loading, applying, and pre-training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path

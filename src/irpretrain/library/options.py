@@ -1,7 +1,5 @@
 """The choices that the library's functions take: keys and values of the configuration, filled by a preset."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator

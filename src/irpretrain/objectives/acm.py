@@ -4,8 +4,6 @@ Two documents are linked in one sentence: the anchor of one, with words of that 
 a random one. docs/methods/baselines.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
 from typing import Literal, NamedTuple

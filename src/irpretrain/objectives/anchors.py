@@ -4,8 +4,6 @@ HARP weighs words by the attention of a BERT model; here they are weighed by how
 that no model runs before pre-training. docs/methods/baselines.md says what that changes.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Articles as objectives read them: fields, sections, and where characters of the body are in the token store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ abstract does not tell it: the abstract prefers the article's title to those of 
 docs/methods/wikiformer.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Self

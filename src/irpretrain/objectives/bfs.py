@@ -4,8 +4,6 @@ A sentence of an article's first section prefers a passage of the article to pas
 docs/methods/baselines.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal
 

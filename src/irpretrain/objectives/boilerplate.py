@@ -1,7 +1,5 @@
 """The option by which objectives leave out sections that are no text about their article's subject."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -10,8 +10,6 @@ language model.
 docs/methods/baselines.md says what is from the paper, what from its released code, and what is ours.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path

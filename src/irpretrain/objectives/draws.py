@@ -4,8 +4,6 @@ All take the random stream of the document that a group is made of, named by (se
 that depends on shards.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar

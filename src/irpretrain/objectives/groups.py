@@ -1,7 +1,5 @@
 """Rows of the GROUPS table: what an objective says of a ranking group, with defaults for what it leaves out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ A segment of an article is the query; documents that the article links are ranke
 types of this module are the three stages, each one step of that order. docs/methods/php.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 

@@ -4,8 +4,6 @@ A sentence prefers the passage it was taken from, without it, to passages of oth
 docs/methods/baselines.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal
 

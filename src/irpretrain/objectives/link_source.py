@@ -1,9 +1,8 @@
 """The links of a shard's documents, one document after the other, and the documents that they can lead to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class LinkSource:
         self._next: Links | None = next(self._links, None)
 
     @classmethod
-    def open(cls, shard: Shard) -> LinkSource:
+    def open(cls, shard: Shard) -> Self:
         """Open the collection's graph for the documents of a shard."""
         opened = Graph.open(shard.graph)
         identifiers = DOCUMENTS.read(shard.documents, columns=["document_id"]).column("document_id")

@@ -4,8 +4,6 @@ An article is the query; an article that its See Also section names is preferred
 docs/methods/wikiformer.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple

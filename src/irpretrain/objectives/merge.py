@@ -1,7 +1,5 @@
 """Putting the shards' ranking groups into one file, in an order that does not depend on the shards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ the others are those of the batch's other pairs: cut at the same sentences, with
 nothing but the words tells an article's own passage from the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 

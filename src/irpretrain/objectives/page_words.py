@@ -1,7 +1,5 @@
 """Words of documents that are anywhere in the collection: drawn in one pass over all its shards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Passages: runs of whole sentences within one section, for objectives that take parts of an article."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

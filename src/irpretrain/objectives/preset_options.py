@@ -1,7 +1,5 @@
 """Options of an objective that a preset fills."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from pydantic import model_validator

@@ -5,8 +5,6 @@ document linked there to another one linked by the same words elsewhere. docs/me
 exactly.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Of two documents that a sentence links, the sentence prefers the one whose ancho
 docs/methods/baselines.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """The pre-training objectives by name. A new one is a file in this package and a line here."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -4,8 +4,6 @@ A linked document prefers, as its query, the anchor with words of the sentence a
 docs/methods/baselines.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 

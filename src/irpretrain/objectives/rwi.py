@@ -4,8 +4,6 @@ One section of an article; the titles on the path to it are preferred, as a quer
 many titles of other sections. docs/methods/wikiformer.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 

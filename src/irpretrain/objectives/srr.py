@@ -5,8 +5,6 @@ path to one of them are the query, its text is preferred to the others'. docs/me
 exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 

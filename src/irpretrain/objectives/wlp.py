@@ -4,8 +4,6 @@ A sentence of an article's first section prefers a document that the article lin
 docs/methods/baselines.md states everything exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The groups that an objective makes of one shard, written as a GROUPS table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """What a paper prints of axioms and preference predictors (ARES): AUC by setting, and shares of rank intervals."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -68,7 +66,7 @@ class PublishedRankIntervals(PublishedPlace):
     remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _check(self) -> PublishedRankIntervals:
+    def _check(self) -> Self:
         covered = [rank for interval in self.intervals for rank in interval.ranks]
         if sorted(covered) != sorted(RANK_COUNTS):
             raise ValueError(f"the intervals must cover each of {', '.join(RANK_COUNTS)} once")

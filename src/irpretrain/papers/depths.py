@@ -1,10 +1,15 @@
-"""What a paper prints of re-ranking at several depths over two indexes (DeepCT, table 4)."""
+"""What a paper prints of re-ranking at several depths over two indexes (DeepCT, table 4), and of extractive question
+answering (PHP, table 4)."""
 
-from __future__ import annotations
+import re
+from typing import Self
 
 from pydantic import Field, model_validator
 
 from irpretrain.papers.base import PublishedPlace, Strict
+
+PERCENT = re.compile(r"(?P<value>[0-9]+\.[0-9]{2})(?P<mark>[^0-9.\s]?)")
+"""A printed number: percent with two decimals, and a mark or none."""
 
 
 class PublishedIndex(Strict):
@@ -49,7 +54,7 @@ class PublishedDepths(PublishedPlace):
     remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _check(self) -> PublishedDepths:
+    def _check(self) -> Self:
         for row in self.rows:
             if set(row.rerankers) != set(self.rerankers):
                 raise ValueError(f"depth {row.depth}: give one list for each of {', '.join(self.rerankers)}")
@@ -59,3 +64,67 @@ class PublishedDepths(PublishedPlace):
                         f"depth {row.depth}: {len(values)} values for {len(self.indexes)} indexes"
                     )
         return self
+
+
+class PublishedAnswerRow(Strict):
+    """A model; `models` of ours fill it, of which the first one present is taken, `absent` says why nothing does.
+
+    `values` are in percent as printed, one a task and then their mean; a row without them stands for another.
+    """
+
+    key: str
+    label: str
+    models: list[str]
+    absent: str
+    values: list[str] = Field(default_factory=list)
+    stands_for: str = ""
+
+
+class PublishedAnswers(PublishedPlace):
+    """The table of question answering.
+
+    `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. The mark says that the
+    row `marked` is significantly better than every other.
+    """
+
+    number: int
+    test: str
+    protocol: str
+    measure: str
+    tasks: dict[str, str] = Field(min_length=1)
+    average: str
+    mark: str = Field(min_length=1, max_length=1)
+    marked: str
+    rows: list[PublishedAnswerRow] = Field(min_length=1)
+    remarks: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        keys = [row.key for row in self.rows]
+        if len(set(keys)) != len(keys):
+            raise ValueError("two rows have the same key")
+        for row in self.rows:
+            if bool(row.values) == bool(row.stands_for):
+                raise ValueError(f"row {row.key}: give either values or stands_for")
+            if row.values and len(row.values) != len(self.tasks) + 1:
+                raise ValueError(
+                    f"row {row.key}: {len(row.values)} values for {len(self.tasks)} tasks and their mean"
+                )
+            for printed in row.values:
+                match = PERCENT.fullmatch(printed)
+                if match is None or match["mark"] not in ("", self.mark):
+                    raise ValueError(
+                        f"row {row.key}: {printed!r} is not percent with two decimals and {self.mark}"
+                    )
+        for key in (self.marked, *(row.stands_for for row in self.rows if row.stands_for)):
+            if key not in keys:
+                raise ValueError(f"no row has the key {key}")
+        return self
+
+
+def as_share(printed: str) -> str:
+    """Return printed percent as a share with its mark: 77.93† as 0.7793†."""
+    match = PERCENT.fullmatch(printed)
+    if match is None:
+        raise ValueError(f"{printed!r} is not percent with two decimals")
+    return f"{float(match['value']) / 100:.4f}{match['mark']}"

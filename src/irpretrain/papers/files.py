@@ -1,7 +1,5 @@
 """Which papers there are, and what is printed in each: `resources/published/<paper>.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path

@@ -1,13 +1,12 @@
 """A paper's YAML files in the resources: read, checked, and called after the paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from irpretrain.config.explain import listed_faults
 from irpretrain.errors import InputError
 from irpretrain.resources import parse_yaml
 
@@ -29,8 +28,7 @@ def load_paper_yaml(path: str | Path, shape: type[Content], what: str) -> Conten
     except (OSError, yaml.YAMLError) as error:
         raise InputError(path, f"cannot be read: {' '.join(str(error).split())}") from None
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in error.errors())
-        raise InputError(path, f"these {what} cannot be used: {faults}") from None
+        raise InputError(path, f"these {what} cannot be used: {listed_faults(error)}") from None
 
 
 def check_paper(path: Path, content: OfPaper) -> OfPaper:

@@ -3,19 +3,16 @@
 Values are kept as printed ("0.502*†‡", ".4601†"); they are parsed here, so that the file can be compared with the page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.papers.answers import PublishedAnswers
 from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.papers.base import NO_NUMBER, Direction, PublishedPlace, PublishedValue, Strict
-from irpretrain.papers.depths import PublishedDepths
+from irpretrain.papers.depths import PublishedAnswers, PublishedDepths
 from irpretrain.papers.paper_yaml import load_paper_yaml
 
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
@@ -126,7 +123,7 @@ class PublishedTable(PublishedPlace):
     remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _check(self) -> PublishedTable:
+    def _check(self) -> Self:
         keys = [row.key for row in self.rows]
         if len(set(keys)) != len(keys):
             raise ValueError("two rows have the same key")
@@ -338,7 +335,7 @@ class Published(Strict):
     presets: dict[PresetName, Preset] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _check(self) -> Published:
+    def _check(self) -> Self:
         for name, table in self.tables.items():
             unknown = {column.dataset for column in table.columns} - set(self.datasets)
             if unknown:

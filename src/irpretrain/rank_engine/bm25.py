@@ -12,8 +12,6 @@ less than 2**28 documents, so the order of the terms does not matter.
 |D| is the number of terms of D; Lucene keeps it in one byte, with four significant bits (class SmallFloat).
 """
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ a word opens a posting or adds to the open one, so nothing is sorted, and docume
 themselves (Witten, Moffat, Bell: Managing Gigabytes, 1999, section 5.2, in-memory inversion of a part of the terms).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -337,12 +335,7 @@ class _Growing(NamedTuple):
 
 @compiled
 def _invert(
-    words: np.ndarray,
-    bounds: np.ndarray,
-    first: int,
-    term_of: np.ndarray,
-    start: int,
-    lists: _Growing,
+    words: np.ndarray, bounds: np.ndarray, first: int, term_of: np.ndarray, start: int, lists: _Growing
 ) -> None:
     """Add the postings of some documents for the terms from `start` on."""
     seen, free, documents, times = lists.seen, lists.free, lists.documents, lists.times

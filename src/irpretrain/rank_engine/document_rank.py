@@ -8,8 +8,6 @@ than θ, then a document above θ has a posting above the cut-off in at least on
 looked up in the other lists until its bound falls below θ. docs/methods/document-rank.md has more.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -63,7 +61,6 @@ def document_ranks(
     The rank is 1 + the number of documents with a higher score, or an equal one and a lower number.
 
     Args:
-        postings: the collection.
         documents: int[queries], the number of each query's document. It is fastest to have a document's queries
             follow each other.
         terms: int[all terms], the queries' terms, end to end. A term that stands n times in a query counts n times;

@@ -20,8 +20,6 @@ A prefix goes down to the lowest level above which there is at most a quarter of
 de Kretser, Moffat, SIGIR 2001; lists in two tiers by impact: Daoud et al., ECIR 2016.
 """
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

@@ -19,12 +19,10 @@ is such that a run holds at most eight of the term's postings on average; entry 
 come before run r. Lists of fewer than `DIRECTORY_FROM` postings have none and are searched by bisection.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -72,7 +70,6 @@ class Postings:
 
     Attributes:
         directory: where it lies.
-        lists: the arrays.
         record: what postings.json says: documents, documents_with_terms, terms, postings, total_length, …
         document_count: Lucene's N, the documents with at least one term.
         average_length: mean number of terms of these (float; 0.0 where there is none).
@@ -84,7 +81,7 @@ class Postings:
         self.average_length: float = record["total_length"] / max(1, self.document_count)
 
     @classmethod
-    def open(cls, directory: str | Path) -> Postings:
+    def open(cls, directory: str | Path) -> Self:
         """Open the postings in a folder.
 
         Raises:

@@ -2,8 +2,6 @@
 target's score or they are known to be above it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

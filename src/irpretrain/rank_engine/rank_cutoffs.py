@@ -5,8 +5,6 @@ If each list has a cut-off, and what postings up to there add comes to less than
 above the target has a posting above the cut-off in at least one list. docs/methods/document-rank.md has more.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from irpretrain.compiled import compiled_uncounted

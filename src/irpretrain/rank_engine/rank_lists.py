@@ -1,7 +1,5 @@
 """The lists of a query's terms: what is known of each, a document's score by them, and bounds of a posting's part."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

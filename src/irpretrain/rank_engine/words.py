@@ -1,7 +1,5 @@
 """Ranks of documents that are given as words, for collections whose words fit in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

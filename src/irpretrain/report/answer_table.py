@@ -1,13 +1,11 @@
 """The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.papers.answers import PublishedAnswerRow, PublishedAnswers, as_share
 from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.depths import PublishedAnswerRow, PublishedAnswers, as_share
 from irpretrain.papers.published import Published
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest

@@ -26,8 +26,8 @@ from irpretrain.report.attributed_words import (
 from irpretrain.report.cases import Case, choose_case
 from irpretrain.report.pages import write_page
 from irpretrain.report.pair_attributions import AttributionSource
-from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.chosen_texts import read_chosen
+from irpretrain.text.keyed_texts import read_queries
 
 if TYPE_CHECKING:
     from irpretrain.models.attribution import Attribution
@@ -68,22 +68,17 @@ def write_attributions(
     """Write a page of attributions.
 
     Args:
-        name: of the page, in the configuration.
-        options: its section.
         models: fields of `AttributedModel`, in the order of the page.
         documents: DOCUMENTS tables of the data set's corpus.
         queries: QUERIES table.
-        qrels: judgements.
-        first_stage: run of the first stage.
         text: fields of a document's text, and the most word pieces read of it.
         reranking: lengths, threads and device; always in single precision.
-        output: the HTML file.
 
     Returns:
         Counts: models, word pieces attributed (of all models), and the largest share that completeness misses.
 
     Raises:
-        ConfigError: the case cannot be chosen; see `attribution_case.choose_case`.
+        ConfigError: the case cannot be chosen; see `cases.choose_case`.
         InputError: the corpus lacks the document, or a model cannot be loaded.
     """
     from irpretrain.training.compute import reproducible

@@ -1,17 +1,16 @@
 """What a run measured of axioms, read and checked: predictors' scores, rank intervals, diagnoses of re-rankers."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
+from irpretrain.config.explain import listed_faults
 from irpretrain.errors import InputError
 from irpretrain.given_json import read_given_json
 from irpretrain.papers.axioms import Setting
@@ -78,7 +77,7 @@ class RankIntervals(_Measured):
     intervals: dict[str, int]
 
     @model_validator(mode="after")
-    def _check(self) -> RankIntervals:
+    def _check(self) -> Self:
         names = interval_names(last_ranks(self.depth))
         if set(self.intervals) != set(names):
             raise ValueError(f"intervals must have the keys {', '.join(names)}")
@@ -115,7 +114,7 @@ class Agreement(BaseModel):
     high: float
 
     @model_validator(mode="after")
-    def _check(self) -> Agreement:
+    def _check(self) -> Self:
         if self.agreeing > self.pairs:
             raise ValueError(f"{self.agreeing:g} agreeing of {self.pairs} pairs")
         if self.pairs and not self.low <= self.share <= self.high:
@@ -151,7 +150,7 @@ class AxiomResults:
     temperatures: tuple[CalibratedTemperature, ...] = ()
 
     @classmethod
-    def read(cls, files: AxiomFiles) -> AxiomResults:
+    def read(cls, files: AxiomFiles) -> Self:
         """Read all files; raise InputError for the first that is not what it should be."""
         return cls(
             tuple(_read(PredictorScores, path, _json(path)) for path in files.predictors),
@@ -195,5 +194,5 @@ def _read(
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in error.errors())
-        raise InputError(path, f"these results cannot be used: {faults}", line, REMEDY) from None
+        reason = f"these results cannot be used: {listed_faults(error)}"
+        raise InputError(path, reason, line, REMEDY) from None

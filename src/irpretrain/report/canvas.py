@@ -1,7 +1,5 @@
 """How figures look and how they are saved: one style, colour-blind safe, the same bytes every time."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path

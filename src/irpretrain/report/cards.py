@@ -1,7 +1,5 @@
 """What cards of models and of data have in common: sources with their licences, blocks of options."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

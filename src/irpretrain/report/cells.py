@@ -3,11 +3,11 @@
 A table has panels (for example the paper's data sets, and ours); a panel has columns and rows of cells.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Generic, Self, TypeVar
 
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.papers.base import Direction, PublishedValue
@@ -26,12 +26,10 @@ class Comparison:
     """Ours against a baseline of ours, paired over queries.
 
     Attributes:
-        over: label of the baseline.
         mark: printed beside our value when it is significantly better, or worse, as `direction` says.
         difference: our mean minus the baseline's.
         p: two-tailed p-value, corrected as the configuration says.
         significant: whether p is at most the level.
-        direction: what the mark says.
         outcomes: on how many queries ours is better, equal and worse; None for what is not paired over queries.
     """
 
@@ -59,9 +57,7 @@ class Ours:
         run: the run it was measured on; for what is no run, the data and the model, with nothing in the other parts.
         mean: over queries and seeds.
         low, high: confidence interval; not numbers where there is none.
-        seeds: seeds that were run.
         queries: number of queries, or of what `counted` says.
-        comparisons: with the baselines of the table.
         counted: what the mean is over.
         source: the file that it was read from, where it is no run's.
     """
@@ -87,7 +83,7 @@ class Ours:
         counted: str,
         source: str,
         comparisons: tuple[Comparison, ...] = (),
-    ) -> Ours:
+    ) -> Self:
         """Return a value that was read from a file: `name` is (data, model), `value` (mean, low, high)."""
         run = RunName(name[0], "", name[1], "")
         return cls(run, measure, *value, (), number, comparisons, counted, source)
@@ -108,8 +104,6 @@ class Verdict:
         reason: why, in one clause.
         kind: "number" (the printed value), "claim" (against a baseline), or "" where there is neither.
         against: label of the baseline, for a claim.
-        mark: the claim's mark.
-        direction: what is claimed.
     """
 
     outcome: str
@@ -163,7 +157,6 @@ class Tally:
     """A cell that shows how a value compares with another one, as the paper prints it, and ours.
 
     Attributes:
-        printed: the paper's.
         outcomes: on how many queries ours is better than its baseline, equal, and worse; None where these were not
             compared.
         change: our mean's relative change from another row's; None where the table shows none.
@@ -209,23 +202,28 @@ class Column:
     label: str
 
 
+CellKind = TypeVar("CellKind", covariant=True)
+
+
 @dataclass(frozen=True)
-class Row:
-    """A row: its label (the paper's, or ours), what fills it here, and its cells."""
+class RowOf(Generic[CellKind]):
+    """A row: its label (the paper's, or ours), what fills it here, its cells or their plans. An optional one is left
+    out where no cell of it has a value."""
 
     key: str
     label: str
     filled_by: str
-    cells: tuple[AnyCell, ...]
+    cells: tuple[CellKind, ...]
+    is_optional: bool = False
 
 
 @dataclass(frozen=True)
-class Panel:
+class PanelOf(Generic[CellKind]):
     """One grid of a table; `rows_are` heads the rows' labels."""
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RowOf[CellKind], ...]
     rows_are: str = "Model"
 
     def has_rows(self) -> bool:
@@ -240,13 +238,11 @@ class Panel:
 
     def groups(self) -> list[tuple[str, int]]:
         """(group, columns it spans), in order."""
-        spans: list[tuple[str, int]] = []
-        for column in self.columns:
-            if spans and spans[-1][0] == column.group:
-                spans[-1] = (column.group, spans[-1][1] + 1)
-            else:
-                spans.append((column.group, 1))
-        return spans
+        return [(group, len(list(same))) for group, same in groupby(column.group for column in self.columns)]
+
+
+Row = RowOf[AnyCell]
+Panel = PanelOf[AnyCell]
 
 
 @dataclass(frozen=True)

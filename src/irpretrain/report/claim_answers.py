@@ -1,14 +1,12 @@
 """What a run says of each claim of a paper, as rows of `results/claims.csv`."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from irpretrain.atomic import write_csv
 from irpretrain.claims.files import Claims, has_claims, read_claims
@@ -64,8 +62,6 @@ def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | 
 
     Args:
         paper: its key; a paper may have no claims.
-        config: the configuration.
-        files: what was measured.
         output: CSV with the columns of the contract `claims`.
 
     Returns:
@@ -144,7 +140,7 @@ def _counts(answers: Iterable[Answer]) -> dict[str, int]:
 
 def read_answers(paths: Iterable[str | Path]) -> Iterator[Answer]:
     """Yield the rows of `results/claims/<paper>.csv`; raise InputError for a file that is no such table."""
-    kinds = {one.name: {"float": float, "int": int}.get(str(one.type), str) for one in fields(Answer)}
+    kinds = get_type_hints(Answer)
     for path in paths:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)

@@ -4,12 +4,10 @@ A claim is tested where both sides were run on the same data set and candidates,
 several such places it is the one with the most seeds, then with the most queries, then the first in the configuration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -31,7 +29,6 @@ class Measured:
 
     Attributes:
         scores: of all runs, of those at several depths, and of tasks beside retrieval.
-        axioms: predictors and diagnoses.
         shares: each collection's shares of weights on the heaviest terms.
     """
 
@@ -40,7 +37,7 @@ class Measured:
     shares: Sequence[Sequence[WeightingShares]] = ()
 
     @classmethod
-    def read(cls, files: ResultFiles) -> Measured:
+    def read(cls, files: ResultFiles) -> Self:
         """Read the files of a paper."""
         scores = files.read() | Scores.read([*files.depths, *files.answers])
         shares = [read_distribution(path) for path in files.distributions]

@@ -1,7 +1,5 @@
 """The table of a paper's claims: difference, test, power and verdict, or why a claim was not tested."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -32,8 +30,6 @@ def claims_tables(
     """Return the table of each paper with answers, by the paper's key.
 
     Args:
-        published: the papers.
-        config: names the data sets.
         claims: `results/claims/<paper>.csv`.
     """
     tables = {}

@@ -5,10 +5,8 @@ queries for one seed. For several it is Student's t over the seeds' means, becau
 training, or, where the configuration asks for it, a bootstrap over queries and seeds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from irpretrain.config.experiments import EvaluationConfig
 from irpretrain.errors import IRPretrainError
@@ -38,7 +36,7 @@ class TableTest:
     permutations: int
 
     @classmethod
-    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> TableTest:
+    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> Self:
         """Return how a paper's table is tested, or the headline table where none is given."""
         kind, level = (table.tested_by, table.level) if table else ("t-test", HEADLINE_LEVEL)
         return cls(
@@ -84,9 +82,6 @@ def interval(results: Results, options: EvaluationConfig, seed: int, name: str) 
     """Return the bounds of the mean's confidence interval; NaN where nothing supports one (a single query).
 
     Args:
-        results: one measure of one run.
-        options: resamples and confidence.
-        seed: seed of the resampling.
         name: names the stream of random draws, so that a cell's interval depends on nothing else.
     """
     if len(results.seeds) == 1 or options.intervals == "queries and seeds":

@@ -1,7 +1,5 @@
 """Curves of loss and test performance over pre-training steps (PROP, figure 1)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,9 +26,6 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     """Draw the ranking loss over the steps, one line a sampling strategy (PROP, figure 1a).
 
     Args:
-        published: the paper.
-        name: the figure's key.
-        config: the configuration.
         metrics: files `<model>/seed-<n>.jsonl`, one JSON object a step.
     """
     figure_data = published.figures[name]

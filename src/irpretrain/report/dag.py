@@ -6,8 +6,6 @@ places (Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarch
 Transactions on Systems, Man, and Cybernetics, 1981).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from html import escape
@@ -43,11 +41,7 @@ def write_dag(
 
     Args:
         rulegraph: file with that text.
-        output: the SVG.
         leave_out: rules that only collect files.
-
-    Returns:
-        Numbers of rules and of dependencies drawn.
     """
     graph, labels = parse(Path(rulegraph).read_text(encoding="utf-8"), leave_out)
     if not labels:

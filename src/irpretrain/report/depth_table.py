@@ -1,7 +1,5 @@
 """The table of depths: recall of two indexes' candidates, and re-rankers over so many of them (DeepCT, table 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Which axioms do re-rankers follow? The share of pairs on which each decides as each axiom does; beyond the papers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,10 +1,8 @@
 """What the figures of scores share: headings, remarks, lines with intervals, level lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from irpretrain.config import Config
 from irpretrain.config.usage import with_starts
@@ -57,7 +55,7 @@ class ScoreFigure:
     scores: Scores
 
     @classmethod
-    def of(cls, published: Published, name: str, config: Config, scores: Scores) -> ScoreFigure:
+    def of(cls, published: Published, name: str, config: Config, scores: Scores) -> Self:
         """Return a figure by its name."""
         return cls(published, published.figures[name], config, scores)
 

@@ -1,7 +1,5 @@
 """Fine-tuning with few queries (PROP, figure 2; ARES, figure 3), and with few and many (PHP, figure 4)."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """All figures of the report, as SVG and PNG."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,20 +22,17 @@ def make_figures(
 
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
-        config: the configuration.
-        files: what was measured.
         metrics: training metrics, `results/metrics/pretrained/<model>/seed-<n>.jsonl`.
         group_sidecars: sidecars of the groups' shards,
             `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`.
         output_directory: where `<paper>_<figure>.svg` and `.png` go.
         distributions: key of `weight_distributions` → its file, for the papers that show them.
     """
+    from irpretrain.report.axiom_figures import diagnosis_dots, importance_bars
     from irpretrain.report.axiom_results import AxiomResults
     from irpretrain.report.canvas import save
     from irpretrain.report.curves import loss_curves, step_curves
-    from irpretrain.report.diagnosis_dots import diagnosis_dots
     from irpretrain.report.few_shot import compared_curves, few_shot_curves, query_curves
-    from irpretrain.report.importance_bars import importance_bars
     from irpretrain.report.paired_bars import paired_bars
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
     from irpretrain.report.series import series_figure

@@ -4,12 +4,10 @@ A row is a group: the text that its sequences share, the preferred text, and the
 models here are trained on, joined to words: the encoder's tokenizer gives the same pieces again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,9 +75,7 @@ class GroupFacts(NamedTuple):
 
     Attributes:
         objective, collection: keys of the configuration.
-        options: of the objective.
         encoder: whose tokenizer made the word pieces.
-        corpora: of the collection.
     """
 
     objective: str
@@ -89,7 +85,7 @@ class GroupFacts(NamedTuple):
     corpora: Sequence[Source]
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> GroupFacts:
+    def read(cls, values: Mapping[str, Any]) -> Self:
         """Return the facts that plain values give."""
         return cls(**with_sources(values))
 
@@ -107,7 +103,6 @@ def export_groups(
         groups: GROUPS table.
         tokens: token stores of the collection.
         encoder: directory of the tokenizer.
-        facts: for the card.
         output: directory to write: `README.md`, `train-<file>-of-<files>.parquet`. Groups keep their order.
 
     Returns:
@@ -154,8 +149,6 @@ class _Texts:
 
     Attributes:
         shared: `query` or `document`: which of the two the sequences of a group share.
-        negatives: of the largest group.
-        schema: of the rows.
     """
 
     def __init__(self, store: TokenStore, tokenizer: WordPieceTokenizer, shared: str, negatives: int) -> None:
@@ -219,14 +212,7 @@ def _card(facts: GroupFacts, texts: _Texts, count: int) -> str:
 
 def _size(count: int) -> str:
     """The Hub's name of a number of rows."""
-    bounds = {
-        1_000: "1K",
-        10_000: "10K",
-        100_000: "100K",
-        1_000_000: "1M",
-        10_000_000: "10M",
-        100_000_000: "100M",
-    }
+    bounds = {1e3: "1K", 1e4: "10K", 1e5: "100K", 1e6: "1M", 1e7: "10M", 1e8: "100M"}
     above = [name for bound, name in bounds.items() if count < bound]
     below = [name for bound, name in bounds.items() if count >= bound]
     return "<".join([*below[-1:], "n", *above[:1]]) if above else "n>100M"

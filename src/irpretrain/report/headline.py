@@ -1,7 +1,5 @@
 """What a run ends with: the headline table as plain text, and where the report lies."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from dataclasses import dataclass
@@ -20,7 +18,6 @@ def headlines(results: str | Path, since: float, called: str | Path | None = Non
     """Return what a run has made: the headline table of the whole run, or else those of the papers it was asked for.
 
     Args:
-        results: the results directory.
         since: when the run began, seconds since the epoch; reports that are older are not shown.
         called: what the directory is called from where the user stands, if not `results`.
     """

@@ -1,7 +1,5 @@
 """The headline table: first stages, the control and all models, in every measure of our own data sets."""
 
-from __future__ import annotations
-
 from irpretrain.config import Config
 from irpretrain.report.cells import Column, Table
 from irpretrain.report.naming import (

@@ -1,7 +1,6 @@
 """The report: one HTML file that needs no network, made from the same tables and figures as the files beside it."""
 
-from __future__ import annotations
-
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,21 +8,19 @@ from typing import Any
 import yaml
 
 from irpretrain.config import Config
+from irpretrain.config.query_pages import ShownRankingConfig
 from irpretrain.papers.published import load_published
-from irpretrain.report import first_stage_views, run_views
+from irpretrain.report import run_views
 from irpretrain.report.cells import OUTCOMES
 from irpretrain.report.claim_answers import count_answers
-from irpretrain.report.data_lines import data_lines
-from irpretrain.report.figure_views import figure_views, svg_uri
-from irpretrain.report.headline_bars import headline_bars
+from irpretrain.report.figure_views import figure_views, headline_bars, svg_uri
 from irpretrain.report.introduction import background, this_run
 from irpretrain.report.lineage import Lineage
-from irpretrain.report.page_links import address, page_views
+from irpretrain.report.naming import dataset_label, first_stage_labels, regime_label
 from irpretrain.report.pages import script_json, write_page
 from irpretrain.report.probes import EXPLAINED, INPUTS, probe_views
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.sampling_figures import sample_counts
-from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import build_tables
 from irpretrain.report.verdict_summary import of_tables, summary_views
@@ -45,15 +42,12 @@ def write_report(
     """Write the report.
 
     Args:
-        config: the configuration.
         published: files of published numbers, `resources/published/<paper>.yaml`.
-        files: what was measured.
         results: the results directory: `figures/<paper>_<figure>.svg`, `metrics/selected/`, and the sidecars
             `*.meta.json` of all stages, of which those count that lead to the scores, verdicts or a figure; others are
             left from other configurations.
         dag: SVG of the rule graph.
         manifest: `resources/embedded.yaml`, for the licences.
-        output: the HTML file.
 
     Returns:
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
@@ -77,7 +71,7 @@ def write_report(
         bars=headline_bars(tables[0]),
         confidence=f"{config.evaluation.confidence:.0%}",
         notes=config.report.notes,
-        data=data_lines(config, lineage),
+        data=run_views.data_lines(config, lineage),
         headline=table_view(tables[0], book),
         tables=[table_view(table, book) for table in tables[1:]],
         figures=figures,
@@ -87,12 +81,12 @@ def write_report(
         query_scores=[address(path, output) for path in files.per_query],
         meanings=MEANINGS,
         claims=count_answers(files.claims),
-        selections=selections(config, lineage, results),
+        selections=run_views.selections(config, lineage, results),
         probes=probe_views(config, files.probes),
         probe_inputs=list(INPUTS.values()),
         probe_explained=EXPLAINED,
-        tunings=first_stage_views.tunings(config, files.sweeps),
-        index_costs=first_stage_views.index_costs(config, files.costs),
+        tunings=run_views.tunings(config, files.sweeps),
+        index_costs=run_views.index_costs(config, files.costs),
         dag=svg_uri(Path(dag)),
         stages=run_views.stages(lineage),
         environments=run_views.environments(lineage),
@@ -110,3 +104,33 @@ def write_report(
         "bytes": size,
         "verdicts": outcomes,
     }
+
+
+def address(path: str | Path, report: str | Path) -> str:
+    """Return what leads from the report's folder to a file."""
+    return Path(os.path.relpath(path, Path(report).parent)).as_posix()
+
+
+def page_views(config: Config, pages: Sequence[str | Path], report: str | Path) -> list[dict[str, str]]:
+    """Return address, title and description of each page; addresses lead from the report's folder to the file."""
+    return [
+        {
+            "address": address(path, report),
+            "title": " and ".join(
+                _label(config, shown)
+                for shown in (config.query_pages[name].left, config.query_pages[name].right)
+            ),
+            "dataset": dataset_label(
+                config, config.query_pages[name].dataset, config.query_pages[name].candidates
+            ),
+        }
+        for path in pages
+        for name in (Path(path).stem,)
+    ]
+
+
+def _label(config: Config, shown: ShownRankingConfig) -> str:
+    stages = first_stage_labels(config)
+    if shown.model in stages:
+        return stages[shown.model]
+    return f"{config.models[shown.model].label} ({regime_label(shown.regime or 'zero-shot')})"

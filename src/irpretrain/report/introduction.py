@@ -1,7 +1,5 @@
 """The report's first lines: what this run did; and, behind a fold, what is compared, for a reader who is new to it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from irpretrain.config import Config

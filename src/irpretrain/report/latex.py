@@ -1,8 +1,6 @@
 r"""A table as LaTeX: `table*`s with a booktabs `tabular` for each panel, and the notes as text after it. Needs
 \usepackage{booktabs,graphicx,textcomp}."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A table as CSV, one line a cell; and the verdicts of all tables, one line each."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """A table as Markdown (GitHub's pipe tables)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

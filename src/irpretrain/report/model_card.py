@@ -3,14 +3,12 @@
 The card says what the weights were made from, how, under which licences, and what they reached where they were tested.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import InputError
@@ -59,8 +57,6 @@ class CardFacts(NamedTuple):
 
     Attributes:
         key: of `models` or `term_weights`.
-        label: name in tables.
-        seed: of the training.
         kind: a ranker of pairs, or a weigher of words.
         what: what the weights are, in a sentence.
         scored: column of a table of scores → its values in the rows to show.
@@ -88,7 +84,7 @@ class CardFacts(NamedTuple):
     encoder_caveat: str = ""
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> CardFacts:
+    def read(cls, values: Mapping[str, Any]) -> Self:
         """Return the facts that plain values give."""
         return cls(**with_sources(values))
 
@@ -107,7 +103,6 @@ def export_model(
         model: Hugging Face directory of the final model.
         trained: output of the training, whose sidecar gives the provenance.
         scores: CSV files of `evaluation.evaluate`, as far as there are any.
-        facts: what the configuration says of it.
         output: directory to write.
         probes: CSV file of what the model made of held-out groups, if it has one.
 
@@ -151,7 +146,6 @@ def write_card(
     """Return the text of a card.
 
     Args:
-        facts: what the configuration says.
         record: sidecar of the training.
         scores: rows of `read_scores_of`.
         probed: table of the model's accuracy on held-out groups, after its last step; empty for none.

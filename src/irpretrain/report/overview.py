@@ -1,8 +1,6 @@
 """What speaks of a whole run: the scores of all experiments in one table, verdicts and claims of all papers, the
 headline."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,16 +30,11 @@ def write_overview(
     """Join what experiments and papers left, each row once, and write the headline table over all of it.
 
     Args:
-        config: the configuration.
-        files: what was measured, and verdicts.
         all_scores: CSV with the rows of all scores, sorted by run.
         all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
         all_verdicts: CSV with the rows of all verdicts, in the order of the papers.
         all_claims: CSV with the rows of all claims, in the order of the papers.
         tables: where `headline.md`, `.csv` and `.tex` go, and `verdict_summary` in the same formats.
-
-    Returns:
-        Counts: rows of each.
     """
     write_table(build_headline(config, files.read()), tables)
     columns, means = _read(files.scores) if files.scores else (list(COLUMNS), [])

@@ -1,7 +1,5 @@
 """The pages of the report and beside it: their templates, which lie beside this file, and what is put into them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

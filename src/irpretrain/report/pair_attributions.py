@@ -91,11 +91,7 @@ def attribute_pairs(
     """Return the attributions of each pair by each ranking's model, None for one whose scores cannot be taken apart.
 
     Args:
-        name: of the page, for the progress bar.
-        options: its section.
-        rankings: of the page.
         queries: query → text.
-        pairs: what is attributed.
         documents: DOCUMENTS tables.
         text: fields of a document's text, and the most word pieces read of it.
         reranking: lengths, threads and device.
@@ -141,9 +137,4 @@ def attribution_view(attribution: Attribution) -> dict[str, Any]:
 
 
 def _plain(word: Word, scale: float) -> list[str | int]:
-    return [
-        word.before,
-        word.text,
-        signed(word.value),
-        round(100 * word.value / scale) if scale > 0 else 0,
-    ]
+    return [word.before, word.text, signed(word.value), round(100 * word.value / scale) if scale > 0 else 0]

@@ -3,8 +3,6 @@
 The model without masked language modelling is called `<model>-without-mlm`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from irpretrain.config import Config

@@ -4,8 +4,6 @@ There are two kinds of panels: the paper's data sets (each cell with the printed
 configuration runs that data set), and the data sets of this configuration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from irpretrain.papers.base import Direction, PublishedPlace, PublishedValue
 from irpretrain.papers.published import Published
-from irpretrain.report.cells import Column, Ours
+from irpretrain.report.cells import Ours, PanelOf, RowOf
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.scores import RunName
 
@@ -30,10 +30,8 @@ class Claim:
     """What the paper says of a value: better, or worse, than a baseline.
 
     Attributes:
-        mark: the paper's mark.
         against: label of the baseline.
         absent: why the baseline was not run here.
-        direction: what the mark says.
         unordered: number of candidates where the measure counts all of them, so that no order is better; else 0.
     """
 
@@ -49,10 +47,8 @@ class Plan:
     """A cell: what is measured and compared, and what the paper has to say of it.
 
     Attributes:
-        row: key of the row.
         run: what fills the cell; None where nothing does.
         reason: why nothing fills it.
-        baselines: what it is compared with.
         measured: our value, where it was read from a file and not from the scores of a run.
         mean_of: cells whose mean it is, in place of a run.
         counted: what the mean is over.
@@ -62,7 +58,6 @@ class Plan:
         printed_outcomes: the paper's wins, ties and losses.
         other_recipe: keys of the configuration in which ours differs from the paper's recipe.
         alone: why no number or claim of the paper is compared, where none is.
-        claims: what the paper claims where it prints no number.
         shown_candidates: the candidates, where they are named.
     """
 
@@ -105,25 +100,8 @@ class Changed:
     printed: str
 
 
-@dataclass(frozen=True)
-class PlannedRow:
-    """A row of cells; one that is optional is left out where no cell of it has a value."""
-
-    key: str
-    label: str
-    filled_by: str
-    cells: tuple[Plan | Compared | Changed, ...]
-    is_optional: bool = False
-
-
-@dataclass(frozen=True)
-class PlannedPanel:
-    """One grid of a table."""
-
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[PlannedRow, ...]
-    rows_are: str = "Model"
+PlannedRow = RowOf[Plan | Compared | Changed]
+PlannedPanel = PanelOf[Plan | Compared | Changed]
 
 
 @dataclass(frozen=True)

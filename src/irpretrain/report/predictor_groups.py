@@ -1,7 +1,5 @@
 """Predictors that differ in their setting alone stand together: one column of the table, one figure's panels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

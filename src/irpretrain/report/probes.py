@@ -1,7 +1,5 @@
 """What reports and model cards say of the probe: how accurate a model is on held-out groups, and what it reads."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -99,7 +97,6 @@ def probe_views(config: Config, paths: Sequence[str | Path]) -> list[dict[str, A
     """Return a line for each task of each model and seed that was probed.
 
     Args:
-        config: the configuration.
         paths: `results/metrics/pretrained/<model>/seed-<n>.probe.csv`.
     """
     return [

@@ -1,7 +1,5 @@
 """A page of queries: for each the rankings of two models side by side, with judgements and changes of rank."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +12,14 @@ from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import definition, mean, per_query
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, merge, place_in, read_run
+from irpretrain.report.cases import ChosenQuery, choose_queries, compared, differences_of
 from irpretrain.report.cells import difference_text
 from irpretrain.report.pages import script_json, write_page
 from irpretrain.report.pair_attributions import AttributedPair, attribute_pairs
-from irpretrain.report.query_cases import ChosenQuery, choose_queries, compared, differences_of
-from irpretrain.report.snippets import snippet
-from irpretrain.report.weighted_words import query_terms, read_passage
+from irpretrain.report.weighted_words import query_terms, read_passage, snippet
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.chosen_texts import read_chosen
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.words import WordKind
 
 MOST_UNSHOWN = 20
@@ -77,26 +74,20 @@ def write_query_page(
     """Write a page of queries.
 
     Args:
-        name: of the page, in the configuration.
-        options: its section.
         rankings: fields of `ShownRanking`, left and right.
         dataset: the data set's name in tables.
         measure: of each query.
         documents: DOCUMENTS tables of the data set's corpus.
-        queries: QUERIES table.
-        qrels: judgements.
         text: fields of a document's text, and what a word is.
         retrieval: stemmer and stop words of the index, by which words of a query are found in documents.
         reranking: lengths, threads and device of attributions.
-        seed: of the queries that are drawn.
-        output: the HTML file.
 
     Returns:
         Counts: queries of the page and of the data set, documents shown, pairs with attributions, bytes; on how many
         queries right is better, equal, and worse.
 
     Raises:
-        ConfigError: see `query_cases.choose_queries`; or the page is larger than `options.megabytes`.
+        ConfigError: see `cases.choose_queries`; or the page is larger than `options.megabytes`.
         InputError: a run is not there or not a run, or the corpus lacks a document.
         SetupError: Java or the jar is missing.
     """
@@ -168,14 +159,9 @@ class PageSource:
     """All that a page is made from.
 
     Attributes:
-        options: its section.
         texts: query → text.
-        runs: left and right.
-        judged: judgements.
         values: query → value of the measure, of left and right; queries without judgements are not in it.
         documents: document → title, other text.
-        words: what a word is.
-        analyser: of the index.
     """
 
     options: QueryPageConfig

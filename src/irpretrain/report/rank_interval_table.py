@@ -1,7 +1,5 @@
 """How high pseudo-queries rank the document that they were drawn from (ARES, section 4.1), for every collection."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

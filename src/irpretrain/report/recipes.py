@@ -1,7 +1,5 @@
 """Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
@@ -41,12 +39,7 @@ def table_notes(
     """Return the notes of a paper's table.
 
     Args:
-        published: the paper.
-        table: its table.
-        config: the configuration.
-        scores: all results.
         datasets: (data set, candidates) of ours that the table shows.
-        measures: measures that the table shows.
     """
     tolerance = published.verdict.tolerance
     datasets, measures = list(datasets), list(measures)

@@ -4,8 +4,6 @@ The header is comment lines. trec_eval 10 and repro_eval pass over them; ir_meas
 not, so that runs without a header stay what the workflow reads and writes.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil
@@ -24,10 +22,7 @@ class RunFacts(NamedTuple):
     """What the configuration says of a run.
 
     Attributes:
-        tag: name of the system.
-        dataset: label of the data set.
         source: page of the data set, as far as it is known.
-        measures: of the data set.
         stages: first stage, and the model that re-ranks it.
         training: labels of what the model was trained on.
     """
@@ -45,11 +40,6 @@ def export_run(run: str | Path, facts: RunFacts, output: str | Path) -> dict[str
 
     Args:
         run: TREC run, gzip, with its sidecar.
-        facts: what the configuration says of it.
-        output: text file.
-
-    Returns:
-        Counts: lines of the header.
 
     Raises:
         InputError: the run has no sidecar that can be read.
@@ -71,7 +61,6 @@ def describe_run(facts: RunFacts, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the components of ir_metadata; `actor` is for whoever passes the run on.
 
     Args:
-        facts: what the configuration says.
         record: sidecar of the run.
     """
     hardware, cost = record.get("hardware", {}), record.get("cost", {})
@@ -101,10 +90,7 @@ def describe_run(facts: RunFacts, record: Mapping[str, Any]) -> dict[str, Any]:
         "method": {
             "automatic": True,
             "score ties": "identifier of the document",
-            "retrieval": [
-                *({"name": stage} for stage in before),
-                final,
-            ],
+            "retrieval": [*({"name": stage} for stage in before), final],
         },
         "data": {
             "test collection": {"name": facts.dataset, **({"source": facts.source} if facts.source else {})},

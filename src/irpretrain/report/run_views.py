@@ -1,29 +1,43 @@
-"""What the report's page says of the run: cost and counts of each stage, where it was made, licences."""
-
-from __future__ import annotations
+"""What the report's page says of the run: its data sets, chosen snapshots, tuned first stages and indexes; cost and
+counts of each stage, where it was made, licences."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import Asset, read_manifest
 from irpretrain.corpora.sources import used_assets
-from irpretrain.report.lineage import Lineage, flat_counts
+from irpretrain.given_json import read_given_json
+from irpretrain.report.figure_views import svg_uri
+from irpretrain.report.lineage import Lineage, Record, flat_counts
+from irpretrain.report.naming import dataset_label, first_stage_labels, model_label
 from irpretrain.report.sampling_figures import SampleCounts
+from irpretrain.report.sweep_figure import NAMES
+from irpretrain.retrieval.index_costs import search_shown
 
 JOBS_SHOWN = 40
 """Most outputs of one stage whose counts are listed."""
+PREPARED = ("prepare_dataset", "prepare_questions")
+SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
+WORTH_A_WARNING = 0.01
+"""Share of queries without candidates from which on they are a warning."""
+STAGE = "select_model"
+SCORES = re.compile(r"metrics/selected/([^/]+)/seed-(\d+)\.json")
+"""Output of the stage with the choice and all scores, inside the results directory."""
+REMEDY = "Delete it and run the workflow again."
+RATIOS = ("terms", "postings", "bytes", "median_ms", "mean_ms")
+"""What is also shown as a multiple of the first index's."""
 
 
 def stages(lineage: Lineage) -> list[dict[str, Any]]:
     """Return one line a stage: jobs, wall time (sum and longest), peak memory and the memory asked for."""
-    records_by_stage: dict[str, list[Any]] = {}
-    for record in lineage.records:
-        records_by_stage.setdefault(record.stage, []).append(record)
     views = []
-    for stage, records in records_by_stage.items():
+    for stage, records in _by_stage(lineage.records).items():
         wall = [record.cost("wall_seconds") for record in records]
         views.append(
             {
@@ -72,10 +86,6 @@ def samples(counts: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
 
 def counts(lineage: Lineage) -> list[dict[str, Any]]:
     """Return the stages and their outputs' counts, at most JOBS_SHOWN outputs a stage."""
-    records_by_stage: dict[str, list[Any]] = {}
-    for record in lineage.records:
-        if record.counts:
-            records_by_stage.setdefault(record.stage, []).append(record)
     return [
         {
             "stage": stage.replace("_", " "),
@@ -85,11 +95,148 @@ def counts(lineage: Lineage) -> list[dict[str, Any]]:
             ],
             "more": max(0, len(records) - JOBS_SHOWN),
         }
-        for stage, records in records_by_stage.items()
+        for stage, records in _by_stage(record for record in lineage.records if record.counts).items()
     ]
+
+
+def _by_stage(records: Iterable[Record]) -> dict[str, list[Record]]:
+    by_stage: dict[str, list[Record]] = {}
+    for record in records:
+        by_stage.setdefault(record.stage, []).append(record)
+    return by_stage
 
 
 def licences(config: Config, manifest: str | Path) -> list[tuple[str, Asset]]:
     """Return the embedded assets in use, with their package and licence."""
     assets = read_manifest(manifest)
     return [(name, assets.asset(name)) for name in used_assets(config)]
+
+
+@dataclass
+class DataLine:
+    """A data set's line in the report's head, and its warnings."""
+
+    label: str
+    summary: str
+    warnings: list[str] = field(default_factory=list)
+
+
+def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
+    """Return a line for each data set that is tested, from the sidecars of the stages that read and searched it."""
+    stages = first_stage_labels(config)
+    lines: dict[str, DataLine] = {}
+    for record in lineage.records:
+        if record.stage in PREPARED and "summary" in record.counts:
+            name = Path(record.outputs[0]).parent.name
+            counts = record.counts
+            lines[name] = DataLine(dataset_label(config, name), counts["summary"], list(counts["warnings"]))
+    for record in lineage.records:
+        lost, queries = record.counts.get("queries_without_candidates", 0), record.counts.get("queries", 0)
+        if record.stage not in SEARCHED or not lost:
+            continue
+        place = Path(record.outputs[0]).parent
+        if (line := lines.get(place.parent.name)) is None:
+            continue
+        told = f"{stages.get(place.name, place.name)} finds no candidate for {lost:,} of {queries:,} queries"
+        line.summary += f"; {told}"
+        if lost > WORTH_A_WARNING * queries:
+            line.warnings.append(f"{told} ({100 * lost / queries:.1f} %): they score 0.")
+    return [lines[name] for name in tested_datasets(config) if name in lines]
+
+
+def selections(config: Config, lineage: Lineage, results: str | Path) -> list[dict[str, Any]]:
+    """Return one line a model and seed whose snapshot was chosen on held-out queries.
+
+    Args:
+        lineage: sidecars of the run, whose `select_model` stages are looked up.
+
+    Raises:
+        InputError: the file of a choice cannot be read.
+    """
+    chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
+    views = []
+    for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
+        choosing, choice = chosen_by[model], read_given_json(path)
+        chosen = choice["chosen"]["step"]
+        views.append(
+            {
+                "model": model_label(config, model),
+                "seed": seed,
+                "dataset": dataset_label(config, choosing.dataset, choosing.candidates),
+                "measure": choice["measure"],
+                "queries": choice["queries"],
+                "chosen": chosen,
+                "scores": [
+                    (score["step"], score["score"], score["step"] == chosen) for score in choice["scores"]
+                ],
+            }
+        )
+    return views
+
+
+def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple[str, int, Path]]:
+    """Model, seed and file of every choice, in the order of `models` and seeds."""
+    outputs = [output for record in lineage.records if record.stage == STAGE for output in record.outputs]
+    matches = [match for output in outputs if (match := SCORES.search(output)) and match[1] in models]
+    files = [(match[1], int(match[2]), results / match[0]) for match in matches]
+    return sorted(files, key=lambda file: (models.index(file[0]), file[1]))
+
+
+def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]]:
+    """Return one line a tuned first stage.
+
+    Args:
+        sweeps: `results/tuning/<first stage>.json`; the picture is `results/figures/sweep-<first stage>.svg`.
+
+    Raises:
+        InputError: a file is not what tuning writes.
+    """
+    views = []
+    for path in map(Path, sweeps):
+        stage, tuning = config.first_stages[path.stem], read_given_json(path, REMEDY)
+        chosen = tuning["parameters"].items()
+        views.append(
+            {
+                "label": first_stage_labels(config)[path.stem],
+                "dataset": dataset_label(config, str(stage.tuned_on)),
+                "queries": tuning["queries"],
+                "measure": tuning["measure"],
+                "value": tuning["value"],
+                "parameters": ", ".join(f"{NAMES[name]} = {value:g}" for name, value in chosen),
+                "at_edge": " and ".join(NAMES[name] for name in tuning["at_edge"]),
+                "image": svg_uri(path.parents[1] / "figures" / f"sweep-{path.stem}.svg"),
+            }
+        )
+    return views
+
+
+def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, Any]]:
+    """Return, for each data set, one line an index with its sizes and query times, and their ratios to the first's.
+
+    Args:
+        costs: `results/index_costs/<dataset>.json`.
+
+    Raises:
+        InputError: a file is not what measuring indexes writes.
+    """
+    views = []
+    for path in map(Path, costs):
+        rows = read_given_json(path, REMEDY)
+        first = rows[0]
+        for row in rows:
+            row["search"] = search_shown(row)
+            row["ratios"] = {name: _ratio(row, first, name) for name in RATIOS}
+        views.append(
+            {
+                "dataset": dataset_label(config, path.stem),
+                "first": first["index"],
+                "queries": max(row["queries"] for row in rows),
+                "rows": rows,
+            }
+        )
+    return views
+
+
+def _ratio(row: dict[str, Any], first: dict[str, Any], name: str) -> float | None:
+    is_comparable = row is not first and row[name] is not None and first[name]
+    return row[name] / first[name] if is_comparable else None

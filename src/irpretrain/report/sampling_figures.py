@@ -1,7 +1,5 @@
 """What was sampled: sizes of the word sets against the Poisson, and words inside and outside the document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field

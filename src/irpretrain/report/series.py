@@ -5,8 +5,6 @@ php-negatives-24 or php-anchors-50 (percent). Where pairs are counted, the snaps
 too, at the pairs seen until then. A model that is called like the series itself stands at its own number.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of settings: how well a predictor tells training queries from pseudo-queries (ARES, table 2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import NormalDist

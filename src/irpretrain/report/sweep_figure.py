@@ -1,7 +1,5 @@
 """The sweep of a first stage's parameters as a figure: a heat map of two parameters, a line of one."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
@@ -22,9 +20,6 @@ def draw_sweep(
         label: the first stage's name in tables.
         dataset: name of the data set whose queries chose.
         output: the SVG; a PNG is written beside it.
-
-    Returns:
-        Counts: points.
     """
     from matplotlib import rc_context
 

@@ -1,7 +1,5 @@
 """The tables as the report's page shows them, and what its provenance dialog says of each value of ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby

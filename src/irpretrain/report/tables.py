@@ -1,7 +1,5 @@
 """All tables: built, and written as Markdown, CSV and LaTeX."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,11 +63,7 @@ def build_table(
     """Return one table of a paper: the printed values, ours, significance marks and verdicts.
 
     Args:
-        paper: the paper.
         name: one of `Published.table_names`.
-        config: the configuration.
-        scores: of all runs.
-        axioms: what was measured of axioms.
         depths: scores of the experiments at several depths.
         answers: scores of tasks beside retrieval.
     """
@@ -101,8 +95,6 @@ def make_tables(
 
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
-        config: the configuration.
-        files: what was measured.
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
         verdicts: CSV, one line each.
         claims: CSV, one line each, for one paper; None: claims are not tested.

@@ -1,7 +1,5 @@
 """A page of heat maps: what several weightings give the words of a query's passages (DeepCT, Table 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +24,9 @@ from irpretrain.report.weighted_words import (
     term_rows,
 )
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.rerank import read_queries
 from irpretrain.retrieval.weighted_index import analysed_weights
 from irpretrain.text.chosen_texts import read_chosen
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.words import WordKind
 
 TOP_TERMS = 5
@@ -68,22 +66,18 @@ def write_term_weight_page(
     """Write a page of heat maps.
 
     Args:
-        name: of the page, in the configuration.
-        options: its section.
         weightings: fields of `ShownWeighting`, in the order of the page.
         stages: fields of `ShownStage`; the first chooses documents that are left out.
         documents: DOCUMENTS tables of the data set's corpus.
         queries: QUERIES table.
-        qrels: judgements.
         text: fields of a document's text, and what a word is.
         retrieval: stemmer and stop words of the indexes.
-        output: the HTML file.
 
     Returns:
         Counts: cases and passages of the page, weightings, words.
 
     Raises:
-        ConfigError: see `weight_cases.choose_cases`.
+        ConfigError: see `cases.choose_cases`.
         InputError: the corpus lacks a document.
         IntegrityError: a weighting lacks one.
         SetupError: Java or the jar is missing.
@@ -147,12 +141,7 @@ class PageSource:
 
     Attributes:
         texts: document → text.
-        weightings: of the page.
         weights: key of a weighting → document → term → weight.
-        runs: of the page's first stages.
-        judged: judgements.
-        words: what a word is.
-        analyser: of the index.
         deepest: share with the deepest shade.
     """
 

@@ -1,7 +1,5 @@
 """How many verdicts of each paper, and of each of its tables, have each outcome."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -95,9 +93,7 @@ def write_summary(verdicts: Sequence[str | Path], names: dict[str, str], directo
     """Write the counts of `results/verdicts/<paper>.csv` as `verdict_summary.md`, `.csv` and `.tex`; return their rows.
 
     Args:
-        verdicts: the files.
         names: key of a paper → its name.
-        directory: where they go.
     """
     from irpretrain.atomic import write_csv
     from irpretrain.report.latex import write_latex

@@ -6,8 +6,6 @@ read off the marks that every value of a row carries; it is reproduced when ours
 Claims are what can be checked on a data set that the paper does not have.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -51,8 +49,6 @@ def decide(plan: Plan, ours: Ours | None, tolerance: float) -> tuple[Verdict, ..
     the paper prints no number, each of its claims is decided; where it claims nothing, ours stands alone.
 
     Args:
-        plan: the cell, with what the paper prints and claims.
-        ours: our value.
         tolerance: largest difference from a printed number that counts as reproduced.
     """
     if ours is None:

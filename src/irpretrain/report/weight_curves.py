@@ -1,7 +1,5 @@
 """How much of a passage's weight its heaviest terms have, as curves over their ranks (DeepCT, figure 1)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -54,9 +52,6 @@ def weight_curves(
     """Draw a panel for each collection.
 
     Args:
-        published: the paper.
-        name: of its figure.
-        config: has the names of collections and weightings.
         distributions: key of `weight_distributions` → its file.
     """
     title = heading(published, published.figures[name])
@@ -78,9 +73,6 @@ def draw_distribution(
         label: the collection's name.
         labels: weighting → its name.
         output: the SVG; a PNG is written beside it.
-
-    Returns:
-        Counts: weightings.
     """
     weightings = read_distribution(shares)
     save(_figure(TITLE, {label: weightings}, labels), Path(output).parent, Path(output).stem)

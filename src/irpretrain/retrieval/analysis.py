@@ -5,13 +5,11 @@ lower-case, stop words go, stems are taken. No other stemmer agrees with Lucene'
 stemmed again (that changes some of them), so words are analysed by Lucene itself, each once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from irpretrain.config.retrieval import IndriConfig, RetrievalConfig
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class
 from irpretrain.text.stop_words import load_stop_words
 
 TEXTS_AT_ONCE = 512
@@ -34,12 +32,12 @@ class Analyser:
         self._known: dict[str, tuple[str, ...]] = {}
 
     @classmethod
-    def of(cls, options: RetrievalConfig | IndriConfig) -> Analyser:
+    def of(cls, options: RetrievalConfig | IndriConfig) -> Self:
         """Return the analyser of the tf index, or that of first stages of model indri."""
         return cls(options.stemmer, options.stop_list)
 
     @classmethod
-    def words_only(cls) -> Analyser:
+    def words_only(cls) -> Self:
         """Return an analyser that only cuts and lower-cases: its tokens are words that can be analysed further."""
         return cls("none", "none")
 

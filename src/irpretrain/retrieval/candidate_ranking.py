@@ -4,8 +4,6 @@ Wikiformer (Tables 2 to 4), PHP (Table 3) and ARES (Table 4) rank given candidat
 index, so a candidate's score is the one that a search of the whole index gives it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config.retrieval import RankingModel, RetrievalConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, read_run, write_run
 from irpretrain.progress import progress
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.retrieval.opened_index import OpenedIndex
+from irpretrain.text.keyed_texts import read_queries
 
 IDENTIFIER = "id"
 """Lucene's field of a document's identifier."""
@@ -42,7 +40,6 @@ def rank_candidates(
         index: directory of a Lucene index.
         queries: QUERIES table.
         candidates: TREC run; its scores do not count.
-        model: bm25, ql or ql-jm.
         options: parameters of the model, stemmer and stop words as in the index.
         output: TREC run, gzip. A candidate without a word of the query has score 0, the sum of no terms.
         tag: last column of the run.
@@ -55,8 +52,7 @@ def rank_candidates(
         IntegrityError: there is no index, or it was made with another stemmer or other stop words.
         SetupError: Java, the jar or pyjnius is missing.
     """
-    table = QUERIES.read(queries)
-    texts = dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
+    texts = read_queries(queries)
     given = read_run(candidates)
     if strangers := sorted(given.keys() - texts.keys()):
         raise InputError(candidates, f"query {strangers[0]!r} is not in the data set ({queries})")

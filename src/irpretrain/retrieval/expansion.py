@@ -5,15 +5,11 @@ The weight of a word is how often it occurs in the document and the added text t
 scores as an index of the longer texts would.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS, TERM_VECTORS
@@ -22,18 +18,14 @@ from irpretrain.evaluation.runs import numbered_lines
 from irpretrain.given_json import NESTED
 from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.text.compose import texts_of
+from irpretrain.text.keyed_texts import document_texts
 
 DOCUMENTS_AT_ONCE = 1024
 """Documents in memory at a time."""
 
 
 def expand_documents(
-    documents: str | Path,
-    expansion: str | Path,
-    times: int,
-    text: TextConfig,
-    output: str | Path,
+    documents: str | Path, expansion: str | Path, times: int, text: TextConfig, output: str | Path
 ) -> dict[str, int]:
     """Count the words of documents and of what is added to them.
 
@@ -41,7 +33,6 @@ def expand_documents(
         documents: DOCUMENTS table, one shard.
         expansion: text to add, as `indexes.<name>.path` describes it, or an EXPANSIONS table.
         times: how often added text counts.
-        text: which fields of a document make up its text.
         output: TERM_VECTORS table.
 
     Returns:
@@ -62,30 +53,21 @@ def expand_documents(
     counts = {"documents": 0, "documents_without_addition": 0, "lines_of_other_documents": elsewhere}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for batch in _batches(documents, text):
-            names = batch.column("document_id").to_pylist()
-            document_words = analyser.terms(texts_of(batch, text))
-            more = analyser.terms(["\n".join(added.get(name, ())) for name in names])
-            for row, (name, words, further) in enumerate(zip(names, document_words, more, strict=True)):
+        for texts in document_texts(documents, text, DOCUMENTS_AT_ONCE):
+            document_words = analyser.terms([keyed.text for keyed in texts])
+            more = analyser.terms(["\n".join(added.get(keyed.document_id, ())) for keyed in texts])
+            for keyed, words, further in zip(texts, document_words, more, strict=True):
                 word_counts = Counter(words)
                 for word in further:
                     word_counts[word] += times
                 counts["documents"] += 1
-                counts["documents_without_addition"] += name not in added
-                yield {
-                    "part": batch.column("part")[row].as_py(),
-                    "position": batch.column("position")[row].as_py(),
-                    "document_id": name,
-                    "terms": [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)],
+                counts["documents_without_addition"] += keyed.document_id not in added
+                yield keyed.key | {
+                    "terms": [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
                 }
 
     TERM_VECTORS.write(output, progress(rows(), "expand documents", "documents"))
     return counts
-
-
-def _batches(documents: str | Path, text: TextConfig) -> Iterator[pa.RecordBatch]:
-    columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
-    return DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
 
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:

@@ -4,8 +4,6 @@ The token store holds those of the configured encoder, so the texts are tokenise
 of a document than a sequence has room for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,11 +55,7 @@ def tokenise(
     """Tokenise the queries of a run and the documents that it ranks.
 
     Args:
-        tokenizer: the re-ranker's own.
         documents: DOCUMENTS tables of the corpus.
-        text: fields of a document's text, and the most word pieces read of it.
-        texts: query → text.
-        candidates: the run.
         options: lengths, and the passages that documents are cut into.
 
     Raises:

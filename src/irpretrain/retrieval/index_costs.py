@@ -1,6 +1,4 @@
-"""What an index costs: its size on disk, its postings, and the time of a query."""
-
-from __future__ import annotations
+"""What an index costs: its size on disk, its postings, and the time of a query; as JSON and as a table."""
 
 import json
 import time
@@ -14,8 +12,7 @@ import numpy as np
 from irpretrain.atomic import write_text
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.retrieval.index_table import write_index_table
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.opened_index import FIELD, OpenedIndex
 from irpretrain.retrieval.tuning import own_parameters
 
@@ -23,6 +20,10 @@ MOST_QUERIES = 200
 """Queries that are timed."""
 ROUNDS = 5
 """Times that each is searched; its fastest counts, as other work on the machine only ever adds time."""
+HEADER = (
+    "| index | documents | without terms | different terms | postings | size | search | query, median | query, mean |\n"
+    "|---|---:|---:|---:|---:|---:|---|---:|---:|\n"
+)
 
 
 class SearchedIndex(NamedTuple):
@@ -42,10 +43,7 @@ class SearchedIndex(NamedTuple):
 
 
 def measure_indexes(
-    indexes: Sequence[SearchedIndex],
-    queries: str | Path,
-    output: str | Path,
-    table: str | Path,
+    indexes: Sequence[SearchedIndex], queries: str | Path, output: str | Path, table: str | Path
 ) -> dict[str, int]:
     """Measure indexes of one corpus side by side.
 
@@ -60,9 +58,6 @@ def measure_indexes(
             postings, bytes, length (mean sum of weights a document), k1, b and depth of the search, queries, and median
             and mean milliseconds a query.
         table: the same as Markdown.
-
-    Returns:
-        Counts: indexes, queries.
     """
     opened = {index.name: _Opened(index, queries) for index in indexes}
     times: dict[str, list[list[float]]] = {name: [] for name in opened}
@@ -120,3 +115,46 @@ class _Opened:
 
     def close(self) -> None:
         self._reader.close()
+
+
+def write_index_table(costs: str | Path, output: str | Path) -> None:
+    """Write what `measure_indexes` found as Markdown; ratios are to the first index."""
+    rows: list[dict[str, Any]] = json.loads(Path(costs).read_text(encoding="utf-8"))
+    first = rows[0]
+    lines = [_row(row, first) for row in rows]
+    queries = max(row["queries"] for row in rows)
+    note = (
+        f"\nIn brackets: of {first['index']}. Times are of this machine: BM25 as the index's first stage has it, one "
+        f"thread, {queries} queries without their analysis, each the fastest of five rounds that go over all indexes "
+        "in turn.\n"
+    )
+    write_text(output, HEADER + "".join(lines) + note)
+
+
+def search_shown(row: dict[str, Any]) -> str:
+    """Return what a line of `measure_indexes` says of the search that was timed."""
+    return f"k1 = {row['k1']:g}, b = {row['b']:g}, depth {row['depth']:,}"
+
+
+def _row(row: dict[str, Any], first: dict[str, Any]) -> str:
+    def against(name: str, shown: str) -> str:
+        return shown if row is first or not first[name] else f"{shown} ({row[name] / first[name]:.2f})"
+
+    cells = [
+        row["index"],
+        f"{row['documents']:,}",
+        f"{row['documents_without_terms']:,}",
+        against("terms", f"{row['terms']:,}"),
+        against("postings", f"{row['postings']:,}"),
+        against("bytes", f"{row['bytes'] / 1e6:,.2f} MB"),
+        search_shown(row),
+        *(_milliseconds(row, first, name) for name in ("median_ms", "mean_ms")),
+    ]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _milliseconds(row: dict[str, Any], first: dict[str, Any], name: str) -> str:
+    if row[name] is None:
+        return "no queries"
+    ratio = "" if row is first or not first[name] else f" ({row[name] / first[name]:.2f})"
+    return f"{row[name]:.3f} ms{ratio}"

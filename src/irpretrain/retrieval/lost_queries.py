@@ -1,7 +1,5 @@
 """Queries for which a first stage finds no document: they score 0, whatever re-ranks its candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from pathlib import Path
 

@@ -5,8 +5,6 @@ query is a bag of its words: operators of query languages in it are text. A word
 query counts n times. What the scores are exactly stands in docs/methods/evaluation.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -14,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, Self, TextIO
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.retrieval import QueryWords, RankingModel, RetrievalConfig
@@ -26,6 +24,7 @@ from irpretrain.progress import Counter, progress
 from irpretrain.retrieval.java import JavaError, run_anserini
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.text.compose import stream_texts
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.words import find_words
 
 DOCUMENTS_IN_FILE = 50_000
@@ -59,8 +58,6 @@ def index(
 
     Args:
         documents: DOCUMENTS tables, all shards of the corpus.
-        options: stemmer, stop words, threads, Java heap.
-        text: which fields of a document make up its text.
         output: directory of the Lucene index. Its bytes differ from time to time (Lucene names segments at
             random); what it retrieves does not.
 
@@ -167,7 +164,7 @@ class InputFiles:
         self._folder, self._documents = folder, 0
         self._file: TextIO | None = None
 
-    def __enter__(self) -> InputFiles:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -269,9 +266,8 @@ def search_grid(
     """
     _check_method(method)
     record = read_record(index, options)
-    table = QUERIES.read(queries)
-    texts = query_texts(table["text"].to_pylist(), record)
-    identifiers: list[str] = table["query_id"].to_pylist()
+    text_by_query = read_queries(queries)
+    texts, identifiers = query_texts(list(text_by_query.values()), record), list(text_by_query)
     # Numbers stand for the identifiers, which may hold anything.
     lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]

@@ -1,14 +1,12 @@
 """A Lucene index that is open in this process, to be searched query by query."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.retrieval import RankingModel, RetrievalConfig
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.lucene import query_texts, read_record
 
 FIELD = "contents"
@@ -25,8 +23,6 @@ class OpenedIndex:
     """An index with a ranking model.
 
     Args:
-        path: directory of the index.
-        model: how documents are scored.
         options: the model's parameters; stemmer and stop words as in the index.
 
     Raises:

@@ -4,8 +4,6 @@ They lie in `<root>/<hash of everything that the scores depend on>.scores`, as c
 written. Batches have one order, so that their number says which pairs are scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -6,13 +6,11 @@ the terms of `retrieval.indri`'s analyser (`irpretrain.retrieval.analysis`). A s
 place, so that words on its two sides are no neighbours.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -41,8 +39,6 @@ def build_positions(
 
     Args:
         documents: DOCUMENTS tables, all shards of the corpus.
-        options: stemmer and stop words.
-        text: which fields of a document make up its text, and what a word is.
         output: directory; `Positions.open` reads it. Making it takes memory for the different words
             alone, and 24 bytes of disk for each occurrence, of which 8 stay.
 
@@ -152,12 +148,10 @@ class Positions:
     places: np.ndarray
 
     @classmethod
-    def open(cls, folder: str | Path, options: IndriConfig, words: WordKind) -> Positions:
+    def open(cls, folder: str | Path, options: IndriConfig, words: WordKind) -> Self:
         """Read what `build_positions` wrote.
 
         Args:
-            folder: where it lies.
-            options: stemmer and stop words.
             words: how queries will be cut into words.
 
         Raises:
@@ -170,11 +164,7 @@ class Positions:
             raise IntegrityError(
                 folder, "these are not positions", remedy="Delete it and run again."
             ) from None
-        expected = {
-            "stemmer": options.stemmer,
-            "stop_list": options.stop_list,
-            "words": words,
-        }
+        expected = {"stemmer": options.stemmer, "stop_list": options.stop_list, "words": words}
         for name, value in expected.items():
             if record.get(name) != value:
                 fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"

@@ -6,8 +6,6 @@ the arithmetic of a document has a shape that its own length gives. So on one CP
 whatever else is in the block, the shard or the corpus (tests/retrieval/test_query_generation.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,8 +45,6 @@ def generate_queries(
     Args:
         model: Hugging Face directory of the model.
         documents: DOCUMENTS table.
-        options: of the index.
-        text: how fields become a text.
         output: EXPANSIONS table.
         checkpoints: folder of all jobs' unfinished work.
         title: what status lines call this job.
@@ -106,11 +102,7 @@ class QueryWriter:
                     written[place] = [query for query in queries if query]
                     counts["queries"] += len(written[place])
                     counts["empty_queries"] += len(queries) - len(written[place])
-        rows = [
-            {"part": text.part, "position": text.position, "document_id": text.document_id}
-            | {"queries": written.get(place, [])}
-            for place, text in enumerate(texts)
-        ]
+        rows = [text.key | {"queries": written.get(place, [])} for place, text in enumerate(texts)]
         return pa.Table.from_pylist(rows, schema=EXPANSIONS.schema), counts
 
     def _pieces(self, texts: Sequence[Text]) -> tuple[dict[int, np.ndarray], int]:

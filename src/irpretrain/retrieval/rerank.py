@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.provenance import sha256
 from irpretrain.retrieval.pair_scoring import Pair, as_run, pair_names, score_sequences
 from irpretrain.retrieval.partial_scores import PartialScores, partial_scores
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.passages import combine_scores, piece_bounds
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
@@ -59,7 +59,6 @@ def rerank(
 
     Args:
         model: directory of the cross-encoder and its tokenizer.
-        corpus: where its texts are.
         queries: QUERIES table.
         candidates: TREC run of the first stage.
         options: depth, lengths, batches, threads and device. Candidates below `depth` are left out.
@@ -183,12 +182,6 @@ def score_with_its_tokenizer(
     return as_run(candidates, pairs, _of_documents(scores, passages, options))
 
 
-def read_queries(path: str | Path) -> dict[str, str]:
-    """Return query → text from a QUERIES table, in its order."""
-    table = QUERIES.read(path)
-    return dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
-
-
 def rerank_run(
     model: CrossEncoder,
     tokenizer: WordPieceTokenizer,
@@ -201,12 +194,9 @@ def rerank_run(
     """Return `candidates` re-ranked by the model's scores, in canonical order.
 
     Args:
-        model: the cross-encoder; see `score_pairs`.
         tokenizer: the store's own.
-        store: word pieces of the documents.
         texts: query → text; holds all queries of `candidates`.
         candidates: documents to score, all of them: `options.depth` is not applied here.
-        options: lengths, batches, threads and device.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:
@@ -236,9 +226,6 @@ def score_pairs(
     Args:
         model: the cross-encoder; afterwards it is on the device and in the mode (training or not) it was in before.
         builder: makes the sequences, with the lengths of `options`.
-        texts: query → text.
-        pairs: what to score, in any order.
-        options: lengths, batches, threads, precision and device.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:

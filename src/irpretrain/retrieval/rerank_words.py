@@ -31,7 +31,6 @@ def rerank_words(
 
     Args:
         ranker: its own options say how much of a text it reads.
-        documents: words of the documents.
         texts: query → text; holds all queries of `candidates`.
         candidates: documents to score, all of them: `options.depth` is not applied here.
         options: batches, of which `batch_tokens` counts words here; threads and device.

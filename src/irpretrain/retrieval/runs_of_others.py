@@ -1,7 +1,5 @@
 """Candidates that others retrieved: their runs, checked against queries and documents, as runs of ours."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -77,16 +75,11 @@ def take_run(
     Lines of queries that the data set does not have (it may be a sample) are left out and counted.
 
     Args:
-        config: its section of the configuration.
-        sources: its files.
         name: of the first stage; the tag of the run.
         queries: QUERIES table of the data set.
         documents: all shards of the corpus that is searched.
         depth: documents of a query that are kept, where the section gives no depth of its own.
         output: run, gzip.
-
-    Returns:
-        Counts of lines read, kept and left out.
 
     Raises:
         InputError: one message on all that is wrong: lines that cannot be read, scores that are no numbers, documents

@@ -6,8 +6,6 @@ other words; here all words but stop words take part, and words of one stem are 
 The ranks are networkx's, computed by a kernel of our own: networkx takes milliseconds a passage.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,10 @@ import numpy as np
 from irpretrain.compiled import compiled
 from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
+from irpretrain.contracts import TERM_VECTORS
 from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.text.compose import texts_of
+from irpretrain.text.keyed_texts import document_texts
 
 DOCUMENTS_AT_ONCE = 1024
 """Documents in memory at a time."""
@@ -42,9 +40,6 @@ def weigh_by_textrank(
 
     Args:
         documents: DOCUMENTS table, one shard.
-        options: window, damping, scale.
-        retrieval: stemmer and stop words of the index.
-        text: which fields of a document make up its text.
         output: TERM_VECTORS table; of words with one stem the first stands for all.
 
     Returns:
@@ -54,23 +49,17 @@ def weigh_by_textrank(
     counts = dict.fromkeys(("documents", "documents_without_terms", "terms", "terms_dropped"), 0)
 
     def rows() -> Iterator[dict[str, Any]]:
-        columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
-        for batch in DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE):
-            word_lists = cut.terms(texts_of(batch, text))
+        for texts in document_texts(documents, text, DOCUMENTS_AT_ONCE):
+            word_lists = cut.terms([keyed.text for keyed in texts])
             analyser.learn(word for words in word_lists for word in words)
-            for row, words in enumerate(word_lists):
+            for keyed, words in zip(texts, word_lists, strict=True):
                 weights = _word_weights(words, analyser, options)
                 kept = {word: weight for word, weight in weights.items() if weight >= 1}
                 counts["documents"] += 1
                 counts["documents_without_terms"] += not kept
                 counts["terms"] += len(kept)
                 counts["terms_dropped"] += len(weights) - len(kept)
-                yield {
-                    "part": batch.column("part")[row].as_py(),
-                    "position": batch.column("position")[row].as_py(),
-                    "document_id": batch.column("document_id")[row].as_py(),
-                    "terms": [{"term": word, "weight": kept[word]} for word in sorted(kept)],
-                }
+                yield keyed.key | {"terms": [{"term": word, "weight": kept[word]} for word in sorted(kept)]}
 
     TERM_VECTORS.write(output, progress(rows(), "weigh by TextRank", "documents"))
     return counts

@@ -4,15 +4,12 @@ Weights of another range want other parameters: an index whose frequencies run t
 term frequencies. So each index has a sweep of its own, of which the whole grid is kept.
 """
 
-from __future__ import annotations
-
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import atomic_file, write_text
+from irpretrain.atomic import write_csv, write_text
 from irpretrain.config.retrieval import MODEL_PARAMETERS, RankingModel, RetrievalConfig, SweepConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
@@ -21,6 +18,7 @@ from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.progress import progress
 from irpretrain.retrieval.candidate_ranking import rank_candidates
 from irpretrain.retrieval.lucene import folder_beside, search, search_grid
+from irpretrain.text.keyed_texts import read_queries
 
 
 def tune(
@@ -39,9 +37,6 @@ def tune(
         index: Lucene index of the corpus of the training queries.
         queries: QUERIES table of the training queries.
         qrels: their judgements; queries without any are not searched.
-        model: whose parameters are chosen.
-        sweep: measure and values.
-        options: depth, stemmer and stop words, threads, Java heap.
         tuning: JSON: measure, number of queries, the chosen parameters and what they are worth, and which of them lie
             at an edge of the grid, beyond which something better may be.
         grid: CSV, one row a point: its parameters and the measure's mean, in the grid's order.
@@ -54,13 +49,12 @@ def tune(
     """
     values: dict[str, list[float]] = {name: getattr(sweep, name) for name in MODEL_PARAMETERS[model]}
     judged = read_qrels(qrels)
-    table = QUERIES.read(queries)
-    chosen = [query for query in table["query_id"].to_pylist() if query in judged]
+    texts = read_queries(queries)
+    chosen = [query for query in texts if query in judged]
     if not chosen:
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
     with folder_beside(tuning, "sweep") as folder:
         kept = folder / "queries.parquet"
-        texts = dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
         QUERIES.write(kept, ({"query_id": query, "text": texts[query]} for query in chosen))
         depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
         runs = search_grid(index, kept, model, values, options, depth, folder)
@@ -78,7 +72,7 @@ def tune(
         "value": best[sweep.measure],
         "at_edge": _at_edge(parameters, values),
     }
-    _write_grid(grid, points)
+    write_csv(grid, list(points[0]), [list(point.values()) for point in points])
     write_text(tuning, json.dumps(tuned, indent=1) + "\n")
     return {"queries": len(chosen), "points": len(points)}
 
@@ -87,13 +81,6 @@ def _at_edge(parameters: Mapping[str, float], values: Mapping[str, Sequence[floa
     """Names of parameters whose chosen value is the first or the last of several."""
     edges = {name: (tried[0], tried[-1]) for name, tried in values.items() if len(tried) > 1}
     return [name for name, ends in edges.items() if parameters[name] in ends]
-
-
-def _write_grid(path: str | Path, points: Sequence[Mapping[str, float]]) -> None:
-    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(points[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(points)
 
 
 def own_parameters(parameters: Mapping[str, float | None], tuning: str | Path | None) -> dict[str, float]:
@@ -118,7 +105,6 @@ def search_tuned(
     Args:
         index: Lucene index, and so for `queries`, `output` and errors: as in `search`.
         name: of the first stage; last column of the run.
-        model: how it ranks.
         options: as in `search`, with `own_parameters`.
         ranked: run of the other first stage; None to search the whole index.
 

@@ -8,8 +8,6 @@ shares never rise from one rank to the next. Passages without any term have no s
 Weights are added up as integers, apart for each sum of a passage's weights, so means do not depend on shards or order.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -79,7 +77,6 @@ def measure_distribution(
 
     Args:
         weightings: name → its TERM_VECTORS tables, all shards of the collection.
-        options: stemmer and stop words of the index.
         output: `{"ranks": 10, "weightings": [{"weighting", "passages", "passages_without_terms", "mean_terms",
             "shares": [one a rank], "passages_reaching": [passages that have a term of each rank]}]}`.
 

@@ -5,8 +5,6 @@ as repeated words do in a text. A document's length is the sum of its weights. S
 index are their formulas with weights for frequencies, and frequencies as weights give the tf index's own scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,10 +30,7 @@ its weight says, in one string: ten million words of six letters are 70 MB of Ja
 
 
 def index_weights(
-    vectors: Sequence[str | Path],
-    query_words: QueryWords,
-    options: RetrievalConfig,
-    output: str | Path,
+    vectors: Sequence[str | Path], query_words: QueryWords, options: RetrievalConfig, output: str | Path
 ) -> dict[str, Any]:
     """Index a corpus by weights.
 
@@ -97,7 +92,6 @@ def analysed_weights(
     Args:
         batches: the rows; columns document_id and terms.
         path: their table, for messages.
-        analyser: of the tf index.
         counts: `words` and `words_without_terms` (stop words) are added up in it.
 
     Raises:

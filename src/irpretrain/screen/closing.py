@@ -1,7 +1,5 @@
 """What a run ends with."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from irpretrain.catalogue.needed import told
@@ -16,7 +14,6 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
 
     Args:
         missing: files of the catalogue that are not there, by entry.
-        targets: of the command line.
         since: when the run started, in seconds since 1970; older results are not its own.
     """
     from irpretrain.catalogue.table import datasets_text

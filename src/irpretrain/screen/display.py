@@ -1,7 +1,5 @@
 """The display of a run: it is told what happens. `PlainDisplay` writes lines; `screen.live` draws on a terminal."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

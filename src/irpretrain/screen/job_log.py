@@ -1,7 +1,5 @@
 """What a job's log says: how far it is, what the user should know, and why it failed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

@@ -4,8 +4,6 @@ The pipe is drained even where the file cannot be written: the message of a job 
 lost, so the newest messages are kept in memory, too.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

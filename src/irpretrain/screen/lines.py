@@ -1,7 +1,5 @@
 """A run as lines of text: one for each finished job, and one now and then that says how far it is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from irpretrain.progress import duration

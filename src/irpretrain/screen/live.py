@@ -1,7 +1,5 @@
 """The display of a run on a terminal: redrawn twice a second, with the newest table below."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

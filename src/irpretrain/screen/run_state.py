@@ -1,7 +1,5 @@
 """How far a run is: which jobs are done, running and waiting, and how much time is left by the rates of this run."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,11 +19,8 @@ class Job:
     """A job that has been started.
 
     Attributes:
-        number: Snakemake's.
-        rule: its rule.
         title: what the user reads: the rule and the values of its wildcards.
         logs: its logs; the first is its own.
-        outputs: the files it makes.
         started: seconds since the epoch.
     """
 

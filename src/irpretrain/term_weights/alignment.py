@@ -5,8 +5,6 @@ the encoder's, so they are brought together by characters: the first piece of a 
 the word begins and begins before the word ends. Where the tokenizer makes one piece of several words, they share it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

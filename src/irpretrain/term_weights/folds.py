@@ -1,7 +1,5 @@
 """Queries weighted by models that have not seen them: one model a test fold, or one for all queries."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -5,13 +5,11 @@ weights of a sequence are the same bytes whatever else is in the block, the shar
 (tests/term_weights/test_infer.py). Batches are filled up with empty rows; large blocks have few of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -54,8 +52,6 @@ def infer_documents(
     Args:
         model: directory of a token regression; of an encoder for weights by attention.
         documents: DOCUMENTS table.
-        options: of the weighting: max_length, windows, inference.
-        text: how fields become a text, and a text words.
         output: TERM_WEIGHTS table.
         checkpoints: folder of all jobs' unfinished work.
         title: what status lines call this job.
@@ -123,10 +119,6 @@ class Predictor:
 
     Attributes:
         model: on its device, not in training.
-        encoder: makes its word pieces.
-        options: lengths, windows, batches, precision.
-        text: what a word is.
-        device: where to compute.
         sums_occurrences: whether a repeated word has the sum of its weights in place of the largest.
     """
 
@@ -141,7 +133,7 @@ class Predictor:
     @classmethod
     def open(
         cls, directory: str | Path, options: TermWeightsConfig, text: TextConfig, device: torch.device
-    ) -> Predictor:
+    ) -> Self:
         """Load a saved model."""
         model = cls._load(directory, options)
         model.check_length(options.max_length, "max_length")
@@ -169,14 +161,7 @@ class Predictor:
                 spans.words, text_weights.values, text_weights.read, self.sums_occurrences
             )
             unread += left_out
-            rows.append(
-                {
-                    "part": text.part,
-                    "position": text.position,
-                    "document_id": text.document_id,
-                    "terms": terms,
-                }
-            )
+            rows.append(text.key | {"terms": terms})
         counts |= {
             "texts": len(texts),
             "texts_without_words": sum(not spans.words for spans in words),

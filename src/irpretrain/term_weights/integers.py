@@ -1,7 +1,5 @@
 """Integer weights that stand for term frequencies (DeepCT, equation 4): round(N·y), or round(N·√y)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,9 +83,5 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
     )
     terms = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=kind)
     keys = [batch.column(name) for name in ("part", "position", "document_id")]
-    counts |= {
-        "texts": len(lists),
-        "texts_without_terms": int((sizes == 0).sum()),
-        "terms": int(kept.sum()),
-    }
+    counts |= {"texts": len(lists), "texts_without_terms": int((sizes == 0).sum()), "terms": int(kept.sum())}
     return pa.Table.from_arrays([*keys, terms], schema=TERM_VECTORS.schema), counts

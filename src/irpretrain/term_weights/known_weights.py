@@ -1,7 +1,5 @@
 """Weights that no model predicts: how often a word occurs (tf), and the targets themselves (oracle)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,9 +31,8 @@ def write_frequencies(documents: str | Path, text: TextConfig, output: str | Pat
                 word_counts = Counter(find(document.text))
                 counts["texts_without_terms"] += not word_counts
                 counts["terms"] += len(word_counts)
-                yield _row(
-                    document, [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
-                )
+                terms = [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
+                yield document.key | {"terms": terms}
 
     counts["texts"] = TERM_VECTORS.write(output, rows())
     return counts
@@ -82,10 +79,6 @@ def _oracle(
                     if document_targets is None
                     else weighted_terms(find(document.text), np.mean(document_targets, 0))[0]
                 )
-                yield _row(document, terms)
+                yield document.key | {"terms": terms}
 
     return {"texts": TERM_WEIGHTS.write(output, rows()), "texts_without_targets": without}
-
-
-def _row(text: Text, terms: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"part": text.part, "position": text.position, "document_id": text.document_id, "terms": terms}

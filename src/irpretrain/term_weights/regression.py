@@ -1,7 +1,5 @@
 """The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -48,10 +46,7 @@ class TokenRegression:
     """The one task of a training of term weights.
 
     Attributes:
-        sequences: what is learned from.
-        batch_size: sequences a step.
         reduction: mean over the step's counted word pieces, or their sum.
-        seed: of the data order.
     """
 
     sequences: TrainingSequences

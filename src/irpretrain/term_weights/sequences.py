@@ -3,11 +3,10 @@
 Held as flat arrays, 8 bytes a word piece, so that MS MARCO's 0.5 million training passages take 0.3 GB.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -64,7 +63,6 @@ class TrainingSequences:
     """The training sequences of a table of targets, in the order of a fresh permutation every epoch.
 
     Attributes:
-        encoder: makes the word pieces.
         ids, targets: int32 and float32 [word pieces of all texts], end to end.
         spans: int64 [sequences, 2]; first piece and end of each sequence.
         counts: texts, sequences, words without a piece, and pieces beyond the first window where only that is read.
@@ -86,13 +84,11 @@ class TrainingSequences:
         options: TermWeightsConfig,
         text: TextConfig,
         chosen: Collection[str] | None = None,
-    ) -> TrainingSequences:
+    ) -> Self:
         """Read a TERM_TARGETS table and cut its texts into windows.
 
         Args:
             path: the table.
-            encoder: makes the word pieces.
-            options: max_length and windows.
             text: what a word is; as the table was made with.
             chosen: identifiers of the texts to take; None for all.
 

@@ -4,8 +4,6 @@ A passage's counterparts are the queries that it is relevant to, QTR(t, d) = |Q_
 query's are its relevant documents, TR(t, q) = |D_{q,t}| / |D_q| (equation 5). Both are the same computation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +13,11 @@ import numpy as np
 
 from irpretrain.config.term_weights import TermLabelsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES, TERM_TARGETS
+from irpretrain.contracts import DOCUMENTS, TERM_TARGETS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.qrels import read_qrels, relevant
 from irpretrain.text.compose import texts_of
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.stemming import porter_stems
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import word_finder
@@ -40,8 +39,6 @@ def passage_targets(
         documents: DOCUMENTS tables of the corpus, in its order.
         queries: QUERIES table.
         qrels: TREC judgements.
-        options: rows, stems, stop words.
-        text: how fields become a text, and a text words.
         output: TERM_TARGETS table.
 
     Returns:
@@ -51,7 +48,7 @@ def passage_targets(
         InputError: no document of the corpus is relevant to a query.
     """
     labeller = Labeller(options, text)
-    asked = _texts(queries)
+    asked = read_queries(queries)
     queries_of: dict[str, list[str]] = {}
     for query, grades in read_qrels(qrels).items():
         if query in asked:
@@ -98,7 +95,7 @@ def query_targets(
         Counts: texts, rows, words, words with a target above 0, documents used, queries without a relevant document.
     """
     labeller = Labeller(options, text)
-    asked = _texts(queries)
+    asked = read_queries(queries)
     judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in asked}
     relevant_documents = set().union(*judged.values()) if judged else set()
     terms = dict[str, frozenset[str]]()
@@ -134,10 +131,6 @@ def query_targets(
 @dataclass
 class Labeller:
     """Makes rows of TERM_TARGETS.
-
-    Args:
-        options: rows, stems, stop words.
-        text: what a word is.
 
     Attributes:
         counts: texts, words, and words with a target above 0 in all rows made so far.
@@ -187,13 +180,7 @@ class Labeller:
             targets = self.targets(words, group)
             self.counts["words"] += len(words)
             self.counts["words_above_zero"] += int((targets > 0).sum())
-            yield {
-                **key,
-                "sample": sample,
-                "text": text,
-                "judged": len(group),
-                "targets": targets,
-            }
+            yield {**key, "sample": sample, "text": text, "judged": len(group), "targets": targets}
 
     def _terms(self, words: list[str]) -> list[str]:
         if self.options.stemming == "none":
@@ -201,11 +188,6 @@ class Labeller:
         fresh = list({word for word in words if word not in self._stems})
         self._stems.update(zip(fresh, porter_stems(fresh), strict=True))
         return [self._stems[word] for word in words]
-
-
-def _texts(queries: str | Path) -> dict[str, str]:
-    table = QUERIES.read(queries)
-    return dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
 
 
 def _documents(

@@ -1,7 +1,5 @@
 """From the words of a text and their weights to its list of terms."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

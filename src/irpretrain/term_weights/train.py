@@ -1,7 +1,5 @@
 """Training of DeepCT's token regression, on the trainer that pre-training uses."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -28,10 +26,7 @@ from irpretrain.training.trainer import Trainer
 TRAINING_KEYS = {"training", "max_length", "windows"}
 """What of a weighting decides the weights of its model, beside targets, encoder and seed."""
 WITHOUT_EFFECT: dict[str, Any] = {
-    "training": {
-        "log_every": True,
-        "compute": COMPUTE_WITHOUT_EFFECT,
-    },
+    "training": {"log_every": True, "compute": COMPUTE_WITHOUT_EFFECT},
     "windows": {"merge": True},
 }
 """Options among them that do not, so a run may be resumed with others."""
@@ -58,9 +53,6 @@ def train_regressor(
     Args:
         encoder: Hugging Face directory of the encoder.
         targets: TERM_TARGETS table.
-        options: of the weighting.
-        encoder_options: layers to keep.
-        text: what a word is.
         seed: of the output layer, data order and dropout.
         output: model directory to write.
         metrics: JSONL file to write, a line a step.
@@ -88,9 +80,7 @@ def train_regressor(
         sequences = TrainingSequences.read(targets, EncoderPieces(encoder), options, text, chosen)
         if not len(sequences):
             raise InputError(
-                targets,
-                "there is no text to train on",
-                remedy="Give more judged queries, or fewer folds.",
+                targets, "there is no text to train on", remedy="Give more judged queries, or fewer folds."
             )
         steps = training_steps(training, len(sequences))
         job = here().from_first(

@@ -1,7 +1,5 @@
 """Targets and weights of a weighting, whichever kind and model it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,14 +55,8 @@ def weigh_documents(
     Args:
         learned: what the weights come from.
         documents: DOCUMENTS table.
-        options: of the weighting.
-        text: how fields become a text, and a text words.
-        output: the table.
         checkpoints: folder of all jobs' unfinished work.
         title: what status lines call this job.
-
-    Returns:
-        Counts, as the model's own function says.
     """
     if options.model == "oracle":
         return oracle_documents(learned.targets, documents, text, output)

@@ -6,13 +6,11 @@ penalty is `ridge` times their number, on all coefficients but the intercept. Th
 they stay. A model is a directory of `regression.npz` (coefficients, intercept, both float64).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -45,7 +43,7 @@ class WordFeatures:
     numbers: dict[str, int]
 
     @classmethod
-    def open(cls, vectors: str | Path, statistics: str | Path) -> WordFeatures:
+    def open(cls, vectors: str | Path, statistics: str | Path) -> Self:
         """Open the word vectors of a collection.
 
         Raises:
@@ -96,9 +94,6 @@ def train_word_vectors(
     """Solve the regression of a TERM_TARGETS table.
 
     Args:
-        targets: the table.
-        features: of words.
-        text: what a word is.
         ridge: penalty, times the number of words.
         output: model directory to write.
         folds, fold: as in `train_regressor`.
@@ -154,7 +149,7 @@ class WordVectorPredictor:
     text: TextConfig
 
     @classmethod
-    def open(cls, directory: str | Path, features: WordFeatures, text: TextConfig) -> WordVectorPredictor:
+    def open(cls, directory: str | Path, features: WordFeatures, text: TextConfig) -> Self:
         """Load a saved regression.
 
         Raises:
@@ -184,14 +179,7 @@ class WordVectorPredictor:
             weights = (self.features.of(words) * self.coefficients).sum(1) + self.intercept
             terms, _ = weighted_terms(words, weights.astype(np.float32))
             number += len(words)
-            rows.append(
-                {
-                    "part": text.part,
-                    "position": text.position,
-                    "document_id": text.document_id,
-                    "terms": terms,
-                }
-            )
+            rows.append(text.key | {"terms": terms})
         counts = {"texts": len(texts), "words": number}
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts
 

@@ -1,7 +1,5 @@
 """Draws from a fixed discrete distribution in constant time: Walker's alias method, set up as by Vose (1991)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from irpretrain.compiled import compiled

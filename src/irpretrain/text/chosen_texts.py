@@ -1,7 +1,5 @@
 """The texts of some documents of a corpus, found by their identifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -22,8 +20,6 @@ def stream_chosen(
 
     Args:
         documents: DOCUMENTS tables of the corpus.
-        wanted: identifiers.
-        options: fields of a document's text.
 
     Raises:
         InputError: at the end, where the corpus lacks a document.

@@ -1,7 +1,5 @@
 """Word pieces of any encoder with a fast tokenizer, with the characters each stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,10 +1,8 @@
 """Texts that a model reads, each with its key: documents of a corpus shard, or queries of a data set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
@@ -18,6 +16,11 @@ class Text(NamedTuple):
     position: int
     document_id: str
     text: str
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The columns that name its row in a table."""
+        return {"part": self.part, "position": self.position, "document_id": self.document_id}
 
 
 def document_texts(documents: str | Path, options: TextConfig, at_once: int) -> Iterator[list[Text]]:
@@ -36,6 +39,10 @@ def document_texts(documents: str | Path, options: TextConfig, at_once: int) -> 
 
 def query_texts(queries: str | Path) -> list[Text]:
     """Return the queries of a QUERIES table, in its order."""
+    return [Text(0, place, query, text) for place, (query, text) in enumerate(read_queries(queries).items())]
+
+
+def read_queries(queries: str | Path) -> dict[str, str]:
+    """Return query → text of a QUERIES table, in its order."""
     table = QUERIES.read(queries)
-    pairs = zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True)
-    return [Text(0, place, query, text) for place, (query, text) in enumerate(pairs)]
+    return dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))

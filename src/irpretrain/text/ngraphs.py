@@ -1,8 +1,6 @@
 """Character n-graphs of words (Mitra, Diaz, Craswell, WWW 2017): the runs of up to n characters of
 #word#."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -5,8 +5,6 @@ the room that is left, as everywhere in this project; a pair that fits is what t
 the two texts.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from pathlib import Path

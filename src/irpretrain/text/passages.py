@@ -4,8 +4,6 @@ Passages begin every `stride` words and have `words` words; the first one that r
 last, so that none lies wholly in another. A document without words has one passage, which is empty.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -8,8 +8,6 @@ The state is an array of eight unsigned 64-bit words: key (2), counter (lowest w
 words), block (4), number of words used of the block.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from irpretrain.compiled import compiled

@@ -9,8 +9,6 @@ file's words must be spelt like them. Of a word that a file has twice, the first
 have words with blanks in them; they are no words here, and left out.)
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator
 from itertools import chain
@@ -38,7 +36,6 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
     """Write the vectors of a collection's words.
 
     Args:
-        path: the file.
         numbers: word → its row in the output.
         output: `vectors.npy`.
 

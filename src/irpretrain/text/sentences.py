@@ -5,8 +5,6 @@ before white space that no lower-case letter follows, unless the full stop ends 
 Chinese and Japanese end one anywhere.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

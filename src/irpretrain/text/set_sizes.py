@@ -4,8 +4,6 @@ PROP (section 3.1) prints λ^x e^-λ / x for x = 1, 2, …; the factorial is mis
 meant, restricted to 1 … most, which is what rejection of other values gives.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A document's terms as a sorted array with counts, and draws by inversion of running sums; for compiled code."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from irpretrain.compiled import compiled

@@ -6,8 +6,6 @@ collection's vocabulary never has to fit into memory. All counts are integers: t
 documents were dealt to shards.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -52,7 +50,6 @@ def count_words(
 
     Args:
         documents: a DOCUMENTS table.
-        text: how fields become a text, and a text words.
         output: a WORD_COUNTS table, sorted by word; its totals are in the file's key-value metadata.
         words_in_memory: most distinct words held at a time.
 

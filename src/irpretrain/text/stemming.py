@@ -4,8 +4,6 @@ NLTK's `PorterStemmer`, which PROP's released code calls, has departures of its 
 few stems differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -5,8 +5,6 @@ text is, and each of its pieces is a stop word: INQUERY's only one, "doesn't", r
 entries are 419 words. NLTK lists the pieces of its contractions itself.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

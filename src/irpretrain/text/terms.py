@@ -4,8 +4,6 @@ Words have numbers, the rows of a collection's WORD_COUNTS table; terms have num
 of the terms. A map leads from one to the other, so nothing that is computed from a word store ever looks at a string.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -56,11 +54,7 @@ class Terms:
         return self.term_of[words]
 
 
-def read_terms(
-    statistics: str | Path,
-    stop_list: StopList,
-    stemming: Literal["none", "porter"],
-) -> Terms:
+def read_terms(statistics: str | Path, stop_list: StopList, stemming: Literal["none", "porter"]) -> Terms:
     """Read the terms of a collection from its merged WORD_COUNTS table.
 
     A stem is a stop word only through its words: those that the stop list names are left out before stems are taken. Of

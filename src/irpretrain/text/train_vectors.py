@@ -39,8 +39,6 @@ def train_vectors(
     Args:
         corpora: word stores of each corpus of the collection.
         statistics: merged WORD_COUNTS of the collection.
-        options: sizes and passes.
-        seed: names the random streams.
         output: `vectors.npy`.
 
     Returns:
@@ -89,10 +87,7 @@ def _train(sentences: _Sentences, counts: np.ndarray, options: WordVectorsConfig
     )
     model.build_vocab_from_freq({str(i): int(count) for i, count in enumerate(counts)})
     model.train(
-        sentences,
-        total_examples=sentences.sentences,
-        total_words=int(counts.sum()),
-        epochs=options.epochs,
+        sentences, total_examples=sentences.sentences, total_words=int(counts.sum()), epochs=options.epochs
     )
     places = [model.wv.key_to_index[str(i)] for i in range(len(counts))]
     return model.wv.vectors[places]
@@ -156,11 +151,7 @@ class _Documents:
 
 
 class _Sentences:
-    """What gensim iterates over, once an epoch: lists of the trained words' numbers as text.
-
-    Attributes:
-        sentences: how many there are.
-    """
+    """What gensim iterates over, once an epoch: lists of the trained words' numbers as text."""
 
     def __init__(self, documents: _Documents, places: np.ndarray, trained: np.ndarray) -> None:
         self._documents, self._places = documents, places

@@ -4,12 +4,11 @@ Ids begin with 1; 0 is padding. A word that is not known has no id: it is left o
 there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +43,7 @@ class Vocabulary:
     @classmethod
     def of_collection(
         cls, statistics: str | Path, kind: WordKind, minimum_count: int, stop_list: StopList
-    ) -> Vocabulary:
+    ) -> Self:
         """Return the words of a WORD_COUNTS table that are frequent enough and no stop words.
 
         Raises:
@@ -63,7 +62,7 @@ class Vocabulary:
         return cls([words[row] for row in word_rows], word_rows.astype(np.int64), len(words), kind)
 
     @classmethod
-    def read(cls, directory: str | Path, collection_words: int, kind: WordKind) -> Vocabulary:
+    def read(cls, directory: str | Path, collection_words: int, kind: WordKind) -> Self:
         """Read the vocabulary in a model's directory.
 
         Raises:

@@ -1,11 +1,10 @@
 """The word stores of a corpus as one: documents found by their identifiers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -36,8 +35,8 @@ class WordDocuments:
         self.document_ids = pa.chunked_array(chunks, pa.string())
 
     @classmethod
-    def open(cls, directories: Sequence[str | Path]) -> WordDocuments:
-        """Open word stores as one.
+    def open(cls, directories: Sequence[str | Path], vocabulary: int | None = None) -> Self:
+        """Open word stores as one; `vocabulary` is how many words their collection must have, where that is known.
 
         Raises:
             IntegrityError: a store is damaged, they number the words of different collections, or two documents share
@@ -53,6 +52,12 @@ class WordDocuments:
                 "these word stores number the words of different collections",
                 remedy="Delete them and run the workflow again.",
             )
+        if vocabulary not in (None, stores[0].vocabulary):
+            raise IntegrityError(
+                first,
+                f"it numbers {stores[0].vocabulary:,} words, but the statistics have {vocabulary:,}",
+                remedy="Delete the store and run the workflow again.",
+            )
         documents = cls(stores, first)
         distinct = pc.count_distinct(documents.document_ids).as_py()
         if distinct != len(documents):
@@ -66,26 +71,27 @@ class WordDocuments:
     def __len__(self) -> int:
         return int(self._firsts[-1])
 
-    def rows(self, document_ids: Iterable[str]) -> np.ndarray:
+    def rows(self, document_ids: Iterable[str] | pa.ChunkedArray) -> np.ndarray:
         """Return the row (int64) of each document. One call costs a pass over the stores: ask for many at once.
 
         Raises:
             InputError: the stores lack a document.
         """
-        identifiers = list(document_ids)
+        identifiers = _array(document_ids)
         rows = self.find(identifiers)
         if (rows < 0).any():
-            lost = [identifiers[place] for place in np.flatnonzero(rows < 0)[:3]]
+            lost = pc.unique(identifiers.filter(pa.array(rows < 0)))
             raise InputError(
                 self.directory,
-                f"{int((rows < 0).sum()):,} documents are not in the word stores, such as {', '.join(lost)}",
+                f"{len(lost):,} documents are in none of the {len(self._stores)} word stores, such as "
+                f"{', '.join(lost[:3].to_pylist())}",
                 remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
             )
         return rows
 
-    def find(self, document_ids: Iterable[str]) -> np.ndarray:
+    def find(self, document_ids: Iterable[str] | pa.ChunkedArray) -> np.ndarray:
         """Like `rows`, with -1 for documents that the stores lack."""
-        rows = pc.index_in(pa.array(list(document_ids), pa.string()), value_set=self.document_ids)
+        rows = pc.index_in(_array(document_ids), value_set=self.document_ids)
         return pc.fill_null(rows, -1).to_numpy().astype(np.int64)
 
     def words(self, row: int) -> np.ndarray:
@@ -95,3 +101,15 @@ class WordDocuments:
         place = int(np.searchsorted(self._firsts, row, side="right")) - 1
         store, inside = self._stores[place], row - int(self._firsts[place])
         return store.words[store.offsets[inside] : store.offsets[inside + 1]]
+
+    def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
+        words = [self.words(row) for row in rows.tolist()]
+        offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
+        return np.concatenate([np.zeros(0, np.int32), *words]), offsets
+
+
+def _array(document_ids: Iterable[str] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if isinstance(document_ids, pa.ChunkedArray):
+        return document_ids
+    return pa.array(list(document_ids), pa.string())

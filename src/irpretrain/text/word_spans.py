@@ -4,8 +4,6 @@ The words are those of the lower-cased text, the characters those of the text as
 reads it so. They differ where lower-casing makes two characters of one (İ).
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

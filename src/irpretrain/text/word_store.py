@@ -41,7 +41,6 @@ class WordStore:
         offsets: int64 [documents + 1]; document i has words[offsets[i] : offsets[i + 1]].
         documents: table of document_id, part and position, a row a document.
         vocabulary: rows of the WORD_COUNTS table that the numbers refer to.
-        record: what store.json says.
     """
 
     words: np.ndarray
@@ -108,7 +107,6 @@ def write_word_store(
         documents: a DOCUMENTS table.
         statistics: merged WORD_COUNTS of a collection that holds the shard.
         text: how fields become a text, and a text words; as the statistics were made with.
-        output: directory to write.
 
     Returns:
         Counts: documents, words.

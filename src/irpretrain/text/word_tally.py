@@ -1,7 +1,5 @@
 """The inner loop of counting: adds the words of a batch of documents to running counts, compiled."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +19,7 @@ class Tally(NamedTuple):
 
 @compiled
 def add_documents(
-    words: np.ndarray,
-    offsets: np.ndarray,
-    stem_of: np.ndarray,
-    tally: Tally,
-    first_document: int,
+    words: np.ndarray, offsets: np.ndarray, stem_of: np.ndarray, tally: Tally, first_document: int
 ) -> None:
     """Count the words `words[offsets[i]:offsets[i + 1]]` of each document i.
 

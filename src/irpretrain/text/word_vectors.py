@@ -9,13 +9,11 @@ A directory of `vectors.npy` (float32 [words, dimensions], memory-mapped; zero r
     keyed.add_vectors(words, vectors)
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,7 +32,6 @@ class WordVectors:
     """Vectors of words by number.
 
     Attributes:
-        rows: float32 [words, dimensions], memory-mapped.
         record: what vectors.json says.
     """
 
@@ -42,7 +39,7 @@ class WordVectors:
     record: dict[str, Any]
 
     @classmethod
-    def open(cls, directory: str | Path, words: int) -> WordVectors:
+    def open(cls, directory: str | Path, words: int) -> Self:
         """Open the vectors of a collection with so many different words.
 
         Raises:
@@ -83,7 +80,6 @@ def make_word_vectors(
     """Write the word vectors of a collection.
 
     Args:
-        options: how to train.
         words: word stores of the collection's shards: one list a corpus, or a flat list for a single corpus. Documents
             are read corpus after corpus, within a corpus by (part, position), so the shards do not matter.
         statistics: merged WORD_COUNTS of the collection.

@@ -6,8 +6,6 @@ and a letter written with a separate combining mark is cut there. The paper on P
 and does not stem; `letters` is what its released code counts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

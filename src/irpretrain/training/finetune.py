@@ -29,7 +29,8 @@ from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.progress import progress as follow
 from irpretrain.provenance import sha256
 from irpretrain.retrieval.partial_scores import PartialScores
-from irpretrain.retrieval.rerank import TAG, read_queries
+from irpretrain.retrieval.rerank import TAG
+from irpretrain.text.keyed_texts import read_queries
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries

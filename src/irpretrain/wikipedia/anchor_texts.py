@@ -1,7 +1,5 @@
 """Anchor texts of a collection: which documents the same words link (for HARP's query disambiguation modelling)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,11 +20,7 @@ def normal_anchor(text: str) -> str:
 
 
 def write_anchor_texts(
-    documents: Sequence[str | Path],
-    graph: str | Path,
-    memory_mb: int,
-    threads: int,
-    output: str | Path,
+    documents: Sequence[str | Path], graph: str | Path, memory_mb: int, threads: int, output: str | Path
 ) -> dict[str, Any]:
     """Write the texts of the anchors of a collection and what they link.
 
@@ -37,7 +31,6 @@ def write_anchor_texts(
         documents: DOCUMENTS tables of all shards of the collection.
         graph: directory of the collection's graph.
         memory_mb: memory of the join, in MB; what needs more goes to disk beside the output.
-        threads: threads of the join.
         output: ANCHOR_TEXTS table.
 
     Returns:

@@ -1,7 +1,5 @@
 """An article as the rest of the software sees it: plain text, and where its sections and links lie in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """From the wikitext of a page to what the document table holds of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import starmap

@@ -4,8 +4,6 @@ docs/methods/wikipedia-graph.md has the definitions. Everything that grows with 
 disk; rows leave it in a total order, so the bytes depend on no number of shards or threads.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -18,14 +16,7 @@ import pyarrow as pa
 
 from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.graph import GraphConfig
-from irpretrain.contracts import (
-    HYPERLINKS,
-    LINK_SOURCES,
-    LINKS,
-    NODES,
-    SEE_ALSO,
-    ContractWriter,
-)
+from irpretrain.contracts import HYPERLINKS, LINK_SOURCES, LINKS, NODES, SEE_ALSO, ContractWriter
 from irpretrain.errors import InputError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds

@@ -3,8 +3,6 @@
 The format is https://www.mediawiki.org/xml/export-0.10/ (0.3 to 0.11 differ in nothing that is read here).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

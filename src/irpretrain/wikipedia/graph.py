@@ -1,12 +1,10 @@
 """Reading a graph that `build_graph` wrote: nodes by document, hyperlinks by source, See Also neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -87,7 +85,7 @@ class Graph:
         self.size = NODES.count(directory / "nodes.parquet")
 
     @classmethod
-    def open(cls, directory: str | Path) -> Graph:
+    def open(cls, directory: str | Path) -> Self:
         """Open the directory that `build_graph` wrote.
 
         Raises:

@@ -5,8 +5,6 @@ no exception interrupts. The worker is started once and lives as long as no page
 batches, and while it works on one the reader waits: both together take one core.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -14,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from irpretrain.errors import SetupError
 from irpretrain.wikipedia.parse_worker import OUT_OF_MEMORY, Failure, Settings
@@ -45,7 +43,7 @@ class GuardedParser:
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
 
-    def __enter__(self) -> GuardedParser:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -1,14 +1,12 @@
 """What differs between language editions of Wikipedia; the names are in resources/wikipedia."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -81,7 +79,7 @@ class WikiLanguage:
     templates: Templates = field(compare=False)
 
     @classmethod
-    def of(cls, site: SiteInfo, more: Names | None = None) -> WikiLanguage:
+    def of(cls, site: SiteInfo, more: Names | None = None) -> Self:
         """Return the language of a dump: the names we know, those of its siteinfo, and those the user adds.
 
         Where the user gives a heading, a link trail or a template that is known, the user's counts.

@@ -1,7 +1,5 @@
 """The links of one corpus shard: each with its segment, its section and the normal form of its target."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Reading needs no index, as blocks are found by their marks (`irpretrain.corpora.
 to say what is lost where a block is damaged. Its lines are `<byte at which the stream begins>:<page id>:<title>`.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 them; templates, tables and files show nothing.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,8 +1,7 @@
 """Names by which a wiki's pages are read: those of resources/wikipedia, and those a user adds."""
 
-from __future__ import annotations
-
 import re
+from typing import Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
@@ -79,7 +78,7 @@ class Names(Section):
         return patterns
 
     @model_validator(mode="after")
-    def _check_roles(self) -> Names:
+    def _check_roles(self) -> Self:
         both = {heading_key(name) for name in self.see_also} & {heading_key(n) for n in self.boilerplate}
         if both:
             raise ValueError(f"{min(both)!r} is in see_also and in boilerplate; a heading has one role")

@@ -5,8 +5,6 @@ starts. Each page is parsed by itself: what is wrong with one says nothing about
 where reading started.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

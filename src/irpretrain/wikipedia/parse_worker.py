@@ -4,8 +4,6 @@
 `Failure`.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """Where a redirect leads to."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Collection

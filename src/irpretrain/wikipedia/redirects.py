@@ -6,8 +6,6 @@ Tables of the database, all titles in normal form:
     names(key, node, hops)      both; node is one of the constants below where the way ends at no document
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

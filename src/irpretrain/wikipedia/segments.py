@@ -5,8 +5,6 @@ and reaches beyond a lead that is shorter; what of it lies in the lead is the fi
 (`graph.first_segment`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 MOST_SEGMENTS = 32_767

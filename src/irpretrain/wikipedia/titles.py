@@ -1,7 +1,5 @@
 """Titles in normal form, as MediaWiki compares them (https://www.mediawiki.org/wiki/Manual:Page_title)."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -5,8 +5,6 @@ shallower, so a level that is jumped over (== to ====) leaves nothing out, and a
 a child of the root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,10 +102,7 @@ class WikiStructureTree:
 
 
 def build_tree(
-    title: str,
-    sections: Sequence[SectionLike],
-    drop_empty: bool = False,
-    drop_boilerplate: bool = False,
+    title: str, sections: Sequence[SectionLike], drop_empty: bool = False, drop_boilerplate: bool = False
 ) -> WikiStructureTree:
     """Return the tree of an article.
 

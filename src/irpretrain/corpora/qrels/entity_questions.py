@@ -3,24 +3,18 @@
 So the file judges no passage; what first stages retrieve is judged by it, in `irpretrain.corpora.judge_by_answers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.config.base import Section
 from irpretrain.corpora import entity_questions
 from irpretrain.corpora.answer_words import has_words
 from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.checked import Options
 from irpretrain.corpora.records import Answers, Malformed, Skipped
 
 SUFFIXES = entity_questions.SUFFIXES
 ANSWERS = True
 """Says that what is read are answers, not judgements."""
-
-
-class Options(Section):
-    """The format has no options."""
 
 
 def read(path: Path, options: Options) -> Iterator[Answers | Skipped | Malformed]:

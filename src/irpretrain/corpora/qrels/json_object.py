@@ -1,18 +1,11 @@
 """Format `json` of judgements: `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_measures)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.config.base import Section
+from irpretrain.corpora.checked import Options, judgement
 from irpretrain.corpora.json_files import read_json
-from irpretrain.corpora.qrels.judgement import judgement
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
-
-
-class Options(Section):
-    """The format has no options."""
 
 
 def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:

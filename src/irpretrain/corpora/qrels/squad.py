@@ -1,14 +1,11 @@
 """Format `squad` of judgements: each question's own paragraph (or article) is relevant, nothing else is judged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import option
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
-from irpretrain.corpora.squad import ArticleOptions, Unit, paragraph_id
-from irpretrain.corpora.squad_questions import Question, read_questions
+from irpretrain.corpora.squad import ArticleOptions, Question, Unit, paragraph_id, read_questions
 
 
 class Options(ArticleOptions):

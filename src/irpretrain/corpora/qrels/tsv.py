@@ -1,15 +1,13 @@
 """Format `tsv` of judgements: tab-separated columns with a header (BEIR) or named in the options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import judgement
 from irpretrain.corpora.fields import pick
-from irpretrain.corpora.qrels.judgement import judgement
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.corpora.tables import header, read_rows
 from irpretrain.corpora.tsv import check_names

@@ -4,20 +4,14 @@ The first line is a header; every other holds a context and its questions. Spans
 half-open here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.base import Section
 from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.json_lines import JsonLine, read_objects
+from irpretrain.corpora.checked import Options
+from irpretrain.corpora.json_files import JsonLine, read_objects
 from irpretrain.corpora.records import Malformed, SpanQuestion
-
-
-class Options(Section):
-    """The format has no options."""
 
 
 def read(path: Path, options: Options) -> Iterator[SpanQuestion | Malformed]:

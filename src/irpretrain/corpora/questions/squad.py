@@ -1,7 +1,5 @@
 """Format `squad` of questions: SQuAD's own JSON (Rajpurkar et al., 2016), spans given by their first character."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,18 +1,11 @@
 """Format `ir_datasets` of runs: the scored documents (`scoreddocs`) of a data set of the package ir_datasets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.config.base import Section
+from irpretrain.corpora.checked import Options, retrieved
 from irpretrain.corpora.ir_datasets_library import described_part, read_records
 from irpretrain.corpora.records import Malformed, Retrieved
-from irpretrain.corpora.runs.retrieved import retrieved
-
-
-class Options(Section):
-    """The format has no options."""
 
 
 def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:

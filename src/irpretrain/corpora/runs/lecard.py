@@ -3,20 +3,13 @@
 Their order has no meaning: all have the score 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.config.base import Section
+from irpretrain.corpora.checked import Options, retrieved
 from irpretrain.corpora.records import Malformed, Retrieved
-from irpretrain.corpora.runs.retrieved import retrieved
 
 SUFFIXES = (".json",)
-
-
-class Options(Section):
-    """The format has no options."""
 
 
 def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:

@@ -1,14 +1,12 @@
 """Format `letor` of runs: the documents that LETOR gives each query, ordered by one of their features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import converted, retrieved
 from irpretrain.corpora.letor import LetorLine, read_letor
 from irpretrain.corpora.records import Malformed, Retrieved
-from irpretrain.corpora.runs.retrieved import retrieved
 
 SUFFIXES = ("test.txt",)
 
@@ -21,8 +19,7 @@ class Options(Section):
 
 def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:
     """Yield the lines in the order of the file."""
-    for line in read_letor(path):
-        yield line if isinstance(line, Malformed) else _retrieved(line, options.feature)
+    return converted(read_letor(path), lambda line: _retrieved(line, options.feature))
 
 
 def _retrieved(line: LetorLine, feature: int) -> Retrieved | Malformed:

@@ -1,15 +1,13 @@
 """Format `tsv` of runs: tab-separated columns with names in the options (MS MARCO's query, document, rank)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import retrieved
 from irpretrain.corpora.records import Malformed, Retrieved
-from irpretrain.corpora.runs.retrieved import retrieved
 from irpretrain.corpora.tables import read_rows
 
 NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}

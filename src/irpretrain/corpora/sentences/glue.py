@@ -4,8 +4,6 @@ Cells are taken as they are, without quotes. CoLA's files for training and devel
 are cut short by a line end within a question: they are left out, as in every use of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,22 +3,15 @@
 Its identifier is that of the hierarchical judgements: `enwiki:Green%20sea%20turtle/Habitat/Nesting`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.base import Section
 from irpretrain.corpora.car import identifier, read_items
+from irpretrain.corpora.checked import Options, query
 from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.topics.query import query
 
 OUTLINES = 1
-
-
-class Options(Section):
-    """The format has no options."""
 
 
 def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:

@@ -1,14 +1,12 @@
 """Format `colon` of topics: `1:after school program evaluation`, a query a line (TREC's Million Query track)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import query
 from irpretrain.corpora.files import Encoding, read_lines
 from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.topics.query import query
 
 
 class Options(Section):

@@ -3,24 +3,16 @@
 Questions have no identifiers; number 12 of P17.test.json is called P17-12.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.config.base import Section
-from irpretrain.corpora import entity_questions
-from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.topics.query import query
+from irpretrain.corpora.checked import Options, converted, query
+from irpretrain.corpora.entity_questions import SUFFIXES, read_questions
+from irpretrain.corpora.records import Malformed, Query
 
-SUFFIXES = entity_questions.SUFFIXES
-
-
-class Options(Section):
-    """The format has no options."""
+__all__ = ["SUFFIXES", "Options", "read"]
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     """Yield the questions in the order of the file; a position is a question's number in it."""
-    for entry in entity_questions.read_questions(path):
-        yield (entry if isinstance(entry, Malformed) else query(entry.query_id, entry.text, entry.position))
+    return converted(read_questions(path), lambda e: query(e.query_id, e.text, e.position))

@@ -1,14 +1,12 @@
 """Format `ir_datasets` of topics: the queries of a data set of the package ir_datasets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import query
 from irpretrain.corpora.ir_datasets_library import described_part, read_records, text_of
 from irpretrain.corpora.records import Malformed, Query
-from irpretrain.corpora.topics.query import query
 
 
 class Options(Section):

@@ -1,15 +1,13 @@
 """Format `jsonl` of topics: one JSON object a line is one query (BEIR)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import converted, query
 from irpretrain.corpora.fields import as_identifier, pick
-from irpretrain.corpora.json_lines import JsonLine, read_objects
-from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.topics.query import query
+from irpretrain.corpora.json_files import JsonLine, read_objects
+from irpretrain.corpora.records import Malformed, Query
 
 IDENTIFIERS = ("id", "_id", "qid", "query_id")
 TEXTS = ("text", "query", "title", "question")
@@ -24,10 +22,9 @@ class Options(Section):
     text_field: str | None = option(None, f"Text; null takes the first there is of {', '.join(TEXTS)}.")
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     """Yield the queries in the order of the file."""
-    for entry in read_objects(path):
-        yield entry if isinstance(entry, Malformed) else _query(entry, options)
+    return converted(read_objects(path), lambda entry: _query(entry, options))
 
 
 def _query(entry: JsonLine, options: Options) -> Query | Malformed:

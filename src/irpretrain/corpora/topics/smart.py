@@ -1,16 +1,14 @@
 """Format `smart` of topics: queries of the SMART collections, `.I` and `.W` (Cranfield, CACM, CISI, MED)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import converted, query
 from irpretrain.corpora.files import Encoding
-from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.smart import read_records
-from irpretrain.corpora.topics.query import query
+from irpretrain.corpora.records import Malformed, Query
+from irpretrain.corpora.smart import SmartRecord, read_records
 
 
 class Options(Section):
@@ -25,13 +23,12 @@ class Options(Section):
     fields: list[str] = option(["W"], "Letters of the query's fields, in this order.", min_length=1)
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     """Yield the queries in the order of the file."""
-    for record in read_records(path, options.encoding):
-        if isinstance(record, Malformed):
-            yield record
-            continue
-        counted = options.identifiers == "counted"
-        name = str(record.position + 1) if counted else record.identifier
-        text = " ".join(record.text(letter) for letter in options.fields)
-        yield query(name, text, record.position, record.line)
+    return converted(read_records(path, options.encoding), lambda record: _query(record, options))
+
+
+def _query(record: SmartRecord, options: Options) -> Query | Malformed:
+    name = str(record.position + 1) if options.identifiers == "counted" else record.identifier
+    text = " ".join(record.text(letter) for letter in options.fields)
+    return query(name, text, record.position, record.line)

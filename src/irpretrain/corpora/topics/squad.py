@@ -1,14 +1,11 @@
 """Format `squad` of topics: SQuAD's questions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
+from irpretrain.corpora.checked import query
 from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.squad import ArticleOptions
-from irpretrain.corpora.squad_questions import Question, read_questions
-from irpretrain.corpora.topics.query import query
+from irpretrain.corpora.squad import ArticleOptions, Question, read_questions
 
 
 class Options(ArticleOptions):

@@ -5,8 +5,6 @@ the older form are not closed. A tag's text ends at the next known tag. A third 
 `<DOCNO>`; there the text under no other tag is the title.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
@@ -15,10 +13,10 @@ from pathlib import Path
 from typing import Literal
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import query
 from irpretrain.corpora.doc_blocks import SMART
 from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.topics.query import query
 
 Part = Literal["title", "description", "narrative"]
 

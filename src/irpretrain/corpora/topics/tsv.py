@@ -1,14 +1,12 @@
 """Format `tsv` of topics: identifier, tab, text (MS MARCO)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.checked import converted, query
+from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.tables import read_rows
-from irpretrain.corpora.topics.query import query
 
 
 class Options(Section):
@@ -17,10 +15,7 @@ class Options(Section):
     header: bool = option(False, "Skip the first line.")
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     """Yield the queries in the order of the file."""
-    for row in read_rows(path, ("id", "text"), options.header):
-        if isinstance(row, Malformed):
-            yield row
-        else:
-            yield query(row.cells["id"].strip(), row.cells["text"], row.position, row.line)
+    rows = read_rows(path, ("id", "text"), options.header)
+    return converted(rows, lambda r: query(r.cells["id"].strip(), r.cells["text"], r.position, r.line))

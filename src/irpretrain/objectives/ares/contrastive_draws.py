@@ -15,8 +15,6 @@ Each document has its own Philox stream. It yields the length and then the words
 shared, the length and then the words of all.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +22,6 @@ from irpretrain.objectives.ares.weight_classes import no_classes, weight_classes
 from irpretrain.progress import progress
 from irpretrain.randomness import stream_key
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
-from irpretrain.text.temperature import read_temperature
 from irpretrain.text.word_store import WordStore
 
 if TYPE_CHECKING:
@@ -32,6 +32,25 @@ STAGE = "pseudo-queries"
 WORDS_AT_ONCE = 4_000_000
 """Room for drawn words, which decides how many documents are drawn for at a time."""
 DOCUMENTS_AT_ONCE = 4096
+
+
+def read_temperature(path: str | Path) -> float:
+    """Return the temperature in a file that `irpretrain.axioms.calibration` wrote.
+
+    Raises:
+        IntegrityError: the file holds no temperature above 0.
+    """
+    try:
+        temperature = float(json.loads(Path(path).read_text(encoding="utf-8"))["temperature"])
+        if not temperature > 0:
+            raise ValueError(f"{temperature} is not above 0")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IntegrityError(
+            path,
+            f"this is not a calibrated temperature: {type(error).__name__}: {error}",
+            remedy="Delete it and run the workflow again.",
+        ) from None
+    return temperature
 
 
 def sample_pseudo_queries(

@@ -7,8 +7,6 @@ class can then be drawn by its size and its largest weight, and a word of it uni
 at least every second time.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

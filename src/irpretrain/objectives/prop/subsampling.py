@@ -4,8 +4,6 @@ PROP draws a word and keeps it with probability k(w), else draws again. That is 
 proportion to P(w|D) k(w), which is what `irpretrain.objectives.prop.word_sets` does.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

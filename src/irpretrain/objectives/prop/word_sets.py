@@ -13,8 +13,6 @@ sampled into `document-and-sample`; for each generated pair its size and then th
 forms of a set after its words; which pairs are kept.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

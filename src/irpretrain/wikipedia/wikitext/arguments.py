@@ -1,7 +1,5 @@
 """Arguments of a template's call."""
 
-from __future__ import annotations
-
 import re
 
 Arguments = dict[str, str]

@@ -1,7 +1,5 @@
 """Last step: tidy lines, and where sections and anchors lie in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress

@@ -1,7 +1,5 @@
 """What templates of dates and centuries show; English dates of numbers are in `template_functions`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

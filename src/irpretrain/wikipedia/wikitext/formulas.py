@@ -1,7 +1,5 @@
 """Formulas that can be written in a line: `<math>E = mc^2</math>` is "E = mc^2"."""
 
-from __future__ import annotations
-
 import re
 
 LONGEST = 200
@@ -82,17 +80,7 @@ _NOTHING = frozenset(
 _TEXTS = frozenset(["text", "textrm", "textbf", "textit", "mbox", "hbox"])
 """Wrappers in which spaces count."""
 _WRAPPERS = _TEXTS | frozenset(
-    [
-        "mathrm",
-        "mathbf",
-        "mathit",
-        "mathsf",
-        "mathcal",
-        "mathfrak",
-        "operatorname",
-        "boldsymbol",
-        "mathbb",
-    ]
+    ["mathrm", "mathbf", "mathit", "mathsf", "mathcal", "mathfrak", "operatorname", "boldsymbol", "mathbb"]
 )
 _ACCENTS = {
     "bar": "\u0304",

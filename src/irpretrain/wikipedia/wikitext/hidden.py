@@ -5,8 +5,6 @@ such as <ref> ends at the first closing tag, an unclosed comment reaches to the 
 https://www.mediawiki.org/wiki/Preprocessor_ABNF
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from html import unescape

@@ -4,8 +4,6 @@ MediaWiki's rule (`Parser::makeImage`): the caption is the last part that is no 
 thumbnail or in a frame.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,13 +1,13 @@
 """What the beginning of a line means: tables, headings, list items."""
 
-from __future__ import annotations
-
 import re
 
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, APOSTROPHE, BREAK, DROPPED, HEADING
 from irpretrain.wikipedia.wikitext.rendering import Parts
-from irpretrain.wikipedia.wikitext.tables import rows_of_table
 
+_ATTRIBUTES = re.compile(r"^[^|\[\]{}\n]*(?<!\|)\|(?!\|)")
+_CELLS = re.compile(r"\|\||!!")
+_LINE = re.compile(r"[ \t:*#;]*(\{\||\|\}|\|-|\|\+|[|!])?(.*)", re.DOTALL)
 _TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})")
 _HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
 _TABLE_REMAINS = re.compile(r"\n[ \t]*+(?:\{\||\|)([^\n]*)")
@@ -17,6 +17,32 @@ _SOFT_BREAK = re.compile(rf"\n(?<=[^\n{BREAK}]\n)(?=[^\n{BREAK}])")
 _DEFINITION = re.compile(r"\n[*#:]*+;[^\n]*")
 _TERM_END = re.compile(rf"{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|:(?!//)")
 DEEPEST_HEADING = 6
+_QUOTES = re.compile(r"'{2,}")
+
+
+def rows_of_table(table: str) -> str:
+    """Return the text of a table between `{|` and `|}`, one paragraph a row; a table within it is part of its cell."""
+    rows: list[list[str]] = [[]]
+    for line in table.strip().split("\n"):
+        match = _LINE.match(line)
+        mark, content = (match[1], match[2]) if match else ("", line)
+        if mark in ("{|", "|}"):
+            continue
+        if mark == "|-":
+            rows.append([])
+        elif mark == "|+":
+            rows += [[_without_attributes(content)], []]
+        elif mark:
+            cells = _CELLS.split(content) if mark == "!" else content.split("||")
+            rows[-1] += [_without_attributes(cell) for cell in cells]
+        elif rows[-1]:
+            rows[-1][-1] += " " + line
+    lines = (" | ".join(cell for cell in row if cell) for row in rows)
+    return "".join(f"\n\n{line}\n" for line in lines if line)
+
+
+def _without_attributes(cell: str) -> str:
+    return _ATTRIBUTES.sub("", cell).strip()
 
 
 def remove_tables(text: str, parts: Parts) -> str:
@@ -88,9 +114,6 @@ def _split_definition(line: re.Match[str]) -> str:
         if mark[0] == ":":
             return f"{line[0][: mark.start()]} {line[0][mark.end() :]}"
     return line[0]
-
-
-_QUOTES = re.compile(r"'{2,}")
 
 
 def apostrophes(line: str) -> str:

@@ -6,8 +6,6 @@ on lines of their own, footnotes directly behind a word) or are given something 
 docs/methods/wikipedia.md has the measurement.
 """
 
-from __future__ import annotations
-
 import re
 
 from irpretrain.wikipedia.wikitext.arguments import split_arguments

@@ -4,8 +4,6 @@ A power is written with ^: MediaWiki raises the exponent, and in plain text "10â
 Nothing is computed: converted amounts, rounding and percentages are left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ Whether a number stands before is decided on what a reader sees: `'''10'''<sup>6
 this step comes when links and lines are done. Bold and italics are not: they tell a variable from an ordinal's end.
 """
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -1,7 +1,5 @@
 """What is shown beside prose, and a count of what is not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """Functions that patterns of templates call as `@name`: dates, links, lists and the like."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What the few templates show that prose depends on; their list is resources/wikipedia/templates.yaml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -1,9 +1,11 @@
-"""GLUE's official measures (Wang et al., 2019, Table 1)."""
-
-from __future__ import annotations
+"""Official measures: GLUE's (Wang et al., 2019, Table 1), and F1 and exact match of answers as the evaluations of SQuAD
+1.1 and MRQA 2019 define them."""
 
 import math
-from collections.abc import Callable, Sequence
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -23,6 +25,9 @@ OF_TASK: dict[Task, tuple[str, ...]] = {
 """Measures of each task; where there are two, GLUE's score of the task is their mean."""
 POSITIVE = "1"
 """The class whose F1 is measured: paraphrases, duplicates."""
+EM = "EM"
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def classes_of(task: Task) -> tuple[str, ...]:
@@ -88,3 +93,46 @@ _FUNCTIONS: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {
 def score_labels(task: Task, predicted: Sequence[str], given: Sequence[str]) -> dict[str, float]:
     """Return the task's measures of predicted labels (numbers as text, for a regression) against the given ones."""
     return {measure: _FUNCTIONS[measure](predicted, given) for measure in OF_TASK[task]}
+
+
+def normalised(answer: str) -> str:
+    """Return an answer as it is compared: lower case, no ASCII punctuation, no articles (a, an, the), single spaces."""
+    bare = answer.lower().translate(_WITHOUT_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def token_f1(answer: str, accepted: str) -> float:
+    """Return the F1 of an answer's words, counted with repetition, against one accepted answer; 0 where they share
+    none, even if both are empty."""
+    answer_words, accepted_words = normalised(answer).split(), normalised(accepted).split()
+    common = sum((Counter(answer_words) & Counter(accepted_words)).values())
+    if common == 0:
+        return 0.0
+    return 2 * common / (len(answer_words) + len(accepted_words))
+
+
+def exact_match(answer: str, accepted: str) -> float:
+    """Return 1 if both are the same once normalised, else 0."""
+    return float(normalised(answer) == normalised(accepted))
+
+
+def score_answers(
+    predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, float]]:
+    """Return measure → question → its value, from 0 to 1, of every question that has accepted answers.
+
+    A question is worth the best of its accepted answers; an answer that is missing is worth 0.
+    """
+    scored: dict[str, dict[str, float]] = {F1: {}, EM: {}}
+    for name, answers in accepted.items():
+        predicted = predictions.get(name)
+        for measure, function in ((F1, token_f1), (EM, exact_match)):
+            values = [] if predicted is None else [function(predicted, answer) for answer in answers]
+            scored[measure][name] = max(values, default=0.0)
+    return scored
+
+
+def mean_scores(predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Return measure → mean over the questions."""
+    scored = score_answers(predictions, accepted)
+    return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
