@@ -6,7 +6,7 @@ Every output appears whole or not at all. What is wrong with the input is one me
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from irpretrain.disk_space import full_disk
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.extras import naming_extras
 from irpretrain.progress import progress
+from irpretrain.replacement import check_output_file
 
 BAD_INPUT = 2
 """Exit code, as argparse has it."""
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         with naming_extras():
+            _check_output(options)
             print(options.run(options), file=sys.stderr)
     except KeyboardInterrupt:
         return 130
@@ -109,7 +111,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_documents(made: argparse.ArgumentParser) -> None:
-    made.add_argument("documents", help="file or folder of documents, or ir_datasets:<id>")
+    made.add_argument(
+        "documents",
+        help="file or folder of documents, or ir_datasets:<id>; --set malformed=skip leaves out what cannot be read",
+    )
     made.add_argument(
         "--format", default="jsonl", choices=sorted(FORMATS["documents"].keys() - {"ir_datasets"}), metavar="FORMAT",
         help="format of the documents (docs/corpora.md); by default jsonl",
@@ -118,7 +123,7 @@ def _add_documents(made: argparse.ArgumentParser) -> None:
 
 def _add_choices(made: argparse.ArgumentParser) -> None:
     made.add_argument("--preset", default="paper", choices=("paper", "released"), help="by default paper")
-    made.add_argument("--seed", type=int, default=1, help="of all random draws; by default 1")
+    made.add_argument("--seed", type=_natural, default=1, help="of all random draws; by default 1")
 
 
 def _add_settings(made: argparse.ArgumentParser, what: str) -> None:
@@ -140,7 +145,8 @@ def parse_dump(options: argparse.Namespace) -> str:
 
 def make_groups(options: argparse.Namespace) -> str:
     """Write the groups of an objective and say how many there are, and what was skipped."""
-    groups = _collection(options).groups(options.objective, **_settings(options))
+    settings = _settings(options)
+    groups = _collection(options, settings).groups(options.objective, **settings)
     rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in groups)
     told = _written(options, rows, "groups", len(groups))
     skipped = {reason: count for reason, count in groups.counts.get("skipped", {}).items() if count}
@@ -162,8 +168,9 @@ def weigh(options: argparse.Namespace) -> str:
     """Write the weights of the words of each document."""
     from irpretrain.library.models import TermWeigher
 
-    weigher = TermWeigher(options.model, **_settings(options))
-    collection = _collection(options)
+    settings = _settings(options)
+    collection = _collection(options, settings)
+    weigher = TermWeigher(options.model, **settings)
 
     def rows() -> Iterator[dict[str, Any]]:
         for names, texts in collection.stream(TEXTS_AT_ONCE):
@@ -176,7 +183,8 @@ def weigh(options: argparse.Namespace) -> str:
 def axioms(options: argparse.Namespace) -> str:
     """Write the values of pairs as CSV."""
     pairs = [(p["query"], p["document_id"]) for p in _read_records(options.pairs, ("query", "document_id"))]
-    values = _collection(options, **_settings(options)).axioms(pairs)
+    settings = _settings(options)
+    values = _collection(options, settings, settings).axioms(pairs)
     with atomic_file(options.output) as temporary:
         values.to_csv(temporary, index=False)
     return f"{len(values):,} pairs in {options.output}"
@@ -197,21 +205,35 @@ def write_curves(options: argparse.Namespace) -> str:
     results = options.output
     if options.to == "wandb":
         runs = curves.log_curves(results, options.project)
-        return f"{len(runs)} learning curves in project {options.project} of Weights & Biases"
+        return f"{_curves(runs)} in project {options.project} of Weights & Biases"
     runs = curves.write_curves(results)
-    return f"{len(runs)} learning curves. To see them: tensorboard --logdir {curves.events_folder(results)}"
+    return f"{_curves(runs)}. To see them: tensorboard --logdir {curves.events_folder(results)}"
 
 
-def _collection(options: argparse.Namespace, **sections: Any) -> Any:
-    from irpretrain.config.explain import explain
+def _curves(runs: Mapping[str, int]) -> str:
+    return f"{len(runs)} learning curve{'' if len(runs) == 1 else 's'}"
+
+
+def _check_output(options: argparse.Namespace) -> None:
+    """Refuse an output file that would replace an input; `export` checks its folder, `curves` has names of its own."""
+    if options.run not in (export_model, write_curves):
+        names = ("dump", "documents", "pairs", "model", "encoder", "vectors")
+        check_output_file(options.output, filter(None, (vars(options).get(name) for name in names)))
+
+
+def _collection(
+    options: argparse.Namespace, settings: dict[str, Any], sections: Mapping[str, Any] | None = None
+) -> Any:
+    """Return the collection of the documents; `malformed` is taken out of `settings`."""
     from irpretrain.library.collection import Collection
     from irpretrain.library.options import Options
 
     given = vars(options)
+    others = {key: settings.pop(key) for key in ("malformed",) if key in settings}
     choices: dict[str, Any] = {name: given[name] for name in ("preset", "seed") if name in given}
-    read = explain(Options, {**choices, **sections}, "--set", top=True)
+    read = Options(**{**choices, **(sections or {})})
     places = {name: given.get(name) for name in ("encoder", "vectors")}
-    return Collection.read(options.documents, options.format, read, **places)
+    return Collection.read(options.documents, options.format, read, **places, **others)
 
 
 def _read_records(path: str, keys: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -265,6 +287,12 @@ def _written(
 def _positive(text: str) -> int:
     if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 0 or more")
     return int(text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -219,3 +220,22 @@ def test_the_configuration_says_what_intervals_of_several_seeds_are_over(
     one = Results((1,), results.queries, values[:1])
     alone = bootstrap_interval(values[0], 500, 0.95, 3, "cell")
     assert interval(one, options, 3, "cell") == (alone.low, alone.high)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_values_that_are_no_numbers_are_refused(value: float) -> None:
+    bad, good = [0.5, value, 0.2], [0.1, 0.2, 0.3]
+    calls: list[Callable[[], object]] = [
+        lambda: paired_t_test(good, bad),
+        lambda: randomisation_test(bad, good, 100, 1),
+        lambda: wins_ties_losses(bad, good),
+        lambda: bootstrap_interval(bad, 100, 0.95, 1),
+        lambda: student_interval(bad, 0.95),
+        lambda: holm([0.1, value]),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"number 1 \(from 0\) is (nan|inf)"):
+            call()
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        holm([0.5, 1.5])
+    assert holm(iter([0.01, 0.5])) == holm([0.01, 0.5])

@@ -35,9 +35,9 @@ RECORDED = {
     ),
     "error of ours in an input function": (
         'InputFunctionException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\nError:\n'
-        "  InputError: data/mine: there is no such file or folder\n  Check the path in the configuration.\n"
+        "  InputError: data/mine: there is no such file or folder\n  Check the path.\n"
         'Wildcards:\n  corpus=mine\nTraceback:\n  File "/x/src/irpretrain/plan/corpora.py", line 9, in files',
-        "data/mine: there is no such file or folder\n  Check the path in the configuration.",
+        "data/mine: there is no such file or folder\n  Check the path.",
     ),
     "missing input": (
         'MissingInputException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\n'

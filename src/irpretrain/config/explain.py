@@ -27,13 +27,22 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
             f"{source}: {error.object!a} contains half of a character; write the whole character"
         ) from None
     except ValidationError as error:
-        faults = [line for fault in error.errors() for line in _fault(model, fault).split("\n")]
-        listed = "\n".join(f"  - {fault}" for fault in faults)
-        heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in the configuration"
-        text = f"{heading}\n{listed}" + ("\n  docs/reference/config lists every key." if top else "")
         if top:
-            raise ConfigError(text) from None
-        raise ValueError(f"{source}: " + "; ".join(faults)) from None
+            raise explained(model, error, source) from None
+        raise ValueError(f"{source}: " + "; ".join(_faults(model, error))) from None
+
+
+def explained(model: type[BaseModel], error: ValidationError, source: str) -> ConfigError:
+    """Return pydantic's errors of a model as one ConfigError."""
+    faults = _faults(model, error)
+    heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in the configuration"
+    listed = (f"  - {fault}" for fault in faults)
+    return ConfigError("\n".join([heading, *listed, "  docs/reference/config lists every key."]))
+
+
+def _faults(model: type[BaseModel], error: ValidationError) -> list[str]:
+    """Return a text for each fault; a line of a message that is indented goes on with the fault before it."""
+    return [part for fault in error.errors() for part in re.split(r"\n(?! )", _fault(model, fault))]
 
 
 def listed_faults(error: ValidationError) -> str:

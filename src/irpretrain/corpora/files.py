@@ -89,9 +89,7 @@ def list_files(
     if source.is_file():
         return [source]
     if not source.is_dir():
-        raise InputError(
-            source, "there is no such file or folder", remedy="Check the path in the configuration."
-        )
+        raise InputError(source, "there is no such file or folder", remedy="Check the path.")
     fits = _by_suffix(suffixes) if patterns is None else _by_pattern(patterns)
     paths = [path for path in _walk(source) if fits(path.relative_to(source)) and path.is_file()]
     if not paths:
@@ -103,7 +101,7 @@ def list_files(
         raise InputError(
             source,
             f"the folder holds no file that {what}",
-            remedy="Check the path and the format in the configuration.",
+            remedy="Check the path and the format.",
         )
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
 
@@ -155,7 +153,7 @@ def one_file(source: str | Path) -> Path:
     if path.is_dir():
         raise InputError(path, "this is a folder; a file is needed here")
     if not path.is_file():
-        raise InputError(path, "there is no such file", remedy="Check the path in the configuration.")
+        raise InputError(path, "there is no such file", remedy="Check the path.")
     return path
 
 

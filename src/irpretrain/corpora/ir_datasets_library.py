@@ -163,9 +163,9 @@ def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
         if field not in record._fields:
             reason = f"there is no field {field}; {instead_of(field, record._fields)}"
             raise InputError(f"{PREFIX}{identifier}", reason)
-    return (
-        record.default_text() if fields is None else " ".join(str(getattr(record, name)) for name in fields)
-    )
+    if fields is None:
+        return str(record.default_text())
+    return " ".join(str(value) for name in fields if (value := getattr(record, name)) is not None)
 
 
 @contextmanager

@@ -165,7 +165,7 @@ def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> Inp
     """Return the refusal of a corpus without a single document, from the counts of its shards."""
     read = sum(int(shard.get("read", 0)) for shard in counts)
     if not read:
-        remedy = "Check its path, its format and its `files` in the configuration."
+        remedy = "Check its path, its format and, in a configuration, its `files`."
         return InputError(source, "the corpus has no documents: its files hold no record", remedy=remedy)
     remedy = (
         "Name the fields or tags that hold text and identifier in `options` of the corpus, or give it another format "

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,6 +17,7 @@ from irpretrain.corpora.files import refuse_packed
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
+from irpretrain.extras import naming_extras
 from irpretrain.progress import notice
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
@@ -117,6 +119,8 @@ class Unparsed:
 
 def read(path: Path, options: Options, share: Share = everything) -> Iterator[Record]:
     """Yield what a share of one file holds; a position is the place of `<page>`, see `irpretrain.corpora.pieces`."""
+    with naming_extras():  # here, not in the process that parses
+        import_module(PARSERS[options.parser].partition(":")[0])
     read, fault = _site(path)
     if share.number == 0 and fault is not None:
         yield fault

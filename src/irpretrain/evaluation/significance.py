@@ -1,11 +1,12 @@
 """Significance tests over queries, corrections, and intervals.
 
-All take per-query values of two systems on the same queries, in the same order. Formulas and sources are in
+All take per-query values of two systems on the same queries, in the same order; ValueError for values that are no
+finite numbers. Formulas and sources are in
 docs/methods/evaluation.md.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -110,16 +111,19 @@ def _extreme(flips: NDArray[np.integer], differences: NDArray[np.float64], bound
     return int(np.count_nonzero(np.abs(sums) >= bound))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: ArrayLike | Iterable[float]) -> list[float]:
     """Return p-values adjusted by Holm and Bonferroni's step-down procedure, in the order given.
 
     With m sorted p-values, the i-th (from 1) becomes the largest (m - j + 1) p_j of all j up to i, at most 1.
     An adjusted p below the level is significant with the family-wise error kept at that level.
     """
-    adjusted = [0.0] * len(p_values)
+    values = _finite(p_values, "p-values")
+    if values.size and not 0 <= values.min() <= values.max() <= 1:
+        raise ValueError("p-values must lie between 0 and 1")
+    adjusted = [0.0] * len(values)
     largest = 0.0
-    for place, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        largest = max(largest, (len(p_values) - place) * p_values[index])
+    for place, index in enumerate(np.argsort(values, kind="stable")):
+        largest = max(largest, (len(values) - place) * float(values[index]))
         adjusted[index] = min(1.0, largest)
     return adjusted
 
@@ -135,7 +139,7 @@ def bootstrap_interval(
         confidence: such as 0.95.
         name: name of the interval; each has its own stream of draws.
     """
-    sample = np.atleast_2d(np.asarray(values, float))
+    sample = np.atleast_2d(_finite(values))
     seeds, queries = sample.shape
     mean = _mean(sample.mean(axis=0))
     if queries < 2:
@@ -155,7 +159,7 @@ def student_interval(values: ArrayLike, confidence: float) -> Interval:
     mean ± t(n - 1) s / sqrt(n); one value has no interval."""
     from scipy.special import stdtrit
 
-    sample = np.asarray(values, float)
+    sample = _finite(values)
     if len(sample) < 2:
         return Interval(_mean(sample), math.nan, math.nan)
     quantile = float(stdtrit(len(sample) - 1, (1 + confidence) / 2))
@@ -187,7 +191,7 @@ def wins_ties_losses(first: ArrayLike, second: ArrayLike) -> Outcomes:
 
 
 def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-    first_values, second_values = np.asarray(first, float), np.asarray(second, float)
+    first_values, second_values = _finite(first), _finite(second)
     if first_values.ndim != 1 or first_values.shape != second_values.shape:
         raise ValueError(
             f"paired values must have equal shapes [queries]; found {first_values.shape} and {second_values.shape}"
@@ -198,6 +202,15 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
         0.0
     )
     return differences
+
+
+def _finite(values: ArrayLike | Iterable[float], name: str = "values") -> NDArray[np.float64]:
+    """Return values as an array of finite numbers; ValueError where one is not."""
+    numbers = np.array(list(values) if isinstance(values, Iterator) else values, float)
+    if not np.isfinite(numbers).all():
+        first = np.argwhere(~np.isfinite(numbers))[0]
+        raise ValueError(f"{name}: number {', '.join(map(str, first))} (from 0) is {numbers[tuple(first)]}")
+    return numbers
 
 
 def _mean(values: NDArray[np.float64]) -> float:

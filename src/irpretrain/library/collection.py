@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from irpretrain.corpora.shards import write_shard
 from irpretrain.errors import ConfigError
 from irpretrain.extras import naming_extras
 from irpretrain.library.collection_files import CollectionFiles
-from irpretrain.library.documents import GivenDocument, corpus_options, document_rows
+from irpretrain.library.documents import GivenDocument, corpus_options, document_rows, say_what_is_left_out
+from irpretrain.library.given import Pair, listed_pairs, naming
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options
 from irpretrain.objectives.registry import needs
@@ -25,9 +26,6 @@ from irpretrain.text.words import find_words
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Pair = tuple[str, str]
-"""A query, and the identifier of a document."""
 
 
 class Collection(CollectionFiles):
@@ -43,7 +41,7 @@ class Collection(CollectionFiles):
 
     def __init__(
         self,
-        documents: Iterable[GivenDocument] = (),
+        documents: Iterable[GivenDocument] | Mapping[str, str] = (),
         options: Options | None = None,
         encoder: str | Path | None = None,
         vectors: str | Path | None = None,
@@ -52,13 +50,18 @@ class Collection(CollectionFiles):
 
         Args:
             documents: texts, pairs of identifier and text, mappings with columns of DOCUMENTS (docs/contracts.md), or
-                documents of `read_documents` and `parse_wikitext`.
+                documents of `read_documents` and `parse_wikitext`; or one mapping of identifiers to texts.
             options: preset, seed, and sections of the configuration.
             encoder: for objectives that cut documents (all but rop and ares): Hugging Face directory, a name on its
                 hub that is in the local cache, or embedded:<asset>.
             vectors: file of word vectors for `axioms`; without one they are trained on the documents.
+
+        Raises:
+            ConfigError: these are no documents.
+            InputError: there is no such encoder.
         """
         super().__init__(options or Options(), encoder, vectors)
+        self.source = "documents"
         DOCUMENTS.write(self.documents, document_rows(documents))
         REDIRECTS.write(self._redirects, [])
 
@@ -73,10 +76,15 @@ class Collection(CollectionFiles):
         **others: Any,
     ) -> Collection:
         """Return the collection of a file, a folder, or `ir_datasets:<id>`; `others` are options of the format
-        (docs/corpora.md)."""
+        (docs/corpora.md), and `malformed`: "skip" leaves out what cannot be read, {"skip": 0.01} at most that share."""
         collection = cls((), options, encoder, vectors)
-        corpus, source = corpus_options(path, format, others, collection._folder)
-        write_shard(corpus, source, 0, collection.documents, collection._redirects)
+        collection.source = str(path)
+        with naming(collection.source, collection._folder):
+            corpus, source = corpus_options(path, format, others, collection._folder)
+            counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
+        say_what_is_left_out(
+            collection.source, {**counts, "malformed": {}}
+        )  # the shard tells of malformed records
         return collection
 
     def __len__(self) -> int:
@@ -122,7 +130,7 @@ class Collection(CollectionFiles):
         columns = ["document_id", "preferred", "other", "preferred_score", "other_score"]
         return pd.DataFrame(rows, columns=columns)
 
-    def log_likelihoods(self, pairs: Sequence[Pair], **changes: Any) -> np.ndarray:
+    def log_likelihoods(self, pairs: Iterable[Pair], **changes: Any) -> np.ndarray:
         """Return log P(words | document) of PROP's smoothed language model (equations 2 and 3), float64 [pairs].
 
         Words outside the vocabulary count nothing. `changes` are keys of objective rop that differ from the preset's.
@@ -135,12 +143,14 @@ class Collection(CollectionFiles):
         """
         from irpretrain.objectives.prop.pair_sampler import PairSampler
 
+        pairs = self._checked(pairs)
         options, texts, words = (
             self.options.objective("rop", **changes),
             self.texts(),
             self.options.text.words,
         )
-        model = PairSampler(self._statistics, options, self.options.text, self.options.seed).collection
+        with naming(self.source, self._folder):
+            model = PairSampler(self._statistics, options, self.options.text, self.options.seed).collection
         documents = {
             name: model.document(find_words(texts[name], words)) for name in {name for _, name in pairs}
         }
@@ -167,11 +177,13 @@ class Collection(CollectionFiles):
             >>> list(queries.document_id)
             ['0', '0', '1', '1', '2', '2']
         """
-        table = DOCUMENT_QUERIES.read(self._drawn(self.options.drawn(**changes)), ["document_id", "query"])
+        with naming(self.source, self._folder):
+            drawn = self._drawn(self.options.drawn(**changes))
+        table = DOCUMENT_QUERIES.read(drawn, ["document_id", "query"])
         frame: pd.DataFrame = table.to_pandas()
         return frame
 
-    def axioms(self, pairs: Sequence[Pair]) -> pd.DataFrame:
+    def axioms(self, pairs: Iterable[Pair]) -> pd.DataFrame:
         """Return what the nine axioms compare of each (query, document): ARES, table 1, and docs/methods/axioms.md.
 
         Returns:
@@ -185,13 +197,14 @@ class Collection(CollectionFiles):
             >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
             [['apple juice', 1, 1.0], ['pear', 0, 0.0]]
         """
-        self._check(pairs)
+        pairs = self._checked(pairs)
         queries = self._path("pairs.parquet")
         DOCUMENT_QUERIES.write(queries, [_query_row(number, *pair) for number, pair in enumerate(pairs)])
-        frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
+        with naming(self.source, self._folder):
+            frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
         return frame.drop(columns=["part", "position", "sample", "query_id"])
 
-    def ranks(self, pairs: Sequence[Pair], depth: int | None = None) -> np.ndarray:
+    def ranks(self, pairs: Iterable[Pair], depth: int | None = None) -> np.ndarray:
         """Return at which rank BM25 finds the document under the query, int32 [pairs], without a search.
 
         Terms, BM25 and lengths are those of `options.axioms`. 0 stands for a document without a term of the query, or
@@ -207,7 +220,7 @@ class Collection(CollectionFiles):
         from irpretrain.axioms.collection import open_terms
         from irpretrain.rank_engine import document_ranks
 
-        self._check(pairs)
+        pairs = self._checked(pairs)
         options = self.options.axioms
         terms, postings = open_terms(self._statistics, self._postings, options)
         queries = [terms.terms(terms.words(find_words(query, self.options.text.words))) for query, _ in pairs]
@@ -256,24 +269,27 @@ class Collection(CollectionFiles):
             "term_weights": lambda: self._attention,
             "axiom_values": lambda: self._valued(self._drawn(self.options.pseudo_queries), "pseudo-queries"),
         }
-        shard = Shard(
-            self.documents,
-            self.options.text,
-            self.options.seed,
-            tokens=tokens,
-            predictor=predictor or "",
-            axioms=self.options.axioms,
-            collection_term_weights=(self._attention,) if "term_weights" in needed else (),
-            **{name: make() for name, make in made.items() if name in needed},
-        )
         path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")
-        return Groups(self, options, path, write_groups(shard, options, path))
+        with naming(self.source, self._folder):
+            shard = Shard(
+                self.documents,
+                self.options.text,
+                self.options.seed,
+                tokens=tokens,
+                predictor=predictor or "",
+                axioms=self.options.axioms,
+                collection_term_weights=(self._attention,) if "term_weights" in needed else (),
+                **{name: make() for name, make in made.items() if name in needed},
+            )
+            return Groups(self, options, path, write_groups(shard, options, path))
 
-    def _check(self, pairs: Sequence[Pair]) -> None:
-        """Raise ConfigError for a pair of a document that the collection lacks."""
-        for number, (_, name) in enumerate(pairs):
+    def _checked(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Return the pairs; ConfigError for a pair of a document that the collection lacks."""
+        checked = listed_pairs(pairs, "an identifier")
+        for number, (_, name) in enumerate(checked):
             if name not in self._names:
                 raise ConfigError(f"pair {number}: the collection has no document {name!r}")
+        return checked
 
     @cached_property
     def _names(self) -> frozenset[str]:

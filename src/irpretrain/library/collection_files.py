@@ -6,9 +6,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from irpretrain.config.axioms import PseudoQueriesConfig
+from irpretrain.config.explain import explain
+from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.library.options import Options
-from irpretrain.models.hub import model_directory
+from irpretrain.models.encoder_files import REMEDY
+from irpretrain.models.hub import hub_name, model_directory
 from irpretrain.resources import resources_directory
 
 LONGEST = 512
@@ -25,7 +28,9 @@ class CollectionFiles:
 
     def __init__(self, options: Options, encoder: str | Path | None, vectors: str | Path | None) -> None:
         self.options = options
-        self._encoder, self._vectors = encoder, vectors
+        self._encoder, self._vectors = None if encoder is None else str(encoder), vectors
+        if self._encoder is not None and resolve(self._encoder)[0] != "embedded":
+            self._encoder = str(model_directory(self._encoder, REMEDY))
         self._temporary = TemporaryDirectory(prefix="irpretrain-")
         self._folder = Path(self._temporary.name)
         self.documents, self._redirects = self._path("documents.parquet"), self._path("redirects.parquet")
@@ -51,11 +56,20 @@ class CollectionFiles:
     def encoder(self) -> Path:
         """Directory of the encoder."""
         assert self._encoder is not None
-        kind, place = resolve(str(self._encoder))
+        kind, place = resolve(self._encoder)
         if kind != "embedded":
-            return model_directory(str(self._encoder))
+            return Path(self._encoder)
         materialise(str(place), resources_directory() / "embedded.yaml", self._path("encoder"))
         return self._path("encoder")
+
+    def encoder_options(self, layers: int | None) -> EncoderConfig:
+        """Return the encoder as a record of a training names it: its label is a name that others know it by."""
+        assert self._encoder is not None
+        kind, place = resolve(self._encoder)
+        label = str(place) if kind == "embedded" else hub_name(self._encoder) or self.encoder.name
+        return explain(
+            EncoderConfig, {"path": self._encoder, "label": label, "layers": layers}, "encoder", top=True
+        )
 
     @cached_property
     def tokens(self) -> Path:

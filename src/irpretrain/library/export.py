@@ -1,12 +1,17 @@
 """A trained model as others take it, from what lies beside its directory."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from irpretrain.corpora.embedded import read_manifest, resolve
 from irpretrain.errors import InputError
+from irpretrain.models.hub import hub_name
 from irpretrain.provenance import read_sidecar
+from irpretrain.replacement import check_output_folder
 from irpretrain.report.cards import Source
-from irpretrain.report.model_card import CardFacts, export_model
+from irpretrain.report.model_card import CARD, MADE, CardFacts, export_model
+from irpretrain.resources import resources_directory
 
 LICENCE = "not known here"
 WHAT = {
@@ -23,14 +28,15 @@ def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, 
 
     Args:
         model: directory that `pretrain` wrote, or the workflow: a pre-trained model, or DeepCT's regressor.
-        output: directory to write.
+        output: directory to write: new, empty, or an earlier export, which its card tells.
         label: name of the model; by default that of its directory.
 
     Returns:
         Counts: files copied, scores shown.
 
     Raises:
-        InputError: there is no such model, or no record of its training.
+        InputError: there is no such model, or no record of its training; or the output holds something else.
+        ConfigError: the output is the model, or lies in it.
     """
     record = read_sidecar(model)
     stage, given = record.get("stage"), record.get("parameters", {})
@@ -40,7 +46,8 @@ def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, 
             "is no model with a record of its training beside it (.meta.json)",
             remedy="Name the directory of a pre-trained model or of a regressor.",
         )
-    options, name = given["options"], Path(model).name
+    check_output_folder(output, [model], _is_export, "an earlier export")
+    options, name = given["options"], Path(model).resolve().name
     pretrained = stage == "pretrain"
     facts = CardFacts(
         key=name,
@@ -50,7 +57,7 @@ def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, 
         what=WHAT[stage],
         scored={},
         regime="",
-        encoder=Source(given["encoder"]["label"], LICENCE),
+        encoder=_encoder_source(given["encoder"]),
         corpora=[],
         papers=[],
         tasks=given["tasks"] if pretrained else [],
@@ -58,3 +65,18 @@ def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, 
     )
     probe = Path(f"{model}.probe.csv")
     return export_model(model, model, [], facts, output, [probe] if probe.is_file() else [])
+
+
+def _encoder_source(encoder: Mapping[str, Any]) -> Source:
+    kind, place = resolve(encoder["path"])
+    if kind != "embedded":
+        return Source(encoder["label"], LICENCE, hub_name(encoder["path"]))
+    asset = read_manifest(resources_directory() / "embedded.yaml").asset(str(place))
+    return Source(encoder["label"], asset.licence, asset.hub or "")
+
+
+def _is_export(folder: Path) -> bool:
+    """Whether a folder holds a model with a card of ours."""
+    card = folder / CARD
+    texts = [card.read_text(encoding="utf-8", errors="replace")] if card.is_file() else []
+    return (folder / "config.json").is_file() and any(MADE in text for text in texts)

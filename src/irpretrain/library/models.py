@@ -1,6 +1,6 @@
 """Cross-encoders, DeepCT's weighers and preference predictors: loading, applying, and pre-training."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,16 +17,19 @@ from irpretrain.config.explain import explain
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
-from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.runs import Run
 from irpretrain.extras import naming_extras
 from irpretrain.library.documents import document_rows
+from irpretrain.library.given import Pair, listed, listed_pairs, listed_texts
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options
+from irpretrain.models.encoder_files import RERANKER_REMEDY
 from irpretrain.models.hub import model_directory
-from irpretrain.provenance import Recorder
+from irpretrain.provenance import Recorder, read_sidecar
+from irpretrain.replacement import check_output_folder
 
 
 class CrossEncoder:
@@ -50,13 +53,14 @@ class CrossEncoder:
         from irpretrain.models.reranker import load_reranker
 
         self._options = explain(RerankingConfig, options, "reranking", top=True)
-        self._model = load_reranker(model_directory(directory))
+        self._model = load_reranker(model_directory(directory, RERANKER_REMEDY))
         self._model.check_length(self._options.max_length, "max_length")
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    def score(self, pairs: Iterable[Pair]) -> np.ndarray:
         """Return the score of each (query, document), float32 [pairs]; larger is more relevant."""
         from irpretrain.retrieval.rerank import score_with_its_tokenizer
 
+        pairs = listed_pairs(pairs, "a text")
         names = {text: str(number) for number, text in enumerate(dict.fromkeys(text for _, text in pairs))}
         candidates: Run = {}
         for query, text in dict.fromkeys(pairs):
@@ -75,7 +79,7 @@ class CrossEncoder:
 
 @naming_extras()
 def pretrain(
-    groups: Groups | Sequence[Groups], output: str | Path, *, layers: int | None = None, **training: Any
+    groups: Groups | Iterable[Groups], output: str | Path, *, layers: int | None = None, **training: Any
 ) -> dict[str, Any]:
     """Pre-train a cross-encoder on the groups of one objective or several, and write it.
 
@@ -83,8 +87,9 @@ def pretrain(
 
     Args:
         groups: of one collection, which has an encoder.
-        output: model directory to write. Its metrics go to `<output>.metrics.jsonl`, its accuracy on held-out groups to
-            `<output>.probe.csv`, the record of the training to `<output>.meta.json`; `export` reads the last two.
+        output: model directory to write: new, empty, or an earlier one, which the record beside it tells. Its metrics
+            go to `<output>.metrics.jsonl`, its accuracy on held-out groups to `<output>.probe.csv`, the record of the
+            training to `<output>.meta.json`; `export` reads the last two.
         layers: keep only the encoder's first layers; None for all.
         training: keys of section pretraining that differ from the preset's; at least steps and batch_groups.
 
@@ -102,7 +107,7 @@ def pretrain(
     """
     from irpretrain.training.pretrain import pretrain as run
 
-    learned = [groups] if isinstance(groups, Groups) else list(groups)
+    learned = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
     collections = {id(some.collection): some.collection for some in learned}
     if len(collections) != 1:
         raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
@@ -111,10 +116,16 @@ def pretrain(
         raise ConfigError(
             "groups: their collection has no encoder to start from; Collection(..., encoder=...)"
         )
+    check_output_folder(
+        output,
+        [collection.encoder],
+        lambda folder: read_sidecar(folder).get("stage") == "pretrain",
+        "a model that was pre-trained here (.meta.json beside it)",
+    )
     kinds = [some.options.type for some in learned]
     tasks = [TaskConfig(objective=kind) for kind in kinds]
     options, encoder = collection.options.training(kinds, **training), collection.encoder
-    encoder_options = EncoderConfig(path=str(encoder), label=encoder.name, layers=layers)
+    encoder_options = collection.encoder_options(layers)
     record = Recorder(
         "pretrain",
         [str(encoder)],
@@ -165,10 +176,12 @@ class TermWeigher:
         """Load the model.
 
         Args:
-            directory: a regressor trained here, or a token classifier of Hugging Face with one label.
+            directory: a regressor trained here, or a token classifier of Hugging Face with one label; or its name on
+                the hub, if it is in the local cache.
             text: what a word is; by default the paper's.
             options: keys of a weighting of section term_weights: max_length, windows, inference.
         """
+        from irpretrain.models.term_weight_regressor import REMEDY
         from irpretrain.term_weights.infer import Predictor as Regressor
         from irpretrain.training.compute import choose_device
 
@@ -176,14 +189,16 @@ class TermWeigher:
         checked = explain(TermWeightsConfig, named, "term_weights", top=True)
         device = choose_device(checked.inference.compute)
         self._compute = checked.inference.compute
-        self._model = Regressor.open(model_directory(directory), checked, text or Options().text, device)
+        self._model = Regressor.open(
+            model_directory(directory, REMEDY), checked, text or Options().text, device
+        )
 
-    def weigh(self, texts: Sequence[str]) -> list[dict[str, float]]:
+    def weigh(self, texts: Iterable[str]) -> list[dict[str, float]]:
         """Return word → its largest weight, for each text; words that the model does not read are left out."""
         from irpretrain.text.keyed_texts import Text
         from irpretrain.training.compute import reproducible
 
-        keyed = [Text(0, number, str(number), text) for number, text in enumerate(texts)]
+        keyed = [Text(0, number, str(number), text) for number, text in enumerate(listed_texts(texts))]
         with reproducible(self._compute):
             rows, _ = self._model.rows(keyed)
         return [{term["term"]: term["weight"] for term in terms} for terms in rows["terms"].to_pylist()]
@@ -202,8 +217,26 @@ def preference_probabilities(
 
     Returns:
         float64 [pairs]; 0.5 where no axiom tells the two queries apart.
+
+    Raises:
+        ConfigError: `values` has no such row, or the queries of a pair are of different documents.
     """
     threshold = AxiomsConfig(**predictor.record["axioms"]).stm_2_threshold
     table = larger_is_better(pa.Table.from_pandas(values, preserve_index=False))
-    features = preferences(table, np.asarray(first), np.asarray(second), threshold)
-    return predictor.probabilities(features)
+    rows = [_rows(first, "first", len(values)), _rows(second, "second", len(values))]
+    if len(rows[0]) != len(rows[1]):
+        raise ConfigError(f"first has {len(rows[0])} rows and second {len(rows[1])}; a pair is one of each")
+    if "document_id" in values:
+        documents = [values["document_id"].to_numpy()[side] for side in rows]
+        if (different := np.flatnonzero(documents[0] != documents[1])).size:
+            names = " and ".join(repr(side[different[0]]) for side in documents)
+            raise ConfigError(f"pair {different[0]}: its queries are of different documents, {names}")
+    return predictor.probabilities(preferences(table, rows[0], rows[1], threshold))
+
+
+def _rows(numbers: Iterable[int], name: str, count: int) -> np.ndarray:
+    """Return numbers of rows as int64, each checked to be one of `count` rows."""
+    rows = np.array(listed(numbers, name))
+    if rows.size and (rows.ndim > 1 or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= count):
+        raise ConfigError(f"{name}: rows are whole numbers from 0 to {count - 1}")
+    return rows.astype(np.int64)

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.base import Section, deep_merge, option
-from irpretrain.config.explain import explain
+from irpretrain.config.explain import explain, explained
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.load import apply_preset
 from irpretrain.config.pretraining import PretrainingConfig
@@ -33,6 +33,13 @@ class Options(Section):
     axioms: AxiomsConfig = option(default_factory=AxiomsConfig)
     pseudo_queries: PseudoQueriesConfig = option(default_factory=PseudoQueriesConfig)
     word_vectors: WordVectorsConfig = option(default_factory=WordVectorsConfig)
+
+    def __init__(self, **values: Any) -> None:
+        """Check and fill the sections; ConfigError names every fault."""
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise explained(type(self), error, "Options") from None
 
     @model_validator(mode="before")
     @classmethod

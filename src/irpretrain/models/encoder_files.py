@@ -9,10 +9,13 @@ from typing import Any
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.given_json import read_given_json
-from irpretrain.models.hub import NAME, hub_command
+from irpretrain.models.hub import check_folder
 from irpretrain.text.word_pieces import VOCABULARIES
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+RERANKER_REMEDY = (
+    "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
+)
 FILES = "config.json, model.safetensors (weights in other files are not read) and tokenizer.json"
 REMEDY = (
     f"Give the Hugging Face directory of an encoder: {FILES} or the files that transformers makes one from."
@@ -52,8 +55,7 @@ def check_reranker_files(directory: str | Path) -> None:
     Raises:
         InputError: it is no folder, or one of these is missing.
     """
-    remedy = "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
-    _check_files(Path(directory), (("config.json",), WEIGHTS), remedy)
+    _check_files(Path(directory), (("config.json",), WEIGHTS), RERANKER_REMEDY)
 
 
 def check_model_files(directory: str | Path, remedy: str, lengths: Mapping[str, int]) -> None:
@@ -75,11 +77,7 @@ def check_model_files(directory: str | Path, remedy: str, lengths: Mapping[str, 
 
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> None:
     """Refuse a directory that lacks all files of a choice."""
-    if not directory.is_dir():
-        missing = "this is a file, not a folder" if directory.is_file() else "there is no such folder"
-        if NAME.fullmatch(str(directory)):
-            remedy += f"\n  A model of this name on Hugging Face's hub: `{hub_command(str(directory))}` downloads it."
-        raise InputError(directory, missing, remedy=remedy)
+    check_folder(directory, remedy)
     for choice in choices:
         if not any((directory / name).is_file() for name in choice):
             raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=remedy)

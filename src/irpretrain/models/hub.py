@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from irpretrain.errors import InputError
+
 NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(?:@[\w./-]+)?")
 """Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch."""
 
@@ -39,6 +41,25 @@ def cached_model(name: str) -> Path | None:
         return None
 
 
-def model_directory(name: str | Path) -> Path:
-    """Return the directory of a model that is named by a path, or as the hub does."""
-    return cached_model(str(name)) or Path(name)
+def check_folder(directory: str | Path, remedy: str) -> None:
+    """Raise InputError, with the command that downloads a model of this name, where there is no such folder."""
+    path = Path(directory)
+    if path.is_dir():
+        return
+    missing = "this is a file, not a folder" if path.is_file() else "there is no such folder"
+    if NAME.fullmatch(str(directory)):
+        remedy += (
+            f"\n  A model of this name on Hugging Face's hub: `{hub_command(str(directory))}` downloads it."
+        )
+    raise InputError(directory, missing, remedy=remedy)
+
+
+def model_directory(name: str | Path, remedy: str) -> Path:
+    """Return the directory of a model that is named by a path, or as the hub does; nothing is downloaded.
+
+    Raises:
+        InputError: there is no such folder, and the hub's cache has no model of this name; it ends in `remedy`.
+    """
+    directory = cached_model(str(name)) or Path(name)
+    check_folder(directory, remedy)
+    return directory

@@ -39,6 +39,8 @@ COLUMNS = """\
 - `scores`: what the preference was read from, of `positive` and each negative
 - `labels`: 1 for `positive`, 0 for each negative
 
+Rows lie in the files `train-*.parquet` alone: `pandas.read_parquet(sorted(pathlib.Path(".").glob("train-*.parquet")))`.
+
 Texts are word pieces of `{encoder}`, joined to words; its tokenizer gives the same pieces again."""
 LISTS = """\
 def as_list(group):

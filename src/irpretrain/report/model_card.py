@@ -27,6 +27,8 @@ from irpretrain.report.probes import probe_markdown
 from irpretrain.training.selection import NOT_CONTENT
 
 CARD = "README.md"
+MADE = "Made with IR-Pretrain: "
+"""Stands in every card of a model."""
 LICENCE = (
     "The code that made it is Apache-2.0. The weights were made from the encoder and the data above, under the "
     "licences named there; whoever passes them on must see to these."
@@ -165,7 +167,7 @@ def write_card(
         "Provenance": _provenance(record),
         "Papers": "\n".join(f"- {paper}" for paper in facts.papers),
     }
-    what = f"{facts.what} Made with IR-Pretrain: `{facts.key}`, seed {facts.seed}."
+    what = f"{facts.what} {MADE}`{facts.key}`, seed {facts.seed}."
     shown = {title: text for title, text in sections.items() if text}
     return write_sections(facts.label, _front(facts, scores), what, shown)
 

@@ -76,6 +76,8 @@ def metrics_files(results: Path) -> dict[str, Path]:
         InputError: there is none.
     """
     if results.is_file():
+        if next(read_steps(results), None) is None:
+            raise InputError(results, "holds no step of a training", remedy="Name a file *.metrics.jsonl.")
         return {results.name.removesuffix(".jsonl").removesuffix(".metrics"): results}
     done = {
         path.relative_to(results / "metrics").with_suffix("").as_posix(): path
@@ -94,7 +96,7 @@ def read_steps(path: Path) -> Iterator[Step]:
     """Yield the steps of a metrics file, with the seconds since its first step; a last line that is being written ends
     it."""
     seconds = 0.0
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)

@@ -5,6 +5,8 @@ them; templates, tables and files show nothing.
 import re
 from typing import Any
 
+import mwparserfromhell
+
 from irpretrain.corpora.characters import clean_text
 from irpretrain.wikipedia.article_parser import ParsedPage, Parser
 from irpretrain.wikipedia.languages import WikiLanguage
@@ -33,8 +35,6 @@ LEFT_OUT = frozenset(
 
 def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
     """Return the parser of one wiki's pages; the rendering has no effect."""
-    import mwparserfromhell  # only for corpora that ask for it
-
     language, _ = argument
 
     def parse(wikitext: str) -> ParsedPage:

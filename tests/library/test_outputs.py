@@ -1,0 +1,113 @@
+"""Outputs replace what the same function wrote, an empty folder, or nothing; never an input."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from irpretrain import Collection, export, pretrain
+from irpretrain.command import main
+from irpretrain.errors import ConfigError, InputError
+
+BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
+TRAINING = {"steps": 1, "batch_groups": 2, "max_length": 32, "query_length": 8}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
+    groups = Collection(BODIES, encoder=tiny_encoder).groups("rop", minimum_count=1)
+    pretrain(groups, tmp_path_factory.mktemp("trained") / "prop", **TRAINING)
+    return tmp_path_factory.getbasetemp() / "trained0/prop"
+
+
+@pytest.fixture
+def folder(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(trained.parent, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_of_others_is_not_replaced(folder: Path) -> None:
+    (folder / "m").mkdir()
+    (folder / "m/diary.txt").write_text("dear diary")
+    before = content(folder)
+    for output in ("m", folder / "m"):
+        with pytest.raises(InputError, match=r"holds diary\.txt"):
+            export("prop", output)
+    assert content(folder) == before
+
+
+def test_an_earlier_export_and_an_empty_folder_are_replaced(folder: Path) -> None:
+    (folder / "m").mkdir()
+    export("prop", "m")
+    export("prop", "m", "again")
+    assert "# again" in (folder / "m/README.md").read_text()
+
+
+@pytest.mark.parametrize("output", ["prop", "./prop", "link", "prop/copy", "."])
+def test_an_export_spares_its_model(output: str, folder: Path) -> None:
+    (folder / "link").symlink_to("prop")
+    before = content(folder)
+    with pytest.raises((ConfigError, InputError)):
+        export("prop", output)
+    assert content(folder) == before
+
+
+def test_pretraining_spares_the_folders_of_others(folder: Path, tiny_encoder: Path) -> None:
+    shutil.copytree(tiny_encoder, folder / "encoder")
+    groups = Collection(BODIES, encoder=folder / "encoder").groups("rop", minimum_count=1)
+    (folder / "notes").mkdir()
+    (folder / "notes/diary.txt").write_text("dear diary")
+    before = content(folder)
+    for output in ("encoder", "notes", "notes/diary.txt"):
+        with pytest.raises((ConfigError, InputError)):
+            pretrain(groups, output, **TRAINING)
+    assert content(folder) == before
+    pretrain(groups, "prop", **TRAINING)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "groups rop d.jsonl d.jsonl --set minimum_count=1",
+        "groups rop d.jsonl ./d.jsonl --set minimum_count=1",
+        "groups rop d.jsonl symbolic --set minimum_count=1",
+        "groups rop d.jsonl hard --set minimum_count=1",
+        "groups rop texts texts/a.jsonl --set minimum_count=1",
+        "groups rop d.jsonl texts --set minimum_count=1",
+        "score prop p.jsonl p.jsonl --set max_length=32 --set query_length=8",
+        "score prop p.jsonl prop/config.json --set max_length=32 --set query_length=8",
+        "weigh prop d.jsonl d.jsonl",
+        "axioms d.jsonl pairs.jsonl pairs.jsonl --set word_vectors.minimum_count=1",
+        "parse-dump dump.xml dump.xml --set wiki=enwiki",
+        "export prop prop",
+        "export prop d.jsonl",
+    ],
+)
+def test_a_command_spares_its_input(arguments: str, folder: Path, capsys: pytest.CaptureFixture) -> None:
+    lines = "".join(json.dumps({"id": key, "text": text}) + "\n" for key, text in BODIES.items())
+    (folder / "d.jsonl").write_text(lines)
+    (folder / "texts").mkdir()
+    (folder / "texts/a.jsonl").write_text(lines)
+    (folder / "symbolic").symlink_to("d.jsonl")
+    os.link("d.jsonl", "hard")
+    (folder / "p.jsonl").write_text('{"query": "word01", "document": "word02"}\n')
+    (folder / "pairs.jsonl").write_text('{"query": "word01", "document_id": "d0"}\n')
+    (folder / "dump.xml").write_text(
+        '<mediawiki xml:lang="en"><page><title>Pear</title><ns>0</ns><id>1</id>'
+        "<revision><text>A fruit.</text></revision></page></mediawiki>\n"
+    )
+    before = content(folder)
+    assert main(arguments.split()) == 2
+    assert content(folder) == before
+    message = capsys.readouterr().err
+    assert message.startswith("ERROR: ")
+    assert ".partial" not in message

@@ -1,0 +1,144 @@
+"""What the library takes for texts, documents and pairs: iterators count once, missing values are no text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irpretrain import Collection, CrossEncoder, Options, TermWeigher
+from irpretrain.errors import ConfigError
+from tiny_models import write_bert
+
+BODIES = {"d0": "apple pie with apple juice", "d1": "pear pie", "d2": "an apple and a pear"}
+OPTIONS = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
+PAIRS = [("apple pie", "d0"), ("juice", "d1")]
+Compute = Callable[[Collection, Iterable[tuple[str, str]]], Any]
+COMPUTATIONS: dict[str, Compute] = {
+    "ranks": lambda collection, pairs: collection.ranks(pairs),
+    "axioms": lambda collection, pairs: collection.axioms(pairs)["rank"],
+    "log_likelihoods": lambda collection, pairs: collection.log_likelihoods(pairs, minimum_count=1),
+}
+
+
+@pytest.fixture(scope="module")
+def collection() -> Collection:
+    return Collection(BODIES.items(), OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> CrossEncoder:
+    directory = write_bert(tmp_path_factory.mktemp("models") / "model", labels=1)
+    return CrossEncoder(directory, max_length=32, query_length=8)
+
+
+@pytest.fixture(scope="module")
+def weigher(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> TermWeigher:
+    from irpretrain.models.term_weight_regressor import TermWeightRegressor
+
+    directory = tmp_path_factory.mktemp("weighers") / "weigher"
+    TermWeightRegressor.from_encoder(tiny_encoder).save(directory)
+    return TermWeigher(directory, max_length=32)
+
+
+@pytest.mark.parametrize("name", COMPUTATIONS)
+def test_an_iterator_of_pairs_gives_what_a_list_gives(name: str, collection: Collection) -> None:
+    queries, documents = zip(*PAIRS, strict=True)
+    values = COMPUTATIONS[name](collection, zip(queries, documents, strict=True))
+    assert len(values) == 2
+    np.testing.assert_array_equal(values, COMPUTATIONS[name](collection, PAIRS))
+
+
+def test_a_model_takes_iterators(model: CrossEncoder, weigher: TermWeigher) -> None:
+    pairs = [("word01", "word02"), ("word01", "ab cd")]
+    np.testing.assert_array_equal(model.score(iter(pairs)), model.score(pairs))
+    texts = [text for _, text in pairs]
+    assert weigher.weigh(iter(texts)) == weigher.weigh(texts)
+    assert model.score([]).shape == (0,)
+
+
+@pytest.mark.parametrize("name", COMPUTATIONS)
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("apple", "d9")], "pair 0: the collection has no document 'd9'"),
+        ([("apple", "d0"), (None, "d0")], "pair 1: a text is needed in its place 0, not None"),
+        (["ab"], "pair 0: a query and an identifier are needed, not 'ab'"),
+        ("ab", "pairs: several are needed, not 'ab'"),
+    ],
+    ids=["unknown", "none", "text", "no pairs"],
+)
+def test_pairs_that_are_none(name: str, pairs: Any, message: str, collection: Collection) -> None:
+    with pytest.raises(ConfigError, match=message):
+        COMPUTATIONS[name](collection, pairs)
+
+
+def test_models_refuse_missing_texts(model: CrossEncoder, weigher: TermWeigher) -> None:
+    with pytest.raises(ConfigError, match="pair 1: a text is needed in its place 1, not nan"):
+        model.score([("word01", "ab"), ("word01", float("nan"))])
+    with pytest.raises(ConfigError, match="text 1: a text is needed, not None"):
+        weigher.weigh(["ab", None])
+    with pytest.raises(ConfigError, match="texts: several are needed, not 'pie'"):
+        weigher.weigh("pie")
+
+
+def test_pyterrier_refuses_missing_texts(model: CrossEncoder, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyterrier")
+    from irpretrain.pyterrier import Rerank
+
+    rerank = Rerank(write_bert(tmp_path / "model", labels=1), max_length=32, query_length=8)
+    columns = {"qid": ["q"], "query": ["ab"], "docno": ["d"], "score": [1.0], "rank": [0], "text": [None]}
+    with pytest.raises(ConfigError, match="pair 0: a text is needed in its place 1, not None"):
+        rerank.transform(pandas.DataFrame(columns))
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float64("nan")], ids=["None", "nan", "numpy"])
+def test_missing_values_are_no_text(missing: Any) -> None:
+    [text] = Collection([{"document_id": "x", "title": missing, "body": "hello"}]).texts().values()
+    assert text == "hello"
+    with pytest.raises(ConfigError, match=r"document 1: body: a text is needed, not (None|.*nan)"):
+        Collection(["one", {"document_id": "x", "body": missing}])
+    with pytest.raises(ConfigError, match=r"document 0: document_id: a text is needed, not (None|.*nan)"):
+        Collection([{"document_id": missing, "body": "hello"}])
+
+
+def test_missing_values_of_pandas_are_no_text() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"document_id": [1, 2], "title": ["one", pd.NA], "body": ["a", "b"]})
+    assert Collection(frame.to_dict("records")).texts() == {"1": "one. a", "2": "b"}
+
+
+def test_a_mapping_holds_texts_by_identifier() -> None:
+    collection = Collection(BODIES)
+    assert collection.texts() == BODIES
+    assert Collection(collection.texts()).texts() == BODIES
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ("pie", "documents: several are needed, not 'pie'"),
+        ({"document_id": "x", "body": "pie"}, "documents: this is one document; put it into a list"),
+        (Path("pie.jsonl"), "documents: several are needed, not .*Collection.read reads files"),
+        ([("a", "b", "c")], "document 0: a text, an identifier and a text, or a mapping is needed"),
+        ([7], "document 0: a text, an identifier and a text, or a mapping is needed, not 7"),
+        ([("a", None)], "document 0: body: a text is needed, not None"),
+        ([{"document_id": "a"}], "document 0: body is missing"),
+    ],
+    ids=["text", "one document", "path", "triple", "number", "none", "no body"],
+)
+def test_documents_that_are_none(documents: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Collection(documents)
+
+
+def test_a_frame_is_no_documents() -> None:
+    import pandas as pd
+
+    with pytest.raises(ConfigError, match=r"documents: give frame.to_dict\('records'\)"):
+        Collection(pd.DataFrame({"document_id": ["a"], "body": ["pie"]}))
