@@ -82,7 +82,7 @@ def test_a_language_without_wikipedia_is_refused() -> None:
 def test_a_reranker_is_no_weigher(tmp_path: Path) -> None:
     from tiny_models import write_bert
 
-    with pytest.raises(InputError, match="this is a BertForSequenceClassification, no token classifier"):
+    with pytest.raises(InputError, match="this is a sequence classifier, no token classifier"):
         TermWeigher(write_bert(tmp_path / "model", labels=1), max_length=32)
 
 

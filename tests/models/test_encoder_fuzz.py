@@ -126,6 +126,8 @@ def write_model(tmp_path: Path) -> Callable[[str], Path]:
         folder = write_bert(tmp_path / "model", 1)
         if kind == "our cross-encoder":
             CrossEncoder.load(folder).save(folder)
+        if kind == "regressor":
+            TermWeightRegressor.from_encoder(folder).save(folder)
         return folder
 
     return write

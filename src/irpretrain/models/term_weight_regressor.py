@@ -97,10 +97,9 @@ class TermWeightRegressor(nn.Module):
         """
         directory = Path(directory)
         config = _read_config(directory)
-        kinds = config.architectures or []
-        if kinds and not any(kind.endswith("ForTokenClassification") for kind in kinds):
-            # The output layers of BERT's classifiers of sequences and of tokens have the same names and shapes.
-            raise InputError(directory, f"this is a {kinds[0]}, no token classifier", remedy=REMEDY)
+        # The output layers of BERT's classifiers of sequences and of tokens have the same names and shapes.
+        if "ForSequenceClassification" in str(config.architectures):
+            raise InputError(directory, "this is a sequence classifier, no token classifier", remedy=REMEDY)
         classifier, missing = load_network(AutoModelForTokenClassification, directory, REMEDY, config=config)
         refuse_missing(directory, missing)
         return cls(classifier, directory)
