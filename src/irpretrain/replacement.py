@@ -1,7 +1,5 @@
 """What an output may replace: never an input, and of folders only an empty one or what the same function wrote."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the library is given, checked once: several of something, texts that are texts, pairs of two."""
 
-from __future__ import annotations
-
 import reprlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
