@@ -34,7 +34,7 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
     config = parse_config(given)
     assert used_weightings(config) == ["deepct"]
     assert "squad-fit" in used_datasets(config)
-    assert longest_sequences(config)["term_weights.deepct.max_length"] == 128
+    assert longest_sequences(config, "encoder")["term_weights.deepct.max_length"] == 128
 
 
 @pytest.mark.parametrize(

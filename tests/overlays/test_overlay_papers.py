@@ -38,6 +38,7 @@ OTHERS = {
     "bfs",
     "bprop",
     "duet-v2",
+    "linkbert",
     "php-rop",
     "wikiformer-rwi",
     "wikiformer-ati",
