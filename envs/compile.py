@@ -5,6 +5,9 @@ Called by `envs/install.py` while torch is being fetched. Whatever is not compil
 
 from __future__ import annotations
 
+from contextlib import redirect_stderr
+from io import StringIO
+
 from irpretrain import Collection, Options
 
 
@@ -21,4 +24,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with redirect_stderr(StringIO()):  # how far it is with four documents
+        main()

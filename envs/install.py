@@ -37,6 +37,7 @@ def main(target: Path) -> None:
         "pip",
         "--disable-pip-version-check",
         "install",
+        "--no-compile",  # Python compiles what it imports, a tenth of all that is there
         "--quiet",  # once only: a second one would hide that the package index does not answer
     ]
     pins = read_pins(LOCK)
@@ -45,11 +46,11 @@ def main(target: Path) -> None:
     # --ignore-installed: pins win over what system site-packages happen to hold
     run([*pip, "--no-deps", *(["--ignore-installed"] if own_torch else []), *rest], "the pinned packages")
     run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "irpretrain itself")
-    compiler = subprocess.Popen(
-        [str(target / "bin" / "python"), str(COMPILE)]
-    )  # beside torch, which takes longer
+    # Beside torch, which takes longer.
+    compiler = subprocess.Popen([str(target / "bin" / "python"), str(COMPILE)])
     if not own_torch:
-        run([*pip, "--constraint", str(LOCK), torch], "torch")
+        # Some packages are wanted without what they ask for: see the lock's head.
+        run([*pip, "--no-warn-conflicts", "--constraint", str(LOCK), torch], "torch")
     if compiler.wait():
         print(
             "  what draws and ranks could not be compiled: see above. The first run will do it.", flush=True
