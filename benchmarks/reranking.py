@@ -25,7 +25,7 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -62,6 +62,8 @@ TOLERANCES = {"fp32": 0.01, "bf16": 0.3}
 """How far scores may be apart, in standard deviations of ours."""
 BATCHES = (32, 8, 128)
 """Sizes of batches that CrossEncoder.predict is tried with; the first is its default."""
+LARGE = 16384
+"""Word pieces of a large batch of ours, beside those that suit the device."""
 PACKAGES = {"sentence_transformers": "sentence-transformers"}
 INSTALL = "the head of benchmarks/training.py says how to install it"
 
@@ -121,6 +123,11 @@ class Ours(Scorer):
         ranked = rerank_run(self._model, self._tokenizer, *parts)
         pairs = sum(map(len, ranked.values()))
         return watch.turn(pairs, scores={(q, d): s for q, some in ranked.items() for d, s in some})
+
+
+def in_large_batches(work: Work) -> Ours:
+    """Return ours with large batches."""
+    return Ours(replace(work, options=work.options.model_copy(update={"batch_tokens": LARGE})))
 
 
 class Texts(Scorer):
@@ -235,7 +242,11 @@ def compare_scores(turns: dict[str, list[Turn]], precision: str) -> str:
 
 def contestants(there: set[str]) -> dict[str, Callable[[Work], Any]]:
     """Return who takes part, ours first."""
-    found: dict[str, Callable[[Work], Any]] = {"ours": Ours, "plain loop, batches of 32": PlainLoop}
+    found: dict[str, Callable[[Work], Any]] = {
+        "ours": Ours,
+        f"ours, batches of {LARGE:,} word pieces": in_large_batches,
+        "plain loop, batches of 32": PlainLoop,
+    }
     if there:
         found |= {f"CrossEncoder.predict, batches of {n}": partial(Predict, batch_size=n) for n in BATCHES}
     return found

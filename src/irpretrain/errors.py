@@ -55,6 +55,15 @@ def one_line(error: BaseException, longest: int = 300) -> str:
 
 
 @contextmanager
+def refusing_damage(path: str | Path, what: str, remedy: str) -> Iterator[None]:
+    """Raise IntegrityError where files of ours, read inside, are missing, cut or hold something else."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IntegrityError(path, f"{what}: {error}", remedy=remedy) from None
+
+
+@contextmanager
 def refusing(path: str | Path, what: str, remedy: str = "") -> Iterator[None]:
     """Raise InputError for whatever is raised inside: damaged files make libraries raise nearly anything."""
     try:

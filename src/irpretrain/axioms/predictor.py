@@ -26,7 +26,7 @@ import numpy as np
 
 from irpretrain.axioms.preferences import VECTORS, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import IntegrityError, refusing_damage
 
 MODEL_FILE, TABLE_FILE, CONFIG_FILE = "model.json", "probabilities.npy", "predictor.json"
 SCORES_FILE, CARD_FILE = "scores.json", "card.md"
@@ -66,16 +66,12 @@ def load_predictor(directory: str | Path) -> Predictor:
         IntegrityError: a file is missing or damaged, or the table does not fit.
     """
     folder = Path(directory)
-    try:
+    with refusing_damage(
+        directory, "this is not a preference predictor", "Delete it and run the workflow again."
+    ):
         record = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
         table = np.load(folder / TABLE_FILE)
         axioms = tuple(record["predictor"]["axioms"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            directory,
-            f"this is not a preference predictor: {error}",
-            remedy="Delete it and run the workflow again.",
-        ) from None
     if table.shape != (VECTORS,) or record.get("order") != list(AXIOMS):
         raise IntegrityError(
             directory,

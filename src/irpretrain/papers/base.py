@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -44,6 +45,13 @@ class PublishedValue(Strict):
         if match is None:
             raise ValueError(f"{printed!r} is not a number with marks, nor one of {', '.join(NO_NUMBER)}")
         return cls(value=float(match["value"]), marks=match["marks"], printed=printed)
+
+
+def different_keys(keys: Sequence[str]) -> Sequence[str]:
+    """Return the keys of a table's rows; ValueError where two rows have the same."""
+    if len(set(keys)) != len(keys):
+        raise ValueError("two rows have the same key")
+    return keys
 
 
 class PublishedPlace(Strict):

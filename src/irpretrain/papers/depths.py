@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.papers.base import PublishedPlace, Strict
+from irpretrain.papers.base import PublishedPlace, Strict, different_keys
 
 PERCENT = re.compile(r"(?P<value>[0-9]+\.[0-9]{2})(?P<mark>[^0-9.\s]?)")
 """A printed number: percent with two decimals, and a mark or none."""
@@ -100,9 +100,7 @@ class PublishedAnswers(PublishedPlace):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        keys = [row.key for row in self.rows]
-        if len(set(keys)) != len(keys):
-            raise ValueError("two rows have the same key")
+        keys = different_keys([row.key for row in self.rows])
         for row in self.rows:
             if bool(row.values) == bool(row.stands_for):
                 raise ValueError(f"row {row.key}: give either values or stands_for")

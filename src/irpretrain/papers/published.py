@@ -11,7 +11,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from irpretrain.papers.axioms import PublishedAxioms
-from irpretrain.papers.base import NO_NUMBER, Direction, PublishedPlace, PublishedValue, Strict
+from irpretrain.papers.base import (
+    NO_NUMBER,
+    Direction,
+    PublishedPlace,
+    PublishedValue,
+    Strict,
+    different_keys,
+)
 from irpretrain.papers.depths import PublishedAnswers, PublishedDepths
 from irpretrain.papers.paper_yaml import load_paper_yaml
 
@@ -124,9 +131,7 @@ class PublishedTable(PublishedPlace):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        keys = [row.key for row in self.rows]
-        if len(set(keys)) != len(keys):
-            raise ValueError("two rows have the same key")
+        keys = different_keys([row.key for row in self.rows])
         unknown = {key for mark in self.marks for key in (mark.over, *mark.rows)}
         unknown |= {key for row in self.rows for key in row.stands_for}
         unknown |= {self.changes_from} if self.changes_from else set()

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irpretrain.compiled import compiled
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import refusing_damage
 from irpretrain.rank_engine.bm25 import Bm25, document_norms
 from irpretrain.rank_engine.postings import (
     OVERFLOW,
@@ -101,16 +101,12 @@ def open_impacts(postings: Postings, bm25: Bm25) -> Impacts | None:
         IntegrityError: files are missing, or do not fit the postings.
     """
     folder = postings.directory / FOLDER
-    try:
+    with refusing_damage(folder, "these are not whole bounds of scores", REMEDY):
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         if Bm25(record["k1"], record["b"], record["lengths"]) != bm25:
             return None
         bounds = Bounds(**{name: map_array(folder / f"{name}.npy", kind) for name, kind in ARRAYS.items()})
         _check(bounds, postings, record["vertices"], record["prefix_entries"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            folder, f"these are not whole bounds of scores: {error}", remedy=REMEDY
-        ) from None
     return Impacts(bounds, _norms(postings, bm25))
 
 

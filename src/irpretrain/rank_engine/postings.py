@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from irpretrain.compiled import compiled
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import InputError, IntegrityError, refusing_damage
 from irpretrain.mapped_array import create_mapped
 
 RECORD = "postings.json"
@@ -88,14 +88,12 @@ class Postings:
             IntegrityError: files are missing, or do not fit together.
         """
         folder = Path(directory)
-        try:
+        with refusing_damage(folder, "these are not whole postings", REMEDY):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             if record["version"] != VERSION:
                 raise ValueError(f"version {record['version']}, not {VERSION}")
             lists = Lists(**{name: map_array(folder / f"{name}.npy", kind) for name, kind in ARRAYS.items()})
             _check(lists, record)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise IntegrityError(folder, f"these are not whole postings: {error}", remedy=REMEDY) from None
         return cls(folder, lists, record)
 
     def __len__(self) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.axioms import WordVectorsConfig
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import IntegrityError, refusing_damage
 from irpretrain.text.read_vectors import read_vectors
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import WordStore, word_numbers
@@ -46,19 +46,15 @@ class WordVectors:
             IntegrityError: they are damaged, or of another collection.
         """
         folder = Path(directory)
-        try:
+        with refusing_damage(
+            directory, "these are not word vectors", "Delete them and run the workflow again."
+        ):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             shape = record["words"], record["dimensions"]
             # An empty file cannot be memory-mapped.
             rows = np.asarray(np.load(folder / "vectors.npy", mmap_mode="r" if shape[0] else None))
             if rows.shape != shape or rows.dtype != np.float32:
                 raise ValueError(f"vectors.npy holds {rows.dtype} {rows.shape}, not float32 {shape}")
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise IntegrityError(
-                directory,
-                f"these are not word vectors: {error}",
-                remedy="Delete them and run the workflow again.",
-            ) from None
         if len(rows) != words:
             raise IntegrityError(
                 directory,
