@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,11 +27,16 @@ for name, examples in (("few", 15), ("many", 150)):
     )
 settings.load_profile("few")
 
+# Six thousand tests are many objects, none of them garbage; so are torch and transformers (irpretrain.stage).
+gc.set_threshold(50_000, 20, 100)
+
 # Java compiles thoroughly what runs for long; in tests, which start it many times, that costs more than it saves.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 MAKES_THE_RUN = "test_workflow.py"
 """The file with which a process begins that makes the run `finished` (tests/workflow/conftest.py)."""
+LONG = ("test_readme.py", "test_tutorial.py")
+"""Files that begin first of those that go on from it, so that the processes end together."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -47,6 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             key=lambda item: (
                 item.path.name != MAKES_THE_RUN,
                 item.path in waiting,
+                item.path in waiting and item.path.name not in LONG,
                 item.get_closest_marker("workflow") is None,
             )
         )
