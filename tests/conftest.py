@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
+from irpretrain.garbage import search_rarely
 from irpretrain.objectives.groups import Span, group
 from tiny_models import write_encoder
 
@@ -27,8 +27,7 @@ for name, examples in (("few", 15), ("many", 150)):
     )
 settings.load_profile("few")
 
-# Six thousand tests are many objects, none of them garbage; so are torch and transformers (irpretrain.stage).
-gc.set_threshold(50_000, 20, 100)
+search_rarely()
 
 # Java compiles thoroughly what runs for long; in tests, which start it many times, that costs more than it saves.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")

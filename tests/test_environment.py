@@ -289,6 +289,7 @@ AWAY = {
 }
 
 
+@pytest.mark.deep
 def test_a_package_index_that_is_away(tmp_path):
     """With the real make, venv and pip: one message, and nothing that a later call would take for an environment."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}

@@ -8,8 +8,6 @@ message alone, any other as a pointer to the traceback in the log; the sidecar o
 the end with the counts handed to `done`.
 """
 
-import atexit
-import gc
 import os
 import sys
 import traceback
@@ -20,12 +18,10 @@ from typing import Any, Self, TextIO
 
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import IRPretrainError
+from irpretrain.garbage import search_rarely
 from irpretrain.provenance import Recorder
 
-# torch and transformers bring half a million objects, none of them garbage. Looking for some while they are imported,
-# and once more at the end, takes a third of a short job's time.
-gc.set_threshold(50_000, 20, 100)
-atexit.register(gc.freeze)
+search_rarely()
 
 
 class _Log:

@@ -31,6 +31,7 @@ def setting(folder: Path, until: float = float("inf")) -> Any:
     return module("gpu_setting").Setting("cpu", True, folder, 1, until)
 
 
+@pytest.mark.deep
 def test_a_part_yields_rows_that_json_holds_and_a_table_shows(tmp_path: Path) -> None:
     rows = json.loads(json.dumps(list(module("gpu_speed").peak(setting(tmp_path)))))
     products, copies = rows[:-2], rows[-2:]
@@ -42,6 +43,7 @@ def test_a_part_yields_rows_that_json_holds_and_a_table_shows(tmp_path: Path) ->
     assert len(shown) == 2 + len(rows)
 
 
+@pytest.mark.deep
 def test_a_case_that_fails_says_how_and_the_next_is_measured(tmp_path: Path) -> None:
     def measure(case: dict[str, Any]) -> dict[str, Any]:
         if case["n"] == 1:

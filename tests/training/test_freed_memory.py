@@ -41,6 +41,7 @@ print(held() - before)
 """
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has mallopt")
 def test_freed_tensors_of_8_megabytes_are_not_kept() -> None:
     def pages(how: str) -> int:
@@ -54,6 +55,7 @@ def test_freed_tensors_of_8_megabytes_are_not_kept() -> None:
     assert pages("kept") > 8_192  # so that the limit above means something
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN")
 def test_products_of_150_shapes_are_not_kept() -> None:
     def pages(how: str) -> int:

@@ -231,6 +231,7 @@ pretrain(**pickle.loads(bytes.fromhex(sys.argv[1])))
 """
 
 
+@pytest.mark.deep
 def test_kill_and_resume_in_a_process_of_its_own(
     tmp_path: Path, run_pretraining: Run, tiny_encoder: Path, separable: tuple[Path, Path]
 ) -> None:
@@ -501,6 +502,7 @@ def test_snapshot_names_are_those_of_the_workflow() -> None:
     assert module.snapshot_name(50) == "step-000050"
 
 
+@pytest.mark.deep
 def test_the_trainer_can_learn(run_pretraining: Run) -> None:
     options = training_options(steps=250, batch_groups=16, log_every=100, optimiser={"learning_rate": 2e-3})
     folder = run_pretraining("learn", options)

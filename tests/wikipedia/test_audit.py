@@ -21,6 +21,8 @@ CONFIG = CorpusConfig(format="wikipedia-dump", path="x")
 ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 PAGES = [page(n, f"Title {n}", f"[[A{n}]]\n== See also ==\n* [[B{n}]]") for n in range(1, 41)]
 
+pytestmark = pytest.mark.deep  # a tool for developers, not a part of the workflow
+
 
 def write(folder, *parts):
     folder.mkdir(exist_ok=True)
