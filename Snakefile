@@ -28,10 +28,6 @@ if not os.path.isdir(os.path.join(HERE, "src")):
         f"{HERE}: the library is not beside the Snakefile. Clone the repository and name the clone's Snakefile."
     )
 
-from irpretrain.garbage import search_rarely
-
-search_rarely()
-
 from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
 from irpretrain.papers.files import known_papers

@@ -17,7 +17,7 @@ from irpretrain.objectives.groups import Span, group
 from tiny_models import write_encoder
 
 # Tests assert results, never times; every run draws the same examples: few in `make test`, many in `make test-deep`.
-for name, examples in (("few", 15), ("many", 150)):
+for name, examples in (("few", 10), ("many", 150)):
     settings.register_profile(
         name,
         max_examples=examples,

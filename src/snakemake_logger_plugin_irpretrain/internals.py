@@ -4,7 +4,6 @@ tests/screen/test_snakemake_internals.py fails where Snakemake changes any of it
 """
 
 import atexit
-import gc
 import os
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from snakemake.logging import logger
 from snakemake.output_index import OutputIndex
 from snakemake.settings.types import ExecMode, Quietness
 
+from irpretrain.garbage import search_rarely
 from irpretrain.near_names import did_you_mean
 from snakemake_logger_plugin_irpretrain import ATTRIBUTE, has_display
 
@@ -80,12 +80,12 @@ def group_on_cluster(workflow: Any, group: str) -> Callable[[Any], str | None]:
 def spare_planning(workflow: Any) -> None:
     """Leave out what makes a plan of thousands of jobs half as slow again.
 
-    The garbage collector walks through the growing plan, in which there is no garbage. At each job Snakemake inspects
+    The garbage collector walks through the growing plan. At each job Snakemake inspects
     the signatures of its rule's functions and opens its script; at each file that a job reads it looks up anew which
     rules make that file, and, many times over, whether it lies in a remote storage. A quiet dry run also puts into
     words what it plans, and then does not say it.
     """
-    gc.set_threshold(100_000, 50, 100)
+    search_rarely()
     remembered = cache(common.get_function_params)
     for module in (common, rules):
         module.get_function_params = remembered

@@ -79,7 +79,11 @@ class Browser:
     def visit(self, address: str) -> None:
         """Load an address and wait until it is loaded with its images."""
         self.events.clear()
-        self._call("Page.navigate", url=address)
+        loader = self._call("Page.navigate", url=address)["loaderId"]
+        # The answer comes before the page that is left is gone.
+        end = time.monotonic() + PATIENCE
+        while not any(_begins(event, loader) for event in self.events):
+            self.events.append(self._next(end))
         self.wait_for("document.readyState === 'complete'")
 
     def evaluate(self, expression: str) -> Any:
@@ -176,3 +180,7 @@ class Browser:
             self._waiting += block
         message, _, self._waiting = self._waiting.partition(b"\0")
         return dict(json.loads(message))
+
+
+def _begins(event: dict[str, Any], loader: str) -> bool:
+    return event["method"] == "Page.frameNavigated" and event["params"]["frame"]["loaderId"] == loader

@@ -53,6 +53,7 @@ def steps(results: Path, model: str) -> list[dict]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.deep
 @pytest.mark.workflow
 def test_weighted_losses_are_added_in_every_step(copied):
     found = steps(trained(copied, "rop-srr"), "rop-srr")

@@ -12,7 +12,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import document, no_experiments, overlay_config, run_workflow, words
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 
 def questions(first: int, last: int) -> str:
