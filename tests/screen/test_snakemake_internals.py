@@ -165,7 +165,7 @@ def spare(monkeypatch):
     parts = ((OutputIndex, "match_producers"), (ScriptProcessor, "process_job"), (Job, "log_info"))
     for owner, name in (*parts, (_IOFile, "is_storage")):
         monkeypatch.setattr(owner, name, vars(owner)[name])
-    monkeypatch.setattr(internals, "gc", SimpleNamespace(set_threshold=lambda *generations: None))
+    monkeypatch.setattr(internals, "search_rarely", lambda: None)
 
     def spare_planning(*quiet: Quietness) -> None:
         settings = SimpleNamespace(dryrun=True, quiet=set(quiet))
