@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
-LAST = "import atexit, gc; atexit.register(lambda: print(gc.get_threshold()[0] > 10_000, gc.get_freeze_count() > 1_000))"
+LAST = """
+import atexit, gc
+atexit.register(lambda: print(gc.get_threshold()[0] > 10_000, gc.get_freeze_count() > 1_000))
+"""
 
 
 def at_its_end(what: str) -> str:
