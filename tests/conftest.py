@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             key=lambda item: (
                 item.path.name != MAKES_THE_RUN,
                 item.path in waiting,
-                item.path in waiting and item.path.name not in LONG,
+                item.path.name not in LONG,
                 item.get_closest_marker("workflow") is None,
             )
         )
