@@ -179,12 +179,13 @@ class Models(Room):
     def training_priority(self, wildcards: Wildcards) -> int:
         """Within a paper what takes longest starts first: short jobs fill the gaps, and none is left for the end.
 
-        A model that another one starts from comes right behind the first paper's: such a chain runs on one core.
+        Models of several tasks, and those that others start from, come right behind the first paper's: they run longest.
         """
-        models = used_models(self.config)
-        is_start = any(self.config.models[name].start == wildcards.model for name in models)
+        models = self.config.models
+        is_start = any(models[name].start == wildcards.model for name in used_models(self.config))
+        is_long = is_start or len(models[wildcards.model].tasks) > 1
         places = len(self.config.report.papers)
-        return max(self.ranking_priority(wildcards) + 1, 10 * places - 5 if is_start else 0)
+        return max(self.ranking_priority(wildcards) + 1, 10 * places - 5 if is_long else 0)
 
     def ranking_priority(self, wildcards: Wildcards) -> int:
         place = self._place(wildcards.model)
