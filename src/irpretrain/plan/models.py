@@ -179,7 +179,7 @@ class Models(Room):
     def training_priority(self, wildcards: Wildcards) -> int:
         """Within a paper what takes longest starts first: short jobs fill the gaps, and none is left for the end.
 
-        Models of several tasks, and those that others start from, come right behind the first paper's: they run longest.
+        Models of several tasks and those that others start from come right behind the first paper's: they run longest.
         """
         models = self.config.models
         is_start = any(models[name].start == wildcards.model for name in used_models(self.config))
