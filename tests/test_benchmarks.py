@@ -211,7 +211,11 @@ def test_prefetch(make_encoder):
 def test_reranking(make_encoder):
     encoder = str(make_encoder(max_position_embeddings=512))
     printed, rows = run("reranking.py", *TINY, encoder, "--queries", "12", "--queries-in-turn", "3")
-    assert [row[1] for row in rows][:3] == ["ours", "ours, batches of 16,384 word pieces", "plain loop, batches of 32"]
+    assert [row[1] for row in rows][:3] == [
+        "ours",
+        "ours, batches of 16,384 word pieces",
+        "plain loop, batches of 32",
+    ]
     assert "scores have a standard deviation of" in printed, "they were compared with Hugging Face's"
     assert has("sentence_transformers") or "sentence-transformers: not installed" in printed
 

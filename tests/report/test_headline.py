@@ -50,6 +50,17 @@ def test_what_a_run_has_made_is_told(made: Path) -> None:
         assert re.findall(r"Report:  (\S+)", headlines(made, since, "here")) == ["here/report.html"]
 
 
+def test_a_report_older_than_its_scores_says_so(made: Path) -> None:
+    """As after a run of a single target."""
+    (made / "scores").mkdir()
+    for name, place in {"report.html": 2, "scores/main.csv": 3, "scores/other.csv": 1}.items():
+        (made / name).touch()
+        os.utime(made / name, (place, place))
+    assert "Newer than this table and report: here/scores/main.csv. A run" in headline(made, "here")
+    os.utime(made / "report.html", (3, 3))
+    assert "Newer" not in headline(made, "here")
+
+
 def test_without_a_table_the_place_is_still_named(tmp_path: Path) -> None:
     assert headline(tmp_path).startswith("Report:")
     assert "Report:  runs/fruit/results/report.html\n" in headline(tmp_path, called="runs/fruit/results")

@@ -55,8 +55,21 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
     if counts := _claims(answered):
         parts.append(f"Claims of the papers: {counts}")
     shown = Path(called or results)
+    newer = [] if paper else _newer_scores(Path(results))
+    if newer:
+        names = ", ".join(str(shown / "scores" / name) for name in newer)
+        parts.append(f"Newer than this table and report: {names}. A run without a target renews them.")
     parts.append(f"Report:  {shown / report}\nTables:  {shown / 'tables'}")
     return "\n\n".join(parts) + "\n"
+
+
+def _newer_scores(results: Path) -> list[str]:
+    """The names of the score files that were written after the report, as a run of a single target leaves them."""
+    report = results / "report.html"
+    if not report.exists():
+        return []
+    written = report.stat().st_mtime
+    return sorted(path.name for path in (results / "scores").glob("*.csv") if path.stat().st_mtime > written)
 
 
 def _claims(answered: Path) -> str:
