@@ -29,12 +29,12 @@ class Bounds:
     Attributes:
         ends: int32 [sequences + 1], on the device that attends; the first is 0, the others are where a sequence ends.
         longest: no sequence is longer; in positions.
-        given: int64 [sequences]; the lengths, where they were counted.
+        device_lengths: int64 [sequences]; the lengths, on the device where they were counted.
     """
 
     ends: Tensor
     longest: int
-    given: Tensor
+    device_lengths: Tensor
 
     @classmethod
     def of(cls, lengths: Tensor, longest: int, device: torch.device | None = None) -> Bounds:
@@ -45,7 +45,7 @@ class Bounds:
     @cached_property
     def lengths(self) -> list[int]:
         """Of each sequence, on the host."""
-        return list(self.given.tolist())
+        return list(self.device_lengths.tolist())
 
 
 class PackedAttention(Protocol):

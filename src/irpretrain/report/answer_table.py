@@ -7,6 +7,7 @@ from irpretrain.config import Config
 from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.depths import PublishedAnswerRow, PublishedAnswers, as_share
 from irpretrain.papers.published import Published
+from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import encoder_labels, model_label
@@ -115,7 +116,7 @@ class _AnswerTable:
             reason,
             tuple(Baseline(mark, self._name(other), name) for other, name in runs),
             counted="questions" if measure in MEASURES[:2] else "examples",
-            source=f"results/downstream/predictions/{task}/{run.model}/seed-{{seed}}.json",
+            source=TASK_PREDICTIONS.format(task=task, model=run.model, seed="{seed}"),
             claims=tuple(
                 Claim(mark, self._name(other), self._reason(other, name, measure))
                 for other, name in (runs if measure == self.printed.measure else ())

@@ -33,7 +33,7 @@ NAMED = 3
 MEANINGS = {
     REPRODUCED: "the printed number lies in our interval or near our mean, or ours is significantly better than the "
     "baseline that the paper's mark names (worse, where the mark says that)",
-    OFF: "the number does not, or ours is not",
+    OFF: "the printed number does not, or the difference that the paper marks is not significant in ours",
     NOT_RUN: "nothing of ours to compare; the reason stands under the table",
     NOTHING_PUBLISHED: "ours alone: the paper prints no such number",
     OTHER_RECIPE: "both numbers are there, but ours comes with another fine-tuning, or other lengths of query and "
