@@ -38,8 +38,8 @@ class ComputeConfig(Section):
     )
     packing: Packing = option(
         "auto",
-        "Compute no padding (BERT only). auto: on a CPU, and on a GPU with torch's attention of variable "
-        "length. Results differ by rounding and dropout draws.",
+        "Compute no padding (BERT, RoBERTa, XLM-R, ELECTRA, ModernBERT). auto: on a CPU, and on a GPU with torch's "
+        "attention of variable length. Results differ by rounding and dropout draws.",
     )
     compile: bool = option(
         False,
