@@ -7,10 +7,10 @@ from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import judgement
+from irpretrain.corpora.documents.tsv import check_names
 from irpretrain.corpora.fields import pick
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.corpora.tables import header, read_rows
-from irpretrain.corpora.tsv import check_names
 from irpretrain.errors import InputError
 
 QUERIES = ("query_id", "query-id", "qid", "topic")

@@ -6,9 +6,9 @@ from typing import Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import converted, query
+from irpretrain.corpora.documents.smart import SmartRecord, read_records
 from irpretrain.corpora.files import Encoding
 from irpretrain.corpora.records import Malformed, Query
-from irpretrain.corpora.smart import SmartRecord, read_records
 
 
 class Options(Section):

@@ -10,7 +10,7 @@ from pathlib import Path
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import document
-from irpretrain.corpora.cord19 import REPEATED
+from irpretrain.corpora.documents.cord19 import REPEATED
 from irpretrain.corpora.json_files import read_json
 from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
 
