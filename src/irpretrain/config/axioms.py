@@ -38,9 +38,7 @@ class CalibrationConfig(Section):
     )
     lowest: float = option(1e-4, "Smallest temperature tried.", ge=1e-9)
     highest: float = option(1.0, "Largest temperature tried.", ge=1e-9)
-    precision: float = option(
-        0.01, "The search ends when its steps are smaller than this share of the temperature.", gt=0, le=1
-    )
+    precision: float = option(0.01, "Smallest step, as a share of the temperature.", gt=0, le=1)
 
     @model_validator(mode="after")
     def _check_bounds(self) -> CalibrationConfig:
@@ -61,15 +59,15 @@ class PseudoQueriesConfig(Section):
     )
     lengths: Literal["document", "query"] = option(
         "document",
-        "One length for all queries of a document, so that any two make a pair; or one a query.",
+        "One length for all queries of a document, or one a query.",
     )
     support: Literal["document", "collection"] = option(
-        "collection", "Words that can be drawn: those of the document, or the whole vocabulary (equation 6)."
+        "collection", "Words that can be drawn: the document's, or the whole vocabulary (equation 6)."
     )
     temperature: Temperature = option(
         "calibrated",
-        "Divides γ before the softmax of equation 6. calibrated: each collection gets the value at which "
-        "pseudo-queries rank their documents most like the paper's.",
+        "Divides γ in equation 6. calibrated: the value at which pseudo-queries rank their "
+        "documents most like the paper's.",
     )
     calibration: CalibrationConfig = option(
         description="How the temperature `calibrated` is found.", default_factory=CalibrationConfig
@@ -121,11 +119,11 @@ class AxiomsConfig(Section):
     """Values of the axioms; definitions in docs/methods/axioms.md."""
 
     stemming: Literal["none", "porter"] = option(
-        "porter", "Words with the same stem are the same term, except in the similarities of REG and STM."
+        "porter", "Words with one stem are one term, except in the similarities of REG and STM."
     )
     stop_list: StopList = option(
         "inquery",
-        "Words that are no terms: dropped from queries and document length, but they keep their positions.",
+        "Words that are no terms; they keep their positions.",
     )
     bm25: Bm25Config = option(
         description="BM25 of the RANK axiom.", default_factory=lambda: Bm25Config(k1=3.8, b=0.87)
@@ -139,8 +137,7 @@ class AxiomsConfig(Section):
     )
     missing_terms: Literal["worst", "skipped"] = option(
         "worst",
-        "PROX when the document lacks a query term. worst: worse than any document with all terms. "
-        "skipped: computed from the present terms.",
+        "PROX when the document lacks a query term. worst: worst value. skipped: from the present terms.",
     )
     stm_2_threshold: float = option(
         0.05, "STM-2 compares matched terms if the STM-1 similarities differ by less than this.", ge=0
@@ -169,24 +166,21 @@ class PredictorConfig(Section):
     collection: str = option(..., "Key of the collection whose pseudo-queries are the negatives.")
     dataset: str = option(
         ...,
-        "Key of the data set whose queries are positives for their relevant documents. Its corpus must be "
-        "in the collection.",
+        "Key of the data set whose queries are the positives. Its corpus must be in the collection.",
     )
     judged_terms: Literal["all", "held"] = option(
         "all",
-        "Terms of a positive query: all, or those its document holds (for support document, where a "
-        "missing term would mark the positive).",
+        "Terms of a positive query: all, or those its document holds (for support document).",
     )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
-        "Negative queries (table 2). I: any pseudo-query of the document. II: drawn by softmax(1 / RANK). "
-        "III: as I, where one has RANK 1. IV: those with RANK up to `setting_iv_rank`.",
+        "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
+        "/ RANK). III: as I, where one has RANK 1. IV: RANK up to `setting_iv_rank`.",
     )
     setting_iv_rank: int = option(5, "Largest RANK in setting IV.", unit="documents", ge=1)
     setting_iv_judged: Literal["all", "limited"] = option(
         "all",
-        "Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`. With all, the "
-        "predictor may prefer the worse RANK.",
+        "Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`.",
     )
     axioms: list[Axiom] = option(list(AXIOMS), "Features; take a subset for an ablation.", min_length=1)
     model: Literal["boosted", "forest"] = option(
@@ -196,9 +190,7 @@ class PredictorConfig(Section):
     depth: int = option(6, "Largest depth of a tree.", ge=1, le=16)
     learning_rate: float = option(0.3, "Shrinkage of boosted trees.", gt=0, le=1)
     test_share: float = option(0.1, "Share of documents whose pairs measure the AUC.", gt=0, lt=1)
-    folds: int = option(
-        2, "Cross-validation folds over the other documents; the best fold's model predicts.", ge=2
-    )
+    folds: int = option(2, "Folds over the other documents; the best fold's model predicts.", ge=2)
     most_pairs: int | None = option(None, "Number of pairs (random); null: all.", unit="pairs", ge=10)
     bootstrap: int = option(1000, "Resamples of test documents for the AUC's interval.", ge=100)
     seeds: list[Annotated[int, Field(ge=0)]] = option(

@@ -87,8 +87,7 @@ class CorpusConfig(SourceConfig):
     shards: int = option(1, "Pieces that are processed independently. Results do not depend on it.", ge=1)
     passage_words: int | None = option(
         None,
-        "Cut documents into passages of this many words, with ids <id>#<n>; a rest under half joins the "
-        "last one.",
+        "Cut documents into passages of this many words, with ids <id>#<n>.",
         unit="words",
         ge=1,
     )
@@ -101,7 +100,7 @@ class CorpusConfig(SourceConfig):
     )
     about: About | None = option(
         None,
-        "Approximate number of records for the cost estimate of a dry run. null: `expected`.",
+        "Approximate number of records, for the cost estimate; null: `expected`.",
         unit="records",
     )
     expected: Expected | None = option(
@@ -129,7 +128,7 @@ class FileConfig(SourceConfig):
     )
     about: About | None = option(
         None,
-        "Approximate number of queries kept or relevant judgements for the cost estimate of a dry run.",
+        "Approximate number of queries kept or relevant judgements, for the cost estimate.",
         unit="records",
     )
     expected: Expected | None = option(
@@ -186,21 +185,19 @@ class DatasetConfig(Section):
     )
     train_on: str | None = option(
         None,
-        "Key of the data set that fine-tunes models for this one: its first fold validates, the others "
-        "train. null: cross-validation in this data set's folds.",
+        "Key of the data set that fine-tunes models for this one: its first fold validates, "
+        "the others train. null: cross-validation here.",
     )
     measures: list[str] = option(
         ["nDCG@20", "P@20", "AP", "RR@10"], "Measures, in ir_measures' or trec_eval's notation.", min_length=1
     )
-    validation_measure: str = option(
-        "nDCG@20", "Measure that chooses epochs, batch sizes and learning rates on validation folds."
-    )
+    validation_measure: str = option("nDCG@20", "Measure that decides on validation folds.")
     unjudged_queries: Literal["drop", "refuse"] = option(
         "drop", "Queries without a relevant document: dropped and counted, or an error."
     )
     unknown_documents: Literal["ignore", "refuse"] = option(
         "ignore",
-        "Judgements of documents outside the corpus: kept for the measures and counted, or an error.",
+        "Judgements of documents outside the corpus: kept and counted, or an error.",
     )
     entry: str | None = option(None, ENTRY)
 

@@ -72,8 +72,9 @@ class DownstreamTaskConfig(Section):
     sentences: SentenceFilesConfig | None = option(None, "Files of a task of GLUE.")
     choose_on: Literal["development", "training"] | None = option(
         None,
-        "Data that choose epoch and learning rate: half of the development set (the other half tests), or "
-        "`held_out` of the training set. null: development for questions, training for sentences.",
+        "Data that choose epoch and rate: half of the development set (the other half "
+        "tests), or `held_out` of the training set. null: development for questions, "
+        "training for sentences.",
     )
     held_out: float = option(0.1, "Share of the training set that chooses.", gt=0, lt=1)
     sample_training: int | None = option(
@@ -168,8 +169,7 @@ class QuestionAnsweringConfig(DownstreamTrainingConfig):
     answer_length: int = option(30, "Maximum length of a predicted answer.", unit="word pieces", ge=1)
     without_answer: Literal["first-token", "drop"] = option(
         "first-token",
-        "Training windows that do not hold a whole answer: target the first token [CLS] (BERT), or drop "
-        "the window.",
+        "Training windows without a whole answer: target [CLS] (BERT), or drop the window.",
     )
 
     @model_validator(mode="after")
@@ -202,7 +202,7 @@ class DownstreamConfig(Section):
     """A comparison: every model, task and seed."""
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
-        None, "Papers whose tables and figures show it; null: all. It runs if `report.papers` lists one."
+        None, "Papers whose tables show it; null: all. It runs if `report.papers` lists one."
     )
     tasks: list[str] = option(..., "Keys of `downstream_tasks`.", min_length=1)
     models: list[str] = option(..., "Keys of `models`.", min_length=1)

@@ -25,12 +25,12 @@ class WordInputConfig(Section):
 
     collection: str = option(
         ...,
-        "Key of the collection of vocabulary and initial word vectors. It must hold the corpora of "
+        "Key of the collection of vocabulary and word vectors. It must hold the corpora of "
         "training and test.",
     )
     minimum_count: int = option(
         1,
-        "Words with fewer occurrences in the collection are unknown and skipped in queries and documents.",
+        "Words with fewer occurrences in the collection are skipped.",
         unit="words",
         ge=1,
     )
@@ -50,8 +50,7 @@ class KernelConfig(WordInputConfig):
     embeddings: Embeddings = option("trained", EMBEDDINGS_TEXT)
     kernels: int = option(
         11,
-        "Kernels: one for exact matches with mean 1; the others' means are the middles of equal intervals "
-        "of [-1, 1].",
+        "Kernels: one for exact matches; the others' means are the middles of equal intervals of [-1, 1].",
         ge=2,
     )
     sigma: float = option(0.1, "Standard deviation of the other kernels.", gt=0)

@@ -49,8 +49,7 @@ class PairAttributionsConfig(Section):
     queries: int = option(3, "The page's first queries.", unit="queries", ge=1)
     documents: int = option(
         3,
-        "Highest documents of each ranking, for each of these queries. Relevant documents on the page are "
-        "always included.",
+        "Highest documents of each ranking. Relevant documents on the page are always included.",
         unit="documents",
         ge=1,
     )

@@ -160,10 +160,12 @@ def _entries(title: str, model: type[BaseModel], places: _Places) -> Iterator[st
         else:
             above.setdefault(place, []).append(f"`{name}`")
     yield from lines
-    yield from (
-        f"- As in [{_code(place)}]({_address(place, title)}): {', '.join(names)}."
-        for place, names in above.items()
-    )
+    if above:
+        places_above = (
+            f"[{_code(place)}]({_address(place, title)}): {', '.join(names)}"
+            for place, names in above.items()
+        )
+        yield f"- As in {'; '.join(places_above)}."
     if required:
         yield f"- Required sections: {', '.join(required)}."
 

@@ -134,8 +134,7 @@ class RunConfig(FileConfig):
     format: str = option("trec", "trec, tsv, or another one in docs/corpora.md.")
     order_by: Literal["score", "rank"] = option(
         "score",
-        "score: order by score; ranks that contradict it are an error. rank: order by rank and ignore "
-        "scores (such as distances).",
+        "score: ranks that contradict it are an error. rank: scores are ignored (such as distances).",
     )
     depth: int | None = option(
         None, "Documents taken of each query; null: `retrieval.depth`.", unit="documents", ge=1
@@ -158,13 +157,13 @@ class FirstStageConfig(Section):
     )
     model: StageModel = option(
         "bm25",
-        "By Lucene: bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm). "
-        "indri: Indri's query likelihood over positions, with the analysis of `retrieval.indri`.",
+        "bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm); "
+        "indri: Indri's query likelihood over positions, with `retrieval.indri`.",
     )
     candidates: str | None = option(
         None,
-        "First stage whose candidates are ranked, all of them, by the statistics of the whole index; null: "
-        "the whole index is searched.",
+        "First stage whose candidates are all ranked, by the statistics of the whole index; "
+        "null: search the whole index.",
     )
     query_weights: str | None = option(
         None, "For indri: key of the `term_weights` for query terms; null: term counts."
@@ -178,21 +177,21 @@ class FirstStageConfig(Section):
     )
     tuned_on: str | None = option(
         None,
-        "Key of the data set whose queries choose the parameters in `sweep`; none of them may be tested. "
-        "null: fixed parameters.",
+        "Key of the data set whose queries choose the parameters; none of them may be "
+        "tested. null: fixed parameters.",
     )
     sweep: SweepConfig | None = option(None, "Its own grid; null: `retrieval.sweep`.")
     runs: dict[str, RunConfig] = option(
         description=(
-            "Run files of others instead of a search, by the key of their data set. Other keys with an "
+            "Run files of others instead of a search, by data set. Other keys with an "
             "effect: `label`, `training_candidates`."
         ),
         default_factory=dict,
     )
     training_candidates: str | None = option(
         None,
-        "For runs of others: first stage whose candidates fine-tune models if the training data set has "
-        "no run. null: it must have one.",
+        "For runs of others: first stage whose candidates fine-tune models if the training "
+        "data set has no run.",
     )
 
 
@@ -213,8 +212,9 @@ class ExpansionConfig(Section):
     type: Literal["expansion"] = option(..., "Which kind of index.")
     path: str = option(
         ...,
-        "Text to add by document: tab-separated lines `document_id, text`; JSON lines with `document_id` "
-        "(or `id`) and `queries` (a list) or `text`; or a Parquet table of expansions. May be gzipped.",
+        "Text to add by document: tab-separated lines `document_id, text`; JSON lines with "
+        "`document_id` (or `id`) and `queries` (a list) or `text`; or a Parquet table of "
+        "expansions.",
         min_length=1,
     )
     times: int = option(1, "How often the added text counts; the document's text counts once.", ge=1)
@@ -226,8 +226,8 @@ class Doc2QueryConfig(Section):
     type: Literal["doc2query"] = option(..., "Which kind of index.")
     model: str = option(
         ...,
-        "Hugging Face directory of a model trained to write queries, of any architecture for "
-        "AutoModelForSeq2SeqLM (T5, BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
+        "Hugging Face directory of a sequence-to-sequence model that writes queries (T5, "
+        "BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
         min_length=1,
     )
     prefix: str = option("", "Prefix that the model expects before a document, with its final space.")
@@ -308,7 +308,7 @@ class PassagesConfig(Section):
     )
     most: int | None = option(
         30,
-        "Maximum passages per document, evenly spaced with first and last; null: all.",
+        "Maximum passages per document, evenly spaced; null: all.",
         unit="passages",
         ge=1,
     )
@@ -330,8 +330,7 @@ class RerankingConfig(SequenceConfig):
     depth: int | None = option(None, "Re-rank only this many candidates; null: all.", unit="documents", ge=1)
     batch_tokens: int | None = option(
         None,
-        "Word pieces per batch; padding counts if it is computed (`compute.packing`). null: 2,048 on a processor, "
-        "65,536 on a GPU.",
+        "Word pieces per batch, computed padding included. null: 2,048 on a processor, 65,536 on a GPU.",
         unit="word pieces",
         ge=512,
     )

@@ -52,8 +52,8 @@ class Config(Section):
     )
     seed: int = option(
         1,
-        "Seed of sampling: pseudo-queries, query samples, folds. Models and few-shot draws use the seeds "
-        "of experiments.",
+        "Seed of pseudo-queries, query samples and folds. Models and few-shot draws use the "
+        "seeds of experiments.",
         ge=0,
     )
     text: TextConfig = option(..., "How documents become words and word pieces.")

@@ -29,8 +29,8 @@ class TermLabelsConfig(Section):
 
     rows: Literal["per-text", "per-pair"] = option(
         "per-text",
-        "per-text: a row per passage, targets are shares of its relevant queries (paper). per-pair: a row "
-        "per relevant pair, targets 0 or 1 (released code).",
+        "per-text: targets are shares over a passage's relevant queries (paper). per-pair: "
+        "a row per relevant pair, targets 0 or 1 (released code).",
     )
     stemming: Literal["none", "porter"] = option("porter", "Words with the same stem match.")
     stop_list: StopList = option("none", "Words whose target is always 0; they stay in the loss.")
@@ -46,15 +46,13 @@ class WindowsConfig(Section):
 
     overlap: int | None = option(
         None,
-        "Read long texts in windows that share this many word pieces. null: read only the beginning; "
-        "later words have no weight (paper).",
+        "Read long texts in windows that share this many word pieces. null: read only the beginning (paper).",
         unit="word pieces",
         ge=0,
     )
     merge: Merge = option(
         "farthest-from-edge",
-        "Weight of a word in several windows: from the one in which it is farthest from an edge, the "
-        "largest, or the mean.",
+        "Weight of a word in several windows: where it is farthest from an edge, the largest, or the mean.",
     )
 
 
@@ -105,8 +103,7 @@ class TermInferenceConfig(Section):
 
     batch_tokens: int | None = option(
         None,
-        "Word pieces per batch; padding counts if it is computed (`compute.packing`). null: 2,048 on a processor, "
-        "65,536 on a GPU.",
+        "Word pieces per batch, computed padding included. null: 2,048 on a processor, 65,536 on a GPU.",
         unit="word pieces",
         ge=64,
     )
@@ -125,14 +122,14 @@ class TermWeightsConfig(Section):
     )
     model: Model = option(
         "regressor",
-        "regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a linear "
-        "regression on a word's vector minus its text's mean vector (DeepCT_W; DeepTR for queries). "
-        "oracle: the targets. tf: term counts. attention: how much the encoder's [CLS] attends to a word "
+        "regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a "
+        "linear regression on a word's vector minus its text's mean (DeepCT_W; DeepTR for "
+        "queries). oracle: the targets. tf: term counts. attention: of [CLS] to a word "
         "(B-PROP), for passages.",
     )
     dataset: str | None = option(
         None,
-        "Key of the data set that gives the targets. Its own queries get weights from models of other folds.",
+        "Key of the data set that gives the targets.",
     )
     collection: str | None = option(None, "Key of the collection of the word vectors.")
     encoder: EncoderConfig | None = option(
@@ -161,8 +158,7 @@ class TermWeightsConfig(Section):
     )
     same_as: str | None = option(
         None,
-        "Name of another passage weighting whose predictions are used without training; only scale and "
-        "square_root count then.",
+        "Another passage weighting whose predictions are used; only scale and square_root count then.",
     )
     scale: float = option(100.0, "N: an integer weight is round(N·y) (equation 4). Unused by tf.", gt=0)
     square_root: bool = option(False, "Use round(N·√y) for weights above 0.")

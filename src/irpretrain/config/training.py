@@ -23,15 +23,14 @@ class OptimiserConfig(Section):
     warmup: float = option(0.1, "Share of the steps with a linearly rising rate.", ge=0, le=1)
     decay: Literal["linear", "none", "step"] = option(
         "linear",
-        "After warm-up the rate falls to 0 (linear), stays (none), or stays and then becomes `later_rate` "
-        "(step).",
+        "After warm-up the rate falls to 0, stays, or stays and then becomes `later_rate`.",
     )
     later_rate: float | None = option(
         None, "For decay step: rate from step `later_from` on (Wikiformer: 5e-6).", gt=0
     )
     later_from: int | None = option(
         None,
-        "For decay step: number of first steps at the peak rate, warm-up included (Wikiformer: 50000).",
+        "For decay step: first steps at the peak rate, warm-up included (Wikiformer: 50000).",
         unit="steps",
         ge=1,
     )
@@ -63,8 +62,8 @@ class MaskingConfig(Section):
     ratio: float = option(0.15, "Share of units (tokens or whole words) to mask.", ge=0, lt=1)
     anchor_ratio: float | None = option(
         None,
-        "Share of the units of the query's anchor to the document, counted apart (PHP: 0.5); needs scope "
-        "sequence. null: treated as other units.",
+        "Share of the units of the query's anchor to the document (PHP: 0.5); needs scope "
+        "sequence. null: as other units.",
         ge=0,
         le=1,
     )

@@ -19,16 +19,17 @@ DOCUMENTS = Contract(
         Column(
             "sections",
             list_of(SECTION),
-            "in order: level (0: lead section, 2: ==x==, …), heading, start and end of its text in the body, "
-            "role (see-also, boilerplate, or empty). An empty list means one lead section",
+            "in order: level (0: lead section, 2: ==x==, …), heading, start and end of its "
+            "text in the body, role (see-also, boilerplate, or empty). No sections: one "
+            "lead section",
             "characters",
             default=[],
         ),
         Column(
             "links",
             list_of(LINK),
-            "in order: linked title as written, fragment without #, start and end of the anchor in the body, "
-            "number of its section",
+            "in order: linked title, fragment without #, start and end of the anchor in the "
+            "body, number of its section",
             "characters",
             default=[],
         ),
@@ -40,8 +41,8 @@ DOCUMENTS = Contract(
 
 REDIRECTS = Contract(
     "redirects",
-    "Redirects of a corpus shard, in corpus order; no rows for formats without redirects. The file's metadata "
-    "`title_case` is the dump's rule for the case of titles.",
+    "Redirects of a corpus shard, in corpus order. The file's metadata `title_case` is the "
+    "dump's rule for the case of titles.",
     (
         *PLACE,
         Column("title", pa.string(), "title of the redirect page"),
@@ -85,8 +86,8 @@ LINKS = Contract(
 
 NODES = Contract(
     "nodes",
-    "Documents of a collection as graph nodes, numbered from 0: by corpus in the order of the configuration, then by "
-    "(part, position).",
+    "Documents of a collection as graph nodes, by corpus in the order of the configuration, "
+    "then by (part, position).",
     (
         Column("node", pa.int32(), "document number, equal to the row number"),
         Column("document_id", pa.string(), "document"),
@@ -99,8 +100,8 @@ NODES = Contract(
 
 HYPERLINKS = Contract(
     "hyperlinks",
-    "Links from segments to documents: one row per (source, segment, target), sorted by these. "
-    "docs/methods/wikipedia-graph.md defines the groups D1 to D5 by these columns.",
+    "Links from segments to documents: one row per (source, segment, target), sorted by "
+    "these ([groups D1 to D5](methods/wikipedia-graph.md)).",
     (
         Column("source", pa.int32(), "node that links"),
         Column("segment", pa.int16(), "segment of the source"),
@@ -153,8 +154,8 @@ WORD_COUNTS = Contract(
         Column(
             "stem_documents",
             pa.int64(),
-            "documents in which it is the first word of its Porter stem; the sum over a stem's words is the "
-            "stem's document frequency",
+            "documents in which it is the first word of its Porter stem; the sum over a "
+            "stem's words is its document frequency",
             "documents",
         ),
     ),

@@ -259,8 +259,7 @@ PLACE: tuple[Column, ...] = (
     Column(
         "position",
         pa.int64(),
-        "record in that file (pages of a dump: see corpora.md); for a passage, record × 65,536 + "
-        "passage; second key of the order",
+        "record in that file; for a passage, record × 65,536 + passage; second key of the order",
     ),
 )
 """Where a row stands in its corpus."""

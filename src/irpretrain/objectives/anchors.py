@@ -36,8 +36,7 @@ class AnchorOptions(Section):
     words_most: int = option(20, "Maximum; larger draws are repeated.", unit="words", ge=1, le=1000)
     weights: Literal["idf", "uniform"] = option(
         "idf",
-        "Draw words in proportion to count × ln(documents / documents with the word), or to the count. "
-        "(HARP uses a BERT model's attention.)",
+        "Draw words in proportion to count × ln(documents / documents with the word), or to the count.",
     )
     stop_list: Literal["none", "inquery", "nltk+inquery"] = option(
         "inquery", "Words that are never drawn; they stay in anchors and sentences."

@@ -38,7 +38,7 @@ class Options(PresetOptions):
     minimum_candidates: int = option(..., "Minimum competing sections.", unit="sections", ge=2)
     minimum_sections: int = option(
         ...,
-        "Articles with fewer sections are skipped (empty sections count, the lead does not).",
+        "Articles with fewer sections, without the lead, are skipped.",
         unit="sections",
         ge=0,
     )

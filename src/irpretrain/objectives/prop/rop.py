@@ -38,14 +38,12 @@ class Options(PresetOptions):
     preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     sampling: Literal["document-language-model", "random"] = option(
         "document-language-model",
-        "random: draw every vocabulary word with equal probability, without sub-sampling (PROP, Table 5). "
-        "Both score sets by the document's language model.",
+        "random: draw every vocabulary word with equal probability, without sub-sampling (PROP, Table 5).",
     )
     pairs_per_document: int = option(..., "Pairs used per document.", unit="pairs", ge=1)
     generated_pairs: int | None = option(
         None,
-        "Pairs drawn per document; `pairs_per_document` of them are kept at random. null: draw as many as "
-        "are kept.",
+        "Pairs drawn per document; `pairs_per_document` of them are kept at random. null: all.",
         unit="pairs",
         ge=1,
     )
@@ -60,22 +58,20 @@ class Options(PresetOptions):
     )
     stemming: Literal["none", "porter"] = option(
         "none",
-        "porter: the model is over Porter stems; a drawn stem becomes a surface form with probability ∝ "
-        "log(count + 1).",
+        "porter: the model is over Porter stems; a drawn stem is written as one of its words.",
     )
     background: Literal["word-counts", "document-frequencies"] = option(
         ..., "Source of the collection model P(w|C)."
     )
     mu: float | Literal["mean-document-length"] = option(
         "mean-document-length",
-        "Dirichlet prior; the mean document length is taken without stop words.",
+        "Dirichlet prior.",
         unit="words",
     )
     minimum_count: int = option(..., "Minimum occurrences of a word in the collection.", unit="words", ge=1)
     rare_words: Literal["excluded", "counted"] = option(
         ...,
-        "Whether words under `minimum_count` count in document length, in its mean, and in the totals of "
-        "frequencies.",
+        "Whether words under `minimum_count` count in document length and in totals.",
     )
     subsampling_threshold: float = option(..., "Threshold t of word2vec's sub-sampling; 0: none.", ge=0)
     subsampling_minimum_count: int = option(
@@ -86,20 +82,19 @@ class Options(PresetOptions):
     )
     support: Literal["vocabulary", "document-and-sample"] = option(
         ...,
-        "Words that can be drawn: the vocabulary, or the document's words and others drawn by document "
-        "frequency.",
+        "Words that can be drawn: the vocabulary, or the document's words and others by document frequency.",
     )
     support_size: int = option(
         500,
-        "For document-and-sample: a document with n < support_size words gets support_size - n draws of "
-        "other words, else n + 100; duplicates count once.",
+        "For document-and-sample: a document with n < support_size words gets support_size "
+        "- n draws of other words, else n + 100.",
         unit="words",
         ge=1,
     )
     score_smoothing: Literal["normalised", "unnormalised"] = option(
         ...,
-        "For document-and-sample: score sets by P(w|D) normalised over the support, or by P(w|D) of "
-        "equation 3. The order of two sets of one size is the same.",
+        "For document-and-sample: score sets by P(w|D) normalised over the support, or by "
+        "P(w|D) of equation 3.",
     )
     ties: Literal["second", "drop"] = option(
         "second", "Equal likelihoods: prefer the second set (Algorithm 1, line 16), or drop the pair."
