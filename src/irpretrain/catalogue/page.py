@@ -15,8 +15,8 @@ HEADER = """# Data sets
 Generated from `resources/datasets` by `make docs`; do not edit. [A new data set](tutorials/new-dataset.md) is one more
 file there.
 
-The project contains none of these data sets and downloads nothing. This command prints what is there, what is missing,
-and, for free files, the commands that fetch them:
+The project downloads nothing. This command prints what is there, what is missing, and, for free files, the commands
+that fetch them:
 
 ```sh
 snakemake --cores 1 datasets
@@ -43,7 +43,8 @@ experiments:
 
 Corpus, queries, judgements, folds and runs are filled in from here. The name works in `collections`, `train_on`,
 `select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own `path` and a
-data set with its own `corpus` are not changed.
+data set with its own `corpus` are not changed. [ir_datasets](corpora.md#ir_datasets) has some under names of its own,
+given below.
 
 - **Missing files stop nothing else.** With `skip_absent`, an experiment without its files is left out, and its cells
   read "not run: ...".
@@ -98,7 +99,7 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "Fields", entry.fields
     if entry.ir_datasets:
         identifiers = [f"`{name}`" for names in entry.ir_datasets.values() for name in names]
-        yield "In [ir_datasets](corpora.md#ir_datasets)", ", ".join(identifiers)
+        yield "ir_datasets", ", ".join(identifiers)
     if entry.papers:
         yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
     sections = {"corpora": "Corpora", "datasets": "Data sets", "first_stages": "Runs of others"}

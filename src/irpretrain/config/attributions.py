@@ -20,7 +20,7 @@ class AttributionConfig(Section):
     )
     query: str | None = option(
         None,
-        "Query id. null, with `text` null: the query on which the models disagree most.",
+        "Query id; null without `text`: the query on which the models disagree most.",
         coerce_numbers_to_str=True,
     )
     text: str | None = option(None, "Your own query text; needs `document`.", min_length=1)

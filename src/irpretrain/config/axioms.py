@@ -107,7 +107,7 @@ class WordVectorsConfig(Section):
     negatives: int = option(5, "Noise words per context word.", ge=1)
     epochs: int = option(5, "Passes over the collection.", unit="epochs", ge=1)
     learning_rate: float = option(
-        0.025, "Initial rate; it falls to 0.0001. A few million words need more, such as 0.1.", gt=0
+        0.025, "Initial rate; it falls to 0.0001. Small collections need more, such as 0.1.", gt=0
     )
     minimum_count: int = option(5, "Words with fewer occurrences have no vector.", unit="words", ge=1)
     most_words: int | None = option(
@@ -119,7 +119,7 @@ class AxiomsConfig(Section):
     """Values of the axioms; definitions in docs/methods/axioms.md."""
 
     stemming: Literal["none", "porter"] = option(
-        "porter", "Words with one stem are one term, except in the similarities of REG and STM."
+        "porter", "Words with one stem are one term (not in REG and STM)."
     )
     stop_list: StopList = option(
         "inquery",
@@ -139,9 +139,7 @@ class AxiomsConfig(Section):
         "worst",
         "PROX when the document lacks a query term. worst: worst value. skipped: from the present terms.",
     )
-    stm_2_threshold: float = option(
-        0.05, "STM-2 compares matched terms if the STM-1 similarities differ by less than this.", ge=0
-    )
+    stm_2_threshold: float = option(0.05, "STM-2 compares terms if STM-1 differs by less.", ge=0)
     stm_3_threshold: float = option(
         0.6, "STM-3 counts words whose similarity to the document is above this.", ge=-1, le=1
     )
@@ -182,7 +180,7 @@ class PredictorConfig(Section):
         "all",
         "Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`.",
     )
-    axioms: list[Axiom] = option(list(AXIOMS), "Features; take a subset for an ablation.", min_length=1)
+    axioms: list[Axiom] = option(list(AXIOMS), "Features.", min_length=1)
     model: Literal["boosted", "forest"] = option(
         "boosted", "XGBoost's boosted trees (paper) or its random forest (released loader)."
     )
@@ -195,7 +193,7 @@ class PredictorConfig(Section):
     bootstrap: int = option(1000, "Resamples of test documents for the AUC's interval.", ge=100)
     seeds: list[Annotated[int, Field(ge=0)]] = option(
         [1],
-        "Seeds of negatives, orientation, split and trees. The model of the first seed is used.",
+        "Seeds; the model of the first one is used.",
         min_length=1,
     )
 

@@ -43,7 +43,7 @@ class ComputeConfig(Section):
     )
     compile: bool = option(
         False,
-        "Compile BERT's layers except attention with torch.compile; needs a C++ compiler, and Triton on a "
+        "Compile BERT's layers with torch.compile; needs a C++ compiler, and Triton on a "
         "GPU. Results differ by rounding and dropout draws.",
     )
     checkpoint_minutes: float = option(
@@ -104,8 +104,7 @@ class SharedComputeConfig(TrainingComputeConfig):
     )
     processes: int = option(
         1,
-        "CPU processes (`device` cpu, without `gpus`) that share the micro-batches of every step, each "
-        "with `threads` threads.",
+        "CPU processes that share the micro-batches of every step, each with `threads` threads.",
         ge=1,
     )
 

@@ -80,9 +80,7 @@ class DownstreamTaskConfig(Section):
     sample_training: int | None = option(
         None, "Number of training examples (random); null: all.", unit="examples", ge=2
     )
-    sample_development: int | None = option(
-        None, "The same for the development set (for each, if there are two).", unit="examples", ge=2
-    )
+    sample_development: int | None = option(None, "The same for the development sets.", unit="examples", ge=2)
     training: dict[str, Any] = option(
         description="Changes to `question_answering` or `sentence_tasks` for this task.", default_factory=dict
     )
@@ -149,7 +147,7 @@ class DownstreamTrainingConfig(Section):
 
 
 class QuestionAnsweringConfig(DownstreamTrainingConfig):
-    """Extractive question answering: predict start and end of the answer in windows of the text."""
+    """Extractive question answering."""
 
     batch_size: int = option(24, "Windows a step.", unit="windows", ge=1)
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(
@@ -158,14 +156,12 @@ class QuestionAnsweringConfig(DownstreamTrainingConfig):
     epochs: int = option(4, "Passes over the training windows; the best epoch is kept.", ge=1)
     max_length: int = option(
         384,
-        "Maximum length of question and window with their three special tokens.",
+        "Maximum length of question and window with special tokens.",
         unit="word pieces",
         ge=8,
     )
     question_length: int = option(64, "Maximum question length.", unit="word pieces", ge=1)
-    stride: int = option(
-        128, "Distance between window starts, as in BERT's code (not the overlap).", unit="word pieces", ge=1
-    )
+    stride: int = option(128, "Distance between window starts (not the overlap).", unit="word pieces", ge=1)
     answer_length: int = option(30, "Maximum length of a predicted answer.", unit="word pieces", ge=1)
     without_answer: Literal["first-token", "drop"] = option(
         "first-token",
@@ -183,7 +179,7 @@ class QuestionAnsweringConfig(DownstreamTrainingConfig):
 
 
 class SentenceTasksConfig(DownstreamTrainingConfig):
-    """Classification or regression of sentences, or pairs of them, from [CLS] (Devlin et al., 2019, section 4.1)."""
+    """Classification or regression of sentences or pairs (Devlin et al., 2019, section 4.1)."""
 
     batch_size: int = option(32, "Examples a step.", unit="examples", ge=1)
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(
@@ -192,7 +188,7 @@ class SentenceTasksConfig(DownstreamTrainingConfig):
     epochs: int = option(3, "Passes over the training set; the best epoch is kept.", ge=1)
     max_length: int = option(
         128,
-        "Maximum length; in a pair the longer sentence is cut first, at its end.",
+        "Maximum length; in a pair the longer sentence is cut first.",
         unit="word pieces",
         ge=8,
     )

@@ -47,12 +47,12 @@ class ModelConfig(Section):
         description="Changes to `pretraining` for this model.", default_factory=dict
     )
     select_on: SelectionConfig | None = option(
-        None, "Keep the snapshot that is best on these queries (Wikiformer); null: keep the last step."
+        None, "Keep the snapshot that is best on these queries; null: the last step."
     )
     cross_encoder: str | None = option(
         None,
-        "A ready re-ranker, zero-shot only: Hugging Face directory of a cross-encoder with "
-        "one or two labels, or embedded:<asset>. Other keys allowed: `label`, `passages`.",
+        "A ready re-ranker, zero-shot only: Hugging Face directory, or embedded:<asset>. "
+        "Other keys allowed: `label`, `passages`.",
         min_length=1,
     )
     neural: NeuralConfig | None = option(

@@ -11,9 +11,9 @@ from irpretrain.text.stop_words import StopList
 
 Embeddings = Literal["trained", "frozen"]
 EMBEDDINGS_TEXT = "Whether training changes the word vectors."
-DISTRIBUTED_TEXT = "Input of the distributed model: a word's character n-graphs, or its vector."
-MATCHES_TEXT = "Value of an exact match in the local model: 1, or the word's idf over the largest idf."
-COMBINATION_TEXT = "Add the two models' scores, or score the sum of their last hidden layers by a network."
+DISTRIBUTED_TEXT = "Input: a word's character n-graphs, or its vector."
+MATCHES_TEXT = "Value of an exact match: 1, or the word's idf over the largest idf."
+COMBINATION_TEXT = "Add the two scores, or score the sum of the last hidden layers by a network."
 PADDED_QUERY = "Maximum query length; shorter queries are padded."
 PADDED_DOCUMENT = "Maximum document length; shorter documents are padded."
 

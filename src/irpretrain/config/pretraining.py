@@ -56,8 +56,7 @@ class PretrainingConfig(SequenceConfig):
     accumulation: int = option(1, ACCUMULATION_TEXT, ge=1)
     held_out_share: float = option(
         0.05,
-        "Share of documents whose ranking groups test the model and do not train it. 0: "
-        "train on all, no probe.",
+        "Share of documents whose ranking groups test the model and do not train it. 0: none.",
         ge=0,
         le=0.5,
     )

@@ -28,7 +28,7 @@ class ChosenQueriesConfig(Section):
 
     gains: int = option(
         10,
-        "Queries with the largest gain of the right ranking over the left one; ties by id.",
+        "Queries with the largest gain of the right ranking over the left one.",
         unit="queries",
         ge=0,
     )
@@ -76,7 +76,7 @@ class QueryPageConfig(Section):
     depth: int = option(20, "Documents shown of each ranking.", unit="documents", ge=1)
     snippet_words: int = option(40, "Words shown of a document's text.", unit="words", ge=5)
     attributions: PairAttributionsConfig | None = option(
-        None, "Pairs whose scores the page can explain at a click; null: none (explaining runs the models)."
+        None, "Pairs whose scores the page can explain at a click; null: none."
     )
     megabytes: float = option(5, "Maximum size; a larger page is an error.", unit="MB", gt=0)
 

@@ -287,7 +287,12 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
         kind = _type(field.annotation)
         if field.default is None:
             kind = kind.removesuffix(" or null")
-        shown = "" if default in ("`null`", "empty") else f"; {default}"
+        if default == f"*preset* {kind.replace(', ', ' or ')}":
+            kind, shown = default, ""  # the presets show every value
+        elif default.replace('"', "`").strip("`") == f"[{kind.removeprefix('list of ')}]":  # every value
+            shown = "; all"
+        else:
+            shown = "" if default in ("`null`", "empty") else f"; {default}"
         facts = f"{kind}{', ' * bool(unit)}{unit}{shown}"
     return f"- `{name}` ({facts}): {_linked(field.description or '')}".rstrip(": ")
 

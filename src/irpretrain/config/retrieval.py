@@ -33,15 +33,11 @@ class JelinekMercerConfig(Section):
 
 
 class IndriConfig(Section):
-    """First stages of model `indri`: analysis and smoothing.
-
-    DeepCT (section 6) speaks of Indri's standard stemming and stop words. The defaults are from Indri's documentation:
-    μ = 2500, Krovetz (quick start) and INQUERY's list.
-    """
+    """First stages of model `indri`. The defaults are from Indri's documentation."""
 
     stemmer: Literal["krovetz", "porter", "none"] = option("krovetz", "Stemmer.")
     stop_list: Literal["inquery", "lucene", "none"] = option(
-        "inquery", "Stop words: the 418 of INQUERY, which come with Indri, or Lucene's 33."
+        "inquery", "Stop words: INQUERY's 418, or Lucene's 33."
     )
     mu: float = option(2500.0, "Dirichlet prior.", unit="words", gt=0)
 
@@ -200,9 +196,7 @@ class TextRankConfig(Section):
 
     type: Literal["textrank"] = option(..., "Which kind of index.")
     scale: int = option(100, "N: a weight is round(N × PageRank); weights below 1 are dropped.", ge=1)
-    window: int = option(
-        4, "Words within a window of this size are linked; 2: neighbours only.", unit="words", ge=2
-    )
+    window: int = option(4, "Words within a window of this size are linked.", unit="words", ge=2)
     damping: float = option(0.85, "Probability of following a link.", ge=0, lt=1)
 
 
@@ -233,7 +227,7 @@ class Doc2QueryConfig(Section):
     prefix: str = option("", "Prefix that the model expects before a document, with its final space.")
     max_length: int = option(
         512,
-        "Maximum input length with special tokens; the rest of a document is ignored.",
+        "Maximum input length with special tokens.",
         unit="word pieces",
         ge=8,
     )
@@ -299,7 +293,7 @@ class RetrievalConfig(Section):
 
 
 class PassagesConfig(Section):
-    """Documents cut into passages; each passage gets its own score (Dai and Callan, SIGIR 2019)."""
+    """Documents cut into passages (Dai and Callan, SIGIR 2019)."""
 
     words: int = option(150, "Length of a passage.", unit="words", ge=1)
     stride: int = option(75, "Distance between starts.", unit="words", ge=1)
@@ -336,6 +330,6 @@ class RerankingConfig(SequenceConfig):
     )
     passages: PassagesConfig | None = option(
         None,
-        "Cut documents into passages, in fine-tuning too. null: a document is one sequence, cut at its end.",
+        "Cut documents into passages, in fine-tuning too. null: cut a document at its end.",
     )
     compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)

@@ -48,7 +48,7 @@ class Config(Section):
     """Everything that decides what is computed. How it is run belongs in a profile."""
 
     preset: Literal["paper", "released"] = option(
-        "paper", "Sets the choices in which papers and their released code differ. A key in your file wins."
+        "paper", "Sets the choices in which papers and their released code differ."
     )
     seed: int = option(
         1,

@@ -25,7 +25,7 @@ ENCODED: tuple[Model, ...] = ("regressor", "attention")
 
 
 class TermLabelsConfig(Section):
-    """Targets: query-term recall for passages, term recall for queries (DeepCT, equations 3 and 5)."""
+    """Targets (DeepCT, equations 3 and 5)."""
 
     rows: Literal["per-text", "per-pair"] = option(
         "per-text",
@@ -99,7 +99,7 @@ class TermTrainingConfig(Section):
 
 
 class TermInferenceConfig(Section):
-    """Prediction of weights. Threads and `batch_tokens` change the last digits; precision and device change more."""
+    """Prediction of weights. Threads and `batch_tokens` change the last digits."""
 
     batch_tokens: int | None = option(
         None,
@@ -118,7 +118,7 @@ class TermWeightsConfig(Section):
 
     label: str = option(..., "Name in tables.")
     kind: Literal["passages", "queries"] = option(
-        "passages", "Weight the documents of any searched corpus, or the queries of any data set."
+        "passages", "Weight documents of searched corpora, or queries of data sets."
     )
     model: Model = option(
         "regressor",
@@ -139,7 +139,7 @@ class TermWeightsConfig(Section):
     labels: TermLabelsConfig = option(description="Targets.", default_factory=TermLabelsConfig)
     max_length: int = option(
         128,
-        "Maximum sequence length with special tokens (paper: 128 for passages; 30, 50 and 100 for titles, "
+        "Maximum sequence length with special tokens (paper: 30, 50 and 100 for titles, "
         "descriptions and narratives).",
         unit="word pieces",
         ge=8,

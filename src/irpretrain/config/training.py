@@ -10,9 +10,8 @@ from irpretrain.config.base import Section, option
 
 Loss = Literal["hinge", "pair-softmax", "listwise"]
 LOSS_TEXT = (
-    "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences. pair-softmax: softmax over "
-    "the scores, then a margin of 1, i.e. 2(1 - p+), as in PROP's code. listwise: cross-entropy of the first sequence "
-    "(LCE)."
+    "hinge: max(0, margin - s+ + s-) on raw scores. pair-softmax: 2(1 - p+), as in PROP's "
+    "code. listwise: cross-entropy of the first sequence (LCE)."
 )
 
 
@@ -92,7 +91,7 @@ class SequenceConfig(Section):
     """Lengths of the sequences that a cross-encoder reads."""
 
     max_length: int = option(
-        512, "Maximum length of query and document with their three special tokens.", unit="word pieces", ge=8
+        512, "Maximum length of query and document with special tokens.", unit="word pieces", ge=8
     )
     query_length: int = option(
         64, "Maximum query length; the document gets the rest of max_length.", unit="word pieces", ge=1

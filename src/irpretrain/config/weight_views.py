@@ -28,8 +28,8 @@ class WeightCaseConfig(Section):
     text: str | None = option(None, "Your own query text; needs `documents`.", min_length=1)
     documents: list[DocumentId] = option(
         description=(
-            "Document ids. Empty: the relevant document that the page's first first stage ranks highest, and "
-            "the highest non-relevant one."
+            "Document ids. Empty: the highest relevant and the highest non-relevant "
+            "document of the first of `first_stages`."
         ),
         default_factory=list,
     )

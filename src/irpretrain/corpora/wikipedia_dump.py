@@ -68,7 +68,7 @@ class Options(Section):
     )
     page_seconds: float = option(
         60.0,
-        "Limit of processor time per page; a page above it is skipped, counted and named.",
+        "Limit of processor time per page; others are skipped, counted and named.",
         unit="s",
         gt=0,
     )
@@ -78,10 +78,7 @@ class Options(Section):
         default_factory=list,
     )
     keep: list[Part] = option(
-        description=(
-            "Text to keep beside prose: captions (of files in the text), tables (one line "
-            "per row), galleries (their captions)."
-        ),
+        description=("Text to keep beside prose; tables have one line per row, galleries their captions."),
         default_factory=list,
     )
     formula_word: str = option(

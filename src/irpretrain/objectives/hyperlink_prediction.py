@@ -61,8 +61,8 @@ class Options(Section):
     )
     unlinked_anchor: Literal["none", "preferred"] = option(
         "none",
-        "hp: anchor (`masking.anchor_ratio`) beside a document that the segment does not "
-        "link: none (paper), or the preferred document's.",
+        "hp: anchor (`masking.anchor_ratio`) for a document that the segment does not link: "
+        "none (paper), or the preferred document's.",
     )
     segments_per_document: int | None = option(
         None, "Maximum query segments per article; null: all.", unit="segments", ge=1

@@ -30,7 +30,7 @@ class Options(PresetOptions):
         ..., "Sections that compete: the children of one node, or all of the article."
     )
     positive: Literal["random", "deepest-first"] = option(
-        ..., "Preferred section: at random, or the first at the article's deepest level or one above."
+        ..., "Preferred section: a random one, or the first at the deepest level or one above."
     )
     minimum_words: int = option(
         ..., "Sections with fewer words of their own do not compete.", unit="words", ge=1

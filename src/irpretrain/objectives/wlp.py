@@ -23,8 +23,7 @@ class Options(Section):
     type: Literal["wlp"] = option(..., "This objective.")
     sentence: Literal["random", "first"] = option(
         "random",
-        "Sentence of the first section: any (Chang et al.; PHP, section 4.2), or the first "
-        "(PHP, section 2.2).",
+        "Sentence of the first section: any, or the first.",
     )
     minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
     negatives: int = option(

@@ -47,7 +47,7 @@ class Options(PresetOptions):
     predictor: str | None = option(None, "Key of `predictors`; null with agreement strict.")
     axioms: list[Axiom] | None = option(
         None,
-        "With agreement strict: the axioms that must agree; null: all nine. A predictor has its own list.",
+        "With agreement strict: the axioms that must agree; null: all nine.",
         min_length=1,
     )
     strict_ties: Literal["allowed", "refused"] = option(

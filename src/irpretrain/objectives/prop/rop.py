@@ -71,14 +71,14 @@ class Options(PresetOptions):
     minimum_count: int = option(..., "Minimum occurrences of a word in the collection.", unit="words", ge=1)
     rare_words: Literal["excluded", "counted"] = option(
         ...,
-        "Whether words under `minimum_count` count in document length and in totals.",
+        "Whether words under `minimum_count` count in lengths and totals.",
     )
     subsampling_threshold: float = option(..., "Threshold t of word2vec's sub-sampling; 0: none.", ge=0)
     subsampling_minimum_count: int = option(
         ..., "Words with fewer occurrences are always kept.", unit="words", ge=0
     )
     subsampling_keep: Literal["word2vec-paper", "word2vec-code"] = option(
-        ..., "Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f as in word2vec's code; at most 1."
+        ..., "Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f; at most 1."
     )
     support: Literal["vocabulary", "document-and-sample"] = option(
         ...,
@@ -93,8 +93,7 @@ class Options(PresetOptions):
     )
     score_smoothing: Literal["normalised", "unnormalised"] = option(
         ...,
-        "For document-and-sample: score sets by P(w|D) normalised over the support, or by "
-        "P(w|D) of equation 3.",
+        "For document-and-sample: P(w|D) normalised over the support, or that of equation 3.",
     )
     ties: Literal["second", "drop"] = option(
         "second", "Equal likelihoods: prefer the second set (Algorithm 1, line 16), or drop the pair."
