@@ -64,15 +64,17 @@ def page(catalogue: Catalogue) -> str:
 
 
 def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Iterator[str]:
-    """The facts of an entry. A long fact that an entry above has in the same words is only named.
+    """The facts of an entry. A long fact that an entry above has in the same words is only named, and so is a short one
+    if the reader is sent to that entry anyway.
 
     `places` says in which entry each fact was told; it is filled here.
     """
     yield f"{entry.label}. {entry.what}\n"
+    facts = [(*fact, places.setdefault(fact, name)) for fact in _facts(name, entry)]
+    sent_to = {place for _, text, place in facts if place != name and len(text.split()) >= LONG_FACT}
     above: dict[str, list[str]] = {}
-    for title, text in _facts(name, entry):
-        place = places.setdefault((title, text), name)
-        if place == name or len(text.split()) < LONG_FACT:
+    for title, text, place in facts:
+        if place not in sent_to:
             yield f"- {title}: {text}" if title else f"- {text}"
         elif (fact := title or "remarks").lower() not in above.setdefault(place, []):
             above[place].append(fact.lower())
