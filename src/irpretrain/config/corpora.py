@@ -84,7 +84,7 @@ class CorpusConfig(SourceConfig):
         "case is ignored. null: the format's endings.",
         min_length=1,
     )
-    shards: int = option(1, "Pieces that are processed independently. Results do not depend on it.", ge=1)
+    shards: int = option(1, "Pieces that are processed independently. No effect on results.", ge=1)
     passage_words: int | None = option(
         None,
         "Cut documents into passages of this many words, with ids <id>#<n>.",
@@ -104,7 +104,7 @@ class CorpusConfig(SourceConfig):
         unit="records",
     )
     expected: Expected | None = option(
-        None, "Exact number of records, skipped ones included. Another number is refused.", unit="records"
+        None, "Exact number of records, skipped ones included; another one is refused.", unit="records"
     )
     entry: str | None = option(None, ENTRY)
 
@@ -132,7 +132,7 @@ class FileConfig(SourceConfig):
         unit="records",
     )
     expected: Expected | None = option(
-        None, "Exact number of records, duplicates included. Another number is refused.", unit="records"
+        None, "Exact number of records, duplicates included; another one is refused.", unit="records"
     )
 
     @property
@@ -173,7 +173,7 @@ def check_measures(given: Any) -> Any:
 class DatasetConfig(Section):
     """A test collection: corpus, queries and judgements."""
 
-    label: str = option("", "Name in tables; default: the key.")
+    label: str = option("", "Name in tables; null: the key.")
     corpus: str = option(..., "Key of the corpus to search.")
     queries: TopicsConfig = option(..., "Queries (topics).")
     qrels: QrelsConfig = option(..., "Relevance judgements.")
@@ -193,11 +193,11 @@ class DatasetConfig(Section):
     )
     validation_measure: str = option("nDCG@20", "Measure that decides on validation folds.")
     unjudged_queries: Literal["drop", "refuse"] = option(
-        "drop", "Queries without a relevant document: dropped and counted, or an error."
+        "drop", "Queries without a relevant document: drop, or an error."
     )
     unknown_documents: Literal["ignore", "refuse"] = option(
         "ignore",
-        "Judgements of documents outside the corpus: kept and counted, or an error.",
+        "Judgements of documents outside the corpus: keep, or an error.",
     )
     entry: str | None = option(None, ENTRY)
 

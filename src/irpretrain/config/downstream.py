@@ -115,9 +115,7 @@ class DownstreamTrainingConfig(Section):
     """Fine-tuning with a fresh output layer."""
 
     batch_size: int = option(..., "Sequences a step.", unit="sequences", ge=1)
-    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
-        ..., "Peak rates; the examples that choose decide.", min_length=1
-    )
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option(..., "Peak rates.", min_length=1)
     epochs: int = option(..., "Passes over the training data; the best epoch is kept.", ge=1)
     dropout: float | None = option(
         0.1, "Dropout of all layers and before the output layer; null: the model's own.", ge=0, lt=1
@@ -130,9 +128,7 @@ class DownstreamTrainingConfig(Section):
         description="Threads, precision, device, batches.", default_factory=TrainingComputeConfig
     )
     prediction_batch: int = option(32, "Sequences predicted at once.", unit="sequences", ge=1)
-    log_every: int = option(
-        50, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
-    )
+    log_every: int = option(50, "Steps between status lines.", unit="steps", ge=1)
     keep_models: bool = option(False, "Keep the fine-tuned models beside their predictions.")
 
     @model_validator(mode="after")
@@ -150,10 +146,8 @@ class QuestionAnsweringConfig(DownstreamTrainingConfig):
     """Extractive question answering."""
 
     batch_size: int = option(24, "Windows a step.", unit="windows", ge=1)
-    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
-        [3e-5], "Peak rates; the questions that choose decide.", min_length=1
-    )
-    epochs: int = option(4, "Passes over the training windows; the best epoch is kept.", ge=1)
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option([3e-5], "Peak rates.", min_length=1)
+    epochs: int = option(4, "Passes over the data; the best epoch is kept.", ge=1)
     max_length: int = option(
         384,
         "Maximum length of question and window with special tokens.",
@@ -183,9 +177,9 @@ class SentenceTasksConfig(DownstreamTrainingConfig):
 
     batch_size: int = option(32, "Examples a step.", unit="examples", ge=1)
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(
-        [2e-5, 3e-5, 4e-5, 5e-5], "Peak rates; the examples that choose decide.", min_length=1
+        [2e-5, 3e-5, 4e-5, 5e-5], "Peak rates.", min_length=1
     )
-    epochs: int = option(3, "Passes over the training set; the best epoch is kept.", ge=1)
+    epochs: int = option(3, "Passes over the data; the best epoch is kept.", ge=1)
     max_length: int = option(
         128,
         "Maximum length; in a pair the longer sentence is cut first.",

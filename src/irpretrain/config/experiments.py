@@ -18,10 +18,10 @@ from irpretrain.papers.files import known_papers
 class SelectionConfig(Section):
     """Held-out queries that choose among a model's snapshots. Test queries are refused here."""
 
-    dataset: str = option(..., "Key of the data set. Every snapshot ranks all its queries zero-shot.")
+    dataset: str = option(..., "Key of the data set.")
     measure: str = option(
         "nDCG@20",
-        "Measure whose best mean decides; on a tie the earlier snapshot wins.",
+        "Measure whose best mean decides.",
     )
     candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
 
@@ -34,7 +34,7 @@ class SelectionConfig(Section):
 class ModelConfig(Section):
     """A model to pre-train. Without tasks it is the encoder with an untrained score head."""
 
-    label: str = option("", "Name in tables; default: the key.")
+    label: str = option("", "Name in tables; null: the key.")
     start: str = option("encoder", "encoder, or the key of the model whose weights are the start.")
     encoder: EncoderConfig | None = option(
         None, "Encoder of this model and of those that start from it; null: section `encoder`."

@@ -43,4 +43,4 @@ class GraphConfig(Section):
         le=1,
     )
     memory_mb: int = option(4000, "Memory of the joins; larger joins use disk.", unit="MB", ge=256)
-    threads: int = option(2, "Threads of the joins. Results do not depend on it.", unit="threads", ge=1)
+    threads: int = option(2, "Threads of the joins. No effect on results.", unit="threads", ge=1)

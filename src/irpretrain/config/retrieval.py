@@ -58,7 +58,7 @@ Smoothing = Annotated[float, Field(gt=0, le=1)]
 class SweepConfig(Section):
     """The parameter grid for tuning a first stage."""
 
-    measure: str = option("RR@10", "Measure whose best mean decides; on a tie the first in the grid wins.")
+    measure: str = option("RR@10", "Measure whose best mean decides.")
     k1: list[K1] = option([0.6, 0.9, 1.2, 2.0, 4.0, 7.0, 10.0, 14.0, 18.0], "Of BM25.", min_length=1)
     b: list[B] = option([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], "Of BM25.", min_length=1)
     mu: list[Mu] = option(
@@ -116,9 +116,9 @@ MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
 class DependenceConfig(Section):
     """Sequential dependence (Metzler and Croft, 2005): weights of the three parts of a query."""
 
-    terms: float = option(0.8, "Weight of the single terms, which may have weights of their own.", ge=0)
+    terms: float = option(0.8, "Weight of the single terms.", ge=0)
     ordered: float = option(0.1, "Weight of neighbouring terms as a phrase, #od1.", ge=0)
-    unordered: float = option(0.1, "Weight of neighbouring terms in any order within a window, #uw.", ge=0)
+    unordered: float = option(0.1, "Weight of neighbouring terms within a window, #uw.", ge=0)
     window: int = option(8, "Size of that window.", unit="words", ge=2)
 
 
@@ -136,10 +136,10 @@ class RunConfig(FileConfig):
         None, "Documents taken of each query; null: `retrieval.depth`.", unit="documents", ge=1
     )
     unknown_documents: Literal["refuse", "drop"] = option(
-        "refuse", "Documents outside the corpus: an error, or dropped and counted."
+        "refuse", "Documents outside the corpus: an error, or drop."
     )
     missing_queries: Literal["refuse", "ignore"] = option(
-        "refuse", "Queries of the data set without a document: an error, or counted."
+        "refuse", "Queries without a document: an error, or ignored."
     )
     entry: str | None = option(None, ENTRY)
 
@@ -266,9 +266,7 @@ class RetrievalConfig(Section):
         "lucene", "Stop words of index and queries: Lucene's 33, or none."
     )
     indri: IndriConfig = option(description="First stages of model indri.", default_factory=IndriConfig)
-    threads: int = option(
-        2, "Threads of indexing and search. Results do not depend on it.", unit="threads", ge=1
-    )
+    threads: int = option(2, "Threads of indexing and search. No effect on results.", unit="threads", ge=1)
     memory_mb: int = option(2048, "Java heap.", unit="MB", ge=256)
 
     def parameters_of(self, model: RankingModel) -> dict[str, float]:
@@ -302,7 +300,7 @@ class PassagesConfig(Section):
     )
     most: int | None = option(
         30,
-        "Maximum passages per document, evenly spaced; null: all.",
+        "Maximum passages per document; null: all.",
         unit="passages",
         ge=1,
     )

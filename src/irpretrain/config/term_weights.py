@@ -79,9 +79,7 @@ class TermTrainingConfig(Section):
     compute: SharedComputeConfig = option(
         description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
     )
-    log_every: int = option(
-        10, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
-    )
+    log_every: int = option(10, "Steps between status lines.", unit="steps", ge=1)
 
     @model_validator(mode="after")
     def _check_length(self) -> Self:
@@ -160,7 +158,7 @@ class TermWeightsConfig(Section):
         None,
         "Another passage weighting whose predictions are used; only scale and square_root count then.",
     )
-    scale: float = option(100.0, "N: an integer weight is round(N·y) (equation 4). Unused by tf.", gt=0)
+    scale: float = option(100.0, "N: an integer weight is round(N·y) (equation 4).", gt=0)
     square_root: bool = option(False, "Use round(N·√y) for weights above 0.")
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of output layer, dropout and data order.")
 

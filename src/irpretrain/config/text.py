@@ -8,7 +8,7 @@ from irpretrain.config.base import Section, option
 
 
 class TextConfig(Section):
-    """Words of the language model, and the text of a document."""
+    """Words, and the text of a document."""
 
     words: Literal["alphanumeric", "letters"] = option(
         ..., "A word is a run of letters and digits, or of letters alone; always lower-cased."

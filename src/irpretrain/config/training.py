@@ -19,7 +19,7 @@ class OptimiserConfig(Section):
     """AdamW with linear warm-up, and decay."""
 
     learning_rate: float = option(2e-5, "Peak learning rate.", gt=0)
-    warmup: float = option(0.1, "Share of the steps with a linearly rising rate.", ge=0, le=1)
+    warmup: float = option(0.1, "Share of the steps with a rising rate.", ge=0, le=1)
     decay: Literal["linear", "none", "step"] = option(
         "linear",
         "After warm-up the rate falls to 0, stays, or stays and then becomes `later_rate`.",
@@ -36,7 +36,7 @@ class OptimiserConfig(Section):
     weight_decay: float = option(0.01, "Decoupled weight decay; not for biases and LayerNorm.", ge=0)
     betas: tuple[float, float] = option((0.9, 0.999), "Adam's decay rates.")
     epsilon: float = option(1e-8, "Adam's epsilon.", gt=0)
-    bias_correction: bool = option(True, "Adam's bias correction; BERT's own optimiser has none.")
+    bias_correction: bool = option(True, "Adam's bias correction.")
     clip: float | None = option(1.0, "Maximum gradient norm; null: no clipping.", gt=0)
     clip_by: Literal["all", "tensor"] = option(
         "all", "Norm of all gradients together, or of each tensor alone (released PROP)."

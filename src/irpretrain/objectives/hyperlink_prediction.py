@@ -69,7 +69,7 @@ class Options(Section):
     )
     positives_per_segment: int | None = option(
         None,
-        "Maximum groups per segment, each with another preferred document; null: all (equation 3).",
+        "Maximum groups per segment; null: all (equation 3).",
         unit="groups",
         ge=1,
     )

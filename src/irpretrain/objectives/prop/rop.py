@@ -47,33 +47,25 @@ class Options(PresetOptions):
         unit="pairs",
         ge=1,
     )
-    set_size_mean: float = option(
-        3.0, "Poisson mean of the set size; zeros are drawn again.", unit="words", gt=0
-    )
-    set_size_most: int = option(
-        20, "Maximum set size; larger draws are repeated.", unit="words", ge=1, le=1000
-    )
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(
-        ..., "Words never drawn and not counted in document length."
-    )
+    set_size_mean: float = option(3.0, "Poisson mean of the set size, zeros excluded.", unit="words", gt=0)
+    set_size_most: int = option(20, "Maximum set size.", unit="words", ge=1, le=1000)
+    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(..., "Words neither drawn nor counted.")
     stemming: Literal["none", "porter"] = option(
         "none",
         "porter: the model is over Porter stems; a drawn stem is written as one of its words.",
     )
-    background: Literal["word-counts", "document-frequencies"] = option(
-        ..., "Source of the collection model P(w|C)."
-    )
+    background: Literal["word-counts", "document-frequencies"] = option(..., "Source of P(w|C).")
     mu: float | Literal["mean-document-length"] = option(
         "mean-document-length",
         "Dirichlet prior.",
         unit="words",
     )
-    minimum_count: int = option(..., "Minimum occurrences of a word in the collection.", unit="words", ge=1)
+    minimum_count: int = option(..., "Minimum occurrences in the collection.", unit="words", ge=1)
     rare_words: Literal["excluded", "counted"] = option(
         ...,
         "Whether words under `minimum_count` count in lengths and totals.",
     )
-    subsampling_threshold: float = option(..., "Threshold t of word2vec's sub-sampling; 0: none.", ge=0)
+    subsampling_threshold: float = option(..., "Threshold t of sub-sampling; 0: none.", ge=0)
     subsampling_minimum_count: int = option(
         ..., "Words with fewer occurrences are always kept.", unit="words", ge=0
     )
@@ -96,7 +88,7 @@ class Options(PresetOptions):
         "For document-and-sample: P(w|D) normalised over the support, or that of equation 3.",
     )
     ties: Literal["second", "drop"] = option(
-        "second", "Equal likelihoods: prefer the second set (Algorithm 1, line 16), or drop the pair."
+        "second", "Equal likelihoods: prefer the second set, or drop the pair."
     )
     short_document_pieces: int = option(
         ..., "Shorter documents are skipped with probability `short_document_skip`.", unit="word pieces", ge=0
