@@ -11,7 +11,7 @@ DOCUMENTS = Contract(
     "documents",
     "A corpus shard: one row per document, in corpus order (part, position).",
     (
-        Column("document_id", pa.string(), "unique in its collection; used in runs and qrels"),
+        Column("document_id", pa.string(), "unique in its collection"),
         *PLACE,
         Column("title", pa.string(), "title, or empty"),
         Column("url", pa.string(), "address, or empty"),
@@ -76,7 +76,7 @@ LINKS = Contract(
         *PLACE,
         Column("segment", pa.int16(), "segment of the anchor's first character in the source"),
         Column("section", pa.int16(), "section of the anchor in the source"),
-        Column("start", pa.int32(), "first character of the anchor in the source's body", "characters"),
+        Column("start", pa.int32(), "start of the anchor in the source's body", "characters"),
         Column("end", pa.int32(), "end of the anchor in the source's body", "characters"),
         Column("target", pa.string(), "normalised title of the target, before redirects"),
         Column("see_also", pa.bool_(), "the anchor is in a See Also section"),
@@ -113,7 +113,7 @@ HYPERLINKS = Contract(
         Column(
             "strong",
             pa.bool_(),
-            "the target's first anchor of the source is in its first segment (graph.first_segment)",
+            "the target's first anchor of the source is in its first segment",
         ),
         Column("section", pa.int16(), "section of the first anchor in the source"),
     ),
@@ -154,8 +154,7 @@ WORD_COUNTS = Contract(
         Column(
             "stem_documents",
             pa.int64(),
-            "documents in which it is the first word of its Porter stem; the sum over a "
-            "stem's words is its document frequency",
+            "documents in which it is the first word of its Porter stem",
             "documents",
         ),
     ),

@@ -23,7 +23,7 @@ GROUPS = Contract(
         Column(
             "queries",
             list_of(QUERY_PART),
-            "a literal text, or (if document_id is not empty) the tokens start to end of a document",
+            "a literal text, or tokens start to end of the document document_id",
         ),
         Column(
             "documents",
@@ -35,7 +35,7 @@ GROUPS = Contract(
         Column(
             "scores",
             list_of(pa.float32()),
-            "score behind the preference, one per sequence (ROP: log-likelihood of the word set)",
+            "score behind the preference, one per sequence",
         ),
         Column(
             "anchors",
@@ -57,7 +57,7 @@ _DOCUMENT_QUERY = (
 
 DOCUMENT_QUERIES = Contract(
     "document_queries",
-    "Pseudo-queries of a corpus shard, or a data set's queries with their relevant documents, in corpus order.",
+    "Pseudo-queries of a corpus shard, or queries with their relevant documents, in corpus order.",
     _DOCUMENT_QUERY,
 )
 

@@ -10,7 +10,7 @@ TERM_TARGETS = Contract(
     "pair, in text order ([definitions](methods/deepct.md)).",
     (
         *PLACE,
-        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("document_id", pa.string(), "document, or query if queries are weighted"),
         Column("sample", pa.int32(), "row of that text, from 0; third key of the order"),
         Column("text", pa.string(), "text"),
         Column("judged", pa.int32(), "number of relevant queries (of a passage) or documents (of a query)"),
@@ -24,11 +24,11 @@ TERM_WEIGHTS = Contract(
     "Predicted weights for a corpus shard or a data set's queries: one row per text, in order.",
     (
         *PLACE,
-        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("document_id", pa.string(), "document, or query if queries are weighted"),
         Column(
             "terms",
             list_of(TERM_WEIGHT),
-            "distinct lower-cased words, sorted by code points; a repeated word has its largest weight",
+            "distinct lower-cased words, sorted",
         ),
     ),
 )
@@ -39,11 +39,11 @@ TERM_VECTORS = Contract(
     "Integer weights in place of term frequencies in an index: one row per text, in order.",
     (
         *PLACE,
-        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("document_id", pa.string(), "document, or query if queries are weighted"),
         Column(
             "terms",
             list_of(TERM_COUNT),
-            "distinct lower-cased words with weight 1 or more, not stemmed, sorted by code points",
+            "distinct lower-cased words with weight 1 or more, not stemmed, sorted",
         ),
     ),
 )
@@ -57,7 +57,7 @@ EXPANSIONS = Contract(
         Column(
             "queries",
             list_of(pa.string()),
-            "queries in the order of their draws; from a beam search, best first",
+            "queries in the order of their draws, or best first",
         ),
     ),
 )
@@ -94,7 +94,7 @@ _RUN = (
     Column("candidates", pa.string(), "first-stage run that is re-ranked"),
     Column("model", pa.string(), "model, or the first stage itself"),
     Column("regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"),
-    Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 without training"),
+    Column("seed", pa.int32(), "seed; 0 without training"),
 )
 
 PER_QUERY = Contract(
@@ -137,8 +137,8 @@ CLAIMS = Contract(
         Column(
             "measure",
             pa.string(),
-            "ir_measures' notation; AUC of a predictor, gain of an axiom, agreement with "
-            "one, or weight of the heaviest term",
+            "measure, AUC of a predictor, gain of an axiom, agreement with one, or weight "
+            "of the heaviest term",
         ),
         Column(
             "queries",

@@ -255,7 +255,7 @@ def _brief(schema: pa.Schema) -> str:
 
 
 PLACE: tuple[Column, ...] = (
-    Column("part", pa.int32(), "file of the corpus, in sorted order; first key of the order"),
+    Column("part", pa.int32(), "file of the corpus; first key of the order"),
     Column(
         "position",
         pa.int64(),
