@@ -64,9 +64,8 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (default and unit): meaning. Where the default does not show the type, the type is given. Where
-only a type stands, the default is null or empty. Of listed values the bold one is the default. *preset* `a` or `b`:
-`a` with preset paper, `b` with released ([Presets](#presets)).
+An entry reads: `key` (default and unit): meaning. Where only a type stands, the default is null or empty. Of listed
+values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released ([Presets](#presets)).
 """
 
 CLOSING = """
@@ -111,7 +110,7 @@ def config_reference() -> dict[str, str]:
             written.append(f"{_summary(model)}\n")
         written += _entries(title, model, places)
     for page, (heading, *_) in PAGES.items():
-        parts[page].insert(0, f"# {heading}\n\nGenerated; [how to read it]({INDEX}).")
+        parts[page].insert(0, f"# {heading}\n\n[How to read this page]({INDEX}).")
     contents = [f"- [{heading}]({page}){_keys(keys)}" for page, (heading, *keys) in PAGES.items()]
     parts[INDEX] = [HEADER, *contents, *parts[INDEX], CLOSING]
     return {f"{FOLDER}/{page}": "\n".join(lines).rstrip() + "\n" for page, lines in parts.items()}
