@@ -81,7 +81,7 @@ files in `resources/published`. For models whose objectives have one type, `mode
 [training](../../methods/training.md#recipes-of-the-papers) says which of them the paper states.
 """
 
-LONG_LINE = 12
+LONG_LINE = 10
 """Words from which on a description is not repeated."""
 
 
