@@ -33,8 +33,7 @@ The verdict follows from the 95 % interval of the difference and from the smalle
 - Of several data sets and candidates, those with the most seeds count, then those with the most queries.
 - Holm's correction runs over the tested claims of a paper.
 
-To add a claim, write it into `resources/claims/<paper>.yaml`: `better` and `worse` are the two sides, `effect` is the
-smallest effect of interest, `place` says where the paper makes the claim.
+To add a claim, write its two sides into `resources/claims/<paper>.yaml`.
 """
 
 
