@@ -81,7 +81,7 @@ files in `resources/published`. For models whose objectives have one type, `mode
 [training](../../methods/training.md#recipes-of-the-papers) says which of them the paper states.
 """
 
-LONG_LINE = 10
+LONG_LINE = 12
 """Words from which on a description is not repeated."""
 
 
@@ -110,7 +110,7 @@ def config_reference() -> dict[str, str]:
             written.append(f"{_summary(model)}\n")
         written += _entries(title, model, places)
     for page, (heading, *_) in PAGES.items():
-        parts[page].insert(0, f"# {heading}\n\n[How to read this page]({INDEX}).")
+        parts[page].insert(0, f"# {heading}\n\nGenerated; [how to read it]({INDEX}).")
     contents = [f"- [{heading}]({page}){_keys(keys)}" for page, (heading, *keys) in PAGES.items()]
     parts[INDEX] = [HEADER, *contents, *parts[INDEX], CLOSING]
     return {f"{FOLDER}/{page}": "\n".join(lines).rstrip() + "\n" for page, lines in parts.items()}
