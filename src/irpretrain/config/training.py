@@ -10,8 +10,8 @@ from irpretrain.config.base import Section, option
 
 Loss = Literal["hinge", "pair-softmax", "listwise"]
 LOSS_TEXT = (
-    "hinge: max(0, margin - s+ + s-) on raw scores. pair-softmax: 2(1 - p+), as in PROP's "
-    "code. listwise: cross-entropy of the first sequence (LCE)."
+    "hinge: max(0, margin - s+ + s-) on raw scores. pair-softmax: 2(1 - p+) with p the "
+    "softmax, as in PROP's code. listwise: cross-entropy of the first sequence (LCE)."
 )
 
 
