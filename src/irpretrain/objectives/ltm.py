@@ -36,17 +36,14 @@ class Options(Section):
     type: Literal["ltm"] = option(..., "This objective.")
     links: Literal["see-also", "symmetric"] = option(
         "see-also",
-        "Related articles: those in See Also, or those that link each other anywhere (not the paper's; "
-        "for too few See Also links).",
+        "Related articles: those in See Also, or those that link each other anywhere (not the paper's).",
     )
-    negatives: int = option(4, "Random documents of the collection, as negatives.", unit="documents", ge=1)
+    negatives: int = option(4, "Random documents.", unit="documents", ge=1)
     positives_per_document: int | None = option(
-        None, "Maximum groups per article, each with another linked article; null: all.", unit="groups", ge=1
+        None, "Maximum groups per article; null: all.", unit="groups", ge=1
     )
     minimum_words: int = option(1, "Shorter articles are not used.", unit="words", ge=1)
-    query_ends_at_see_also: bool = option(
-        True, "End the query before the first See Also section, whose list names the positives."
-    )
+    query_ends_at_see_also: bool = option(True, "End the query before the first See Also section.")
 
 
 class Choice(NamedTuple):

@@ -23,8 +23,7 @@ class Options(Section):
     title_field: str = option("ajName", "Title: the case's name.")
     body_fields: list[str] = option(
         ["qw"],
-        "Texts, joined by line ends: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, "
-        "pjjg the sentence.",
+        "Texts: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, pjjg the sentence.",
         min_length=1,
     )
 

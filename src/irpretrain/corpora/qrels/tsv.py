@@ -23,8 +23,8 @@ class Options(Section):
 
     columns: list[str] | None = option(
         None,
-        "Column names in order, for files without a header (query_id, document_id and relevance are "
-        "required); null: the first line is the header.",
+        "Column names in order (query_id, document_id, relevance), for files without a "
+        "header; null: the first line.",
         min_length=3,
     )
 

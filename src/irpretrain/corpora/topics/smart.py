@@ -17,8 +17,7 @@ class Options(Section):
     encoding: Encoding = option("utf-8", "Of the file.")
     identifiers: Literal["written", "counted"] = option(
         "written",
-        "written: as in `.I`. counted: 1, 2, 3, … in file order, as the judgements of Cranfield count its "
-        "queries.",
+        "written: as in `.I`. counted: 1, 2, 3, … in file order (Cranfield).",
     )
     fields: list[str] = option(["W"], "Letters of the query's fields, in this order.", min_length=1)
 
