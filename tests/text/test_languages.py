@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from language_cases import CASES, Case
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
@@ -27,6 +26,7 @@ from irpretrain.text.terms import read_terms
 from irpretrain.text.word_spans import word_spans
 from irpretrain.text.words import find_words, language_of, word_kind
 from irpretrain.wikipedia.segments import segments
+from language_cases import CASES, Case
 
 LETTERS = st.text("aßéΣİñ漢字かナーｶﾞ한국ि्का 。，x2²'-\u0301\u200d\n", max_size=12)
 
@@ -139,7 +139,14 @@ def test_statistics_say_their_language(tmp_path: Path) -> None:
     tables = {}
     for name in ("german", "dutch", ENGLISH):
         rows = [
-            {"document_id": "d", "part": 0, "position": 0, "title": "", "url": "", "body": CASES["german"].text}
+            {
+                "document_id": "d",
+                "part": 0,
+                "position": 0,
+                "title": "",
+                "url": "",
+                "body": CASES["german"].text,
+            }
         ]
         DOCUMENTS.write(tmp_path / "documents", rows)
         tables[name] = tmp_path / name
@@ -150,7 +157,7 @@ def test_statistics_say_their_language(tmp_path: Path) -> None:
     assert (terms.names, terms.language) == (["haus", "schlaf", "stadt"], "german")
     merge_counts([tables["german"]] * 2, tmp_path / "merged")
     assert read_totals(tmp_path / "merged").language == "german"
-    with pytest.raises(IntegrityError, match="its words are dutch, those of .* are german"):
+    with pytest.raises(IntegrityError, match=r"its words are dutch, those of .* are german"):
         merge_counts([tables["german"], tables["dutch"]], tmp_path / "merged")
 
 
