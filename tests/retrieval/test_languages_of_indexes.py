@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 from small_lucene import OPTIONS, write_documents, write_queries, write_vectors
 
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.retrieval import IndriConfig, RetrievalConfig
+from irpretrain.config.retrieval import IndriConfig, RetrievalConfig, TextRankConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENT_QUERIES
+from irpretrain.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.candidate_ranking import rank_candidates
+from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.positions import Positions, build_positions
+from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.text.languages import language, read_languages
 from irpretrain.text.statistics import count_words, merge_counts
@@ -180,3 +182,28 @@ def test_chinese_weights_and_positions(chinese: Path, tmp_path: Path) -> None:
     search_weighted(positions, asked, None, OPTIONS, tmp_path / "run.gz", "indri")
     run = read_run(tmp_path / "run.gz")
     assert {query: ranking[0][0] for query, ranking in run.items()} == {name: name for name in ASKED}
+
+
+def test_weights_of_chinese_words_without_training(chinese: Path, tmp_path: Path) -> None:
+    """Expansion and TextRank weigh our words, so that queries cut the same way find them."""
+    kind, documents = CHINESE.word_kind, chinese / "documents"
+    (tmp_path / "added.tsv").write_text("fraud\t电信网络\n", encoding="utf-8")
+    expand_documents(documents, tmp_path / "added.tsv", 2, CHINESE, tmp_path / "expanded")
+    weigh_by_textrank(documents, TextRankConfig(type="textrank"), OPTIONS, CHINESE, tmp_path / "ranked")
+    for name in ("expanded", "ranked"):
+        rows = TERM_VECTORS.read(tmp_path / name).to_pylist()
+        weights = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}
+        expected = {d: Counter(find_words(body, kind)) for d, body in CASES_OF_LAW.items()}
+        if name == "expanded":
+            assert weights == {
+                **expected,
+                "fraud": expected["fraud"] + Counter({"电信": 2, "信网": 2, "网络": 2}),
+            }
+        else:
+            assert all(weights[d].keys() <= expected[d].keys() and weights[d] for d in expected)
+        index_weights([tmp_path / name], kind, OPTIONS, tmp_path / f"index-{name}")
+        index = tmp_path / f"index-{name}"
+        lucene.search(index, chinese / "queries", "bm25", OPTIONS, tmp_path / "run.gz")
+        assert {q: ranking[0][0] for q, ranking in read_run(tmp_path / "run.gz").items()} == {
+            q: q for q in ASKED
+        }
