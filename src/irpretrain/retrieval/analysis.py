@@ -21,6 +21,9 @@ from irpretrain.text.words import language_of, word_finder
 TEXTS_AT_ONCE = 512
 """Texts in one call of Java."""
 
+MOST_KNOWN = 2_000_000
+"""Words in memory, about 0.5 GB, before those of the next texts are analysed anew: a corpus may have more words."""
+
 MARK = "qzxsepxzq7"
 """Stands between texts that are analysed in one call: a word that the analyser returns as it is."""
 
@@ -114,6 +117,8 @@ class LanguageAnalyser(Analyser):
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms of each text, in their order, repeated ones too."""
         cut = [self._find(text) for text in texts]
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
         self.learn(word for words in cut for word in words)
         return [[term for word in words for term in self._known[word]] for words in cut]
 

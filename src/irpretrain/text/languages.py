@@ -88,10 +88,6 @@ def read_languages() -> Mapping[str, Language]:
 
 
 def _row(name: str, values: dict[str, Any]) -> Language:
-    stop_list = values.get("stop_list")
+    stop_list = StopListFile(**values["stop_list"]) if "stop_list" in values else None
     abbreviations = frozenset(values.get("abbreviations", "").split())
-    return Language(
-        name,
-        **values
-        | {"stop_list": StopListFile(**stop_list) if stop_list else None, "abbreviations": abbreviations},
-    )
+    return Language(name, **{**values, "stop_list": stop_list, "abbreviations": abbreviations})
