@@ -48,14 +48,13 @@ configfile: CONFIG_FILE
 
 
 try:
-    layers = workflow.config_settings
-    source = " + ".join(os.path.relpath(path) for path in workflow.configfiles)
+    source = " + ".join(os.path.relpath(path) for path in internals.configuration_files(workflow))
     if IS_MODULE:
         source, last = "config of the module", dict(config)
         config = lay_overlays(CONFIG_FILE, last.pop("layers", []), last)
     # Snakemake knows nothing of layers, nor of what an overlay inherits.
-    elif not layers.replace_workflow_config:
-        config = lay_overlays(CONFIG_FILE, layers.configfiles, layers.config)
+    elif overlays := internals.overlays(workflow):
+        config = lay_overlays(CONFIG_FILE, *overlays)
     prepared = prepare(
         config,
         source,

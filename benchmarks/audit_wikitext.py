@@ -25,10 +25,10 @@ from audit_table import markdown, verdict
 from irpretrain.atomic import write_text
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora import wikipedia_dump
+from irpretrain.corpora.documents import wikipedia_dump
+from irpretrain.corpora.documents.wikipedia_dump import Options, Unparsed
 from irpretrain.corpora.embedded import installed_path, read_manifest, resolve
 from irpretrain.corpora.files import list_files
-from irpretrain.corpora.wikipedia_dump import Options, Unparsed
 from irpretrain.errors import InputError, IRPretrainError
 from irpretrain.progress import notice, progress
 from irpretrain.randomness import stream_key

@@ -25,7 +25,7 @@ def result_of_the_run():
     """What a run ends with, for the display and the log."""
     from irpretrain.screen.closing import closing_text
 
-    return closing_text(plan, prepared.missing, workflow.dag_settings.targets, STARTED)
+    return closing_text(plan, prepared.missing, internals.made_targets(workflow), STARTED)
 
 
 def planned_costs(jobs):

@@ -39,7 +39,9 @@ def _section(contract: Contract, places: dict[Column, str]) -> str:
             lines.append(_line(column))
         else:
             above.setdefault(place, []).append(f"`{column.name}`")
-    lines += [f"- As in [{place}](#{place}): {', '.join(names)}\n" for place, names in above.items()]
+    if above:
+        tables = (f"[{place}](#{place}): {', '.join(names)}" for place, names in above.items())
+        lines.append(f"- As in {'; '.join(tables)}\n")
     return f"## {contract.name}\n\n{contract.meaning}\n\n{''.join(lines)}"
 
 

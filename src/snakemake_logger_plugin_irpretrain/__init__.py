@@ -18,21 +18,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
+
 if TYPE_CHECKING:
     from irpretrain.screen.display import PlainDisplay
 
-NAME = "irpretrain"
-ATTRIBUTE = "irpretrain"
-"""Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`."""
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
 JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
-
-
-def has_display(settings: Any) -> bool:
-    """Whether Snakemake's output settings ask for the display, rather than for all that Snakemake says itself."""
-    asked = NAME in getattr(settings, "log_handler_settings", {NAME: None})
-    return asked and not (settings.dryrun or settings.verbose or settings.debug_dag)
 
 
 class LogHandler(LogHandlerBase):
@@ -96,13 +89,11 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _show_as_snakemake(self, record: logging.LogRecord) -> None:
-        from snakemake.logging import ColorizingTextHandler
-
+        from snakemake_logger_plugin_irpretrain.internals import usual_display
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
         if not hasattr(self, "_usual"):
-            stream = sys.stdout if self.common_settings.stdout else sys.stderr
-            self._usual = ColorizingTextHandler(nocolor=self.common_settings.nocolor, stream=stream)
+            self._usual = usual_display(self.common_settings)
             self._usual.setFormatter(self.formatter)
         if getattr(record, "event", None) == LogEvent.ERROR and not self.common_settings.verbose:
             record.msg = refusal(str(record.msg), sys.argv[1:])
@@ -131,7 +122,7 @@ class LogHandler(LogHandlerBase):
             self._take_error(str(record.msg))
 
     def _take_text(self, record: logging.LogRecord, display: PlainDisplay) -> None:
-        from snakemake.common import NOTHING_TO_BE_DONE_MSG
+        from snakemake_logger_plugin_irpretrain.internals import says_nothing_to_do
 
         text = str(record.msg)
         if record.levelno >= logging.ERROR:
@@ -139,7 +130,7 @@ class LogHandler(LogHandlerBase):
                 self._complaints.append(text)
         elif record.levelno == logging.WARNING:
             display.say(text)
-        elif text == NOTHING_TO_BE_DONE_MSG:
+        elif says_nothing_to_do(text):
             self._nothing_to_do = True
         elif not self._run:
             self._before.append(text)

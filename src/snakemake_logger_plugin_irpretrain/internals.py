@@ -4,10 +4,11 @@ tests/screen/test_snakemake_internals.py fails where Snakemake changes any of it
 """
 
 import atexit
+import logging
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -15,13 +16,13 @@ from typing import Any
 
 from snakemake import common, dag, io, jobs, rules
 from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
+from snakemake.logging import ColorizingTextHandler, logger
 from snakemake.output_index import OutputIndex
 from snakemake.settings.types import ExecMode, Quietness
 
 from irpretrain.garbage import search_rarely
 from irpretrain.near_names import did_you_mean
-from snakemake_logger_plugin_irpretrain import ATTRIBUTE, has_display
+from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
 USUAL_LIMIT = (100, 1)
 """Jobs, and seconds, of the limit that Snakemake has where the user sets none."""
@@ -49,6 +50,22 @@ def targets(workflow: Any) -> list[str]:
     from snakemake.cli import get_argument_parser
 
     return list(get_argument_parser().parse_known_args(sys.argv[1:])[0].targets)
+
+
+def made_targets(workflow: Any) -> Collection[str]:
+    """Return the targets of the run, once it has been planned."""
+    return workflow.dag_settings.targets  # type: ignore[no-any-return]
+
+
+def configuration_files(workflow: Any) -> Sequence[str | Path]:
+    """Return the files that the configuration comes from, the Snakefile's own first."""
+    return workflow.configfiles  # type: ignore[no-any-return]
+
+
+def overlays(workflow: Any) -> tuple[Sequence[str | Path], Mapping[str, Any]] | None:
+    """Return the files of `--configfile` and the keys of `--config`; None where they are the whole configuration."""
+    settings = workflow.config_settings
+    return None if settings.replace_workflow_config else (settings.configfiles, settings.config)
 
 
 def folder_of_this_process() -> str:
@@ -140,6 +157,18 @@ def say_after_dry_run(workflow: Any, text: Callable[[Jobs], str]) -> None:
 
 
 # The display, Snakemake's logger plugin `irpretrain`, where it is asked for
+
+
+def usual_display(settings: Any) -> logging.Handler:
+    """Return what shows a record as Snakemake does without the plugin."""
+    return ColorizingTextHandler(
+        nocolor=settings.nocolor, stream=sys.stdout if settings.stdout else sys.stderr
+    )
+
+
+def says_nothing_to_do(text: str) -> bool:
+    """Whether a text of Snakemake's says that all files are there."""
+    return text == common.NOTHING_TO_BE_DONE_MSG
 
 
 def tell_the_display(workflow: Any, **said: Any) -> None:

@@ -203,7 +203,11 @@ def test_the_default_is_valid():
         ("experiments.few-shot.seeds", [-1], ["experiments.few-shot.seeds.0", "greater than or equal to 0"]),
         ("finetuning.batch_sizes", [0], ["finetuning.batch_sizes.0", "greater than or equal to 1"]),
         ("finetuning.learning_rates", [0.0], ["finetuning.learning_rates.0", "greater than 0"]),
-        ("corpora.squad-dev.path", "", ["corpora.squad-dev.path", "at least 1 character"]),
+        (
+            "corpora.squad-dev.path",
+            "",
+            ["corpora.squad-dev.path", "at least 1 character"],
+        ),
         ("collections.target", [], ["collections.target: is empty"]),
         ("corpora.squad-train-passages", None, ["'squad-train-passages' is not in corpora"]),
     ],

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from any_bytes import records_or_refusal
 from cbor_writer import Unknown, dumps
 
-from irpretrain.corpora import car_paragraphs
+from irpretrain.corpora.documents import car_paragraphs
 from irpretrain.corpora.records import Document, Malformed, Query, Skipped
 from irpretrain.corpora.topics import car_outlines
 

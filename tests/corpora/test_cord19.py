@@ -13,8 +13,8 @@ from any_bytes import records_or_refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora import cord19
-from irpretrain.corpora.cord19 import Options, read
+from irpretrain.corpora.documents import cord19
+from irpretrain.corpora.documents.cord19 import Options, read
 from irpretrain.corpora.records import Document, Malformed, Skipped
 
 MAY = (

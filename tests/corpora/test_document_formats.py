@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from irpretrain.corpora import jsonl, parquet_files, tsv
+from irpretrain.corpora.documents import jsonl, parquet_files, tsv
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.errors import InputError
 

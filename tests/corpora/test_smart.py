@@ -7,7 +7,7 @@ from any_bytes import records_or_refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora import smart
+from irpretrain.corpora.documents import smart
 from irpretrain.corpora.records import Document, Malformed, Query, Share, Skipped
 from irpretrain.corpora.topics import smart as topics
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from irpretrain.corpora import squad
+from irpretrain.corpora.documents import squad
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.qrels import squad as squad_qrels
 from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped

@@ -10,8 +10,8 @@ import pytest
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora import lecard
 from irpretrain.corpora.collection import check_collection
+from irpretrain.corpora.documents import lecard
 from irpretrain.corpora.files import given_files
 from irpretrain.corpora.qrels import json_object, trec
 from irpretrain.corpora.qrels import letor as letor_qrels

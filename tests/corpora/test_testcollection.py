@@ -5,11 +5,11 @@ import pytest
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.config.malformed import MalformedConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.corpora import jsonl
+from irpretrain.corpora.documents import jsonl
+from irpretrain.corpora.documents.trectext import BARE_TEXT
 from irpretrain.corpora.losses import bare_texts, empty_documents
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.corpora.trectext import BARE_TEXT
 from irpretrain.errors import ConfigError, InputError
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora import doc_blocks
+from irpretrain.corpora.documents.trectext import BARE_TEXT, Options, read
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped
 from irpretrain.corpora.shards import write_shard
-from irpretrain.corpora.trectext import BARE_TEXT, Options, read
 from irpretrain.errors import InputError
 
 LATIN = Options(encoding="latin-1")

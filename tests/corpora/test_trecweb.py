@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora import doc_blocks
+from irpretrain.corpora.documents.trecweb import Options, read
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped
-from irpretrain.corpora.trecweb import Options, read
 
 PAGES = [
     b"""<DOC>

@@ -11,9 +11,9 @@ from any_bytes import records_or_refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irpretrain.corpora.documents.warc import Options, option_files, read, read_warc
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.corpora.spam_rankings import percentile_of
-from irpretrain.corpora.warc import Options, option_files, read, read_warc
 from irpretrain.errors import InputError
 
 INFO = b"""WARC/0.18

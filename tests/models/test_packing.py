@@ -27,18 +27,25 @@ from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.length_batches import packed_batches
 from irpretrain.models.packed_attention import Bounds, by_kernel, by_sequence, no_kernel
 from irpretrain.models.packed_encoder import unpacked
+from irpretrain.models.packed_families import FIRST_POSITION
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.training.fast_paths import packs, use_fast_paths
 from irpretrain.training.losses import mlm_loss_sum, ranking_loss
-from tiny_models import VOCABULARY, write_bert, write_distilbert, write_encoder
+from tiny_models import FAMILIES, VOCABULARY, write_bert, write_distilbert, write_encoder, write_family
 
 LONGEST = 12
 lengths_of_sequences = st.lists(st.integers(1, LONGEST), min_size=1, max_size=5)
 
 
 def of_blocks(
-    query: Tensor, key: Tensor, value: Tensor, asking: Bounds, asked: Bounds, dropout: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    asking: Bounds,
+    asked: Bounds,
+    dropout: float,
+    reach: int | None = None,
 ) -> Tensor:
     """One attention over all rows, in which a row sees those of its own sequence: what variable length means."""
     assert dropout == 0
@@ -47,7 +54,11 @@ def of_blocks(
         for bounds in (asking, asked)
     ]
     shares = torch.einsum("qhd,khd->hqk", query, key) / query.shape[-1] ** 0.5
-    shares = shares.masked_fill(owners[0][:, None] != owners[1][None], float("-inf")).softmax(-1)
+    shares = shares.masked_fill(owners[0][:, None] != owners[1][None], float("-inf"))
+    if reach is not None:
+        place = torch.arange(len(query))
+        shares = shares.masked_fill((place[:, None] - place[None]).abs() > reach, float("-inf"))
+    shares = shares.softmax(-1)
     return torch.einsum("hqk,khd->qhd", shares, value)
 
 
@@ -188,6 +199,74 @@ def test_a_given_bert_scores_the_same(tmp_path: Path, labels: int) -> None:
         model.packing = "on"
         torch.testing.assert_close(model(**batch), expected, rtol=1e-11, atol=1e-11)
     assert packs(model)
+
+
+@pytest.fixture(scope="module")
+def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """An encoder of each other type that can be packed, with an MLM head of its own; weights are large."""
+    folder = tmp_path_factory.mktemp("families")
+    return {
+        name: write_family(folder / name, name, with_mlm_head=True, initializer_range=0.2)
+        for name, (kind, *_) in FAMILIES.items()
+        if kind in FIRST_POSITION
+    }
+
+
+def batch_of_family(model: CrossEncoder, lengths: Sequence[int]) -> dict[str, Tensor]:
+    """As `batch_of`; ids are none of the padding's, and there is one type, which RoBERTa has no other than."""
+    batch = batch_of(lengths)
+    batch["input_ids"] = torch.where(
+        batch["attention_mask"].bool(),
+        batch["input_ids"] % (model.config.vocab_size - 5) + 5,
+        model.config.pad_token_id,
+    )
+    batch["token_type_ids"] = torch.zeros_like(batch["token_type_ids"])
+    return batch
+
+
+@pytest.mark.usefixtures("attention")
+@pytest.mark.parametrize("family", ["electra", "roberta", "xlm-roberta", "modernbert"])
+def test_other_families_give_what_their_padded_sequences_give(families: dict[str, Path], family: str) -> None:
+    """40 positions are more than ModernBERT's window."""
+    model = CrossEncoder.from_encoder(families[family]).double().train()
+    for lengths in ([1], [3, 40, 1, 17]):
+        batch = batch_of_family(model, lengths)
+        compare(model, batch, None)
+        compare(model, batch, batch["attention_mask"].bool())
+    assert packs(model)
+    usual = model.config._attn_implementation
+    model(**batch)
+    assert model.config._attn_implementation == usual
+
+
+@pytest.mark.parametrize("family", ["electra", "roberta", "xlm-roberta", "modernbert"])
+def test_re_rankers_and_weighers_of_other_families_pack_too(
+    families: dict[str, Path], family: str, tmp_path: Path
+) -> None:
+    trained = CrossEncoder.from_encoder(families[family])
+    trained.save(tmp_path / "model")
+    reranker = load_reranker(tmp_path / "model").double()
+    batch = batch_of_family(trained, [3, 40, 1])
+    weigher = TermWeightRegressor.from_encoder(families[family]).double().eval()
+    found = {}
+    for packing in ("off", "on"):
+        reranker.packing = weigher.packing = packing
+        with torch.inference_mode():
+            weights = weigher(batch["input_ids"], batch["attention_mask"])
+            found[packing] = [reranker(**batch), weights[batch["attention_mask"].bool()]]
+    for one, other in zip(found["off"], found["on"], strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("family", ["albert", "deberta-v3"])
+def test_families_with_attention_or_a_pooler_of_their_own_are_padded(tmp_path: Path, family: str) -> None:
+    model = CrossEncoder.from_encoder(write_family(tmp_path / family, family))
+    model.packing = "on"
+    assert not packs(model)
+
+
+def test_every_type_that_can_be_packed_is_tested(families: dict[str, Path]) -> None:
+    assert {FAMILIES[name][0] for name in families} == FIRST_POSITION.keys()
 
 
 def test_another_architecture_is_padded(tmp_path: Path) -> None:

@@ -284,9 +284,9 @@ def test_claims_on_settings_are_in_the_verdicts(files) -> None:
     with open(files[0] / "with" / "verdicts.csv", newline="") as handle:
         rows = list(csv.DictReader(handle))
     claims = {
-        (row["row"], row["kind"], row["against"]): row for row in rows if row["kind"].startswith("claim")
+        (row["row"], row["kind"], row["against"]): row for row in rows if row["kind"].startswith("mark")
     }
-    found = claims["II", "claim: worse", "setting I"]
+    found = claims["II", "mark: worse", "setting I"]
     assert (found["table"], found["dataset"], found["verdict"]) == ("ares_table2", "squad-train", REPRODUCED)
     assert (found["ours"], found["difference"]) == ("0.850000", "-0.050000")
     assert not any(row["table"] == "ares_diagnosis" for row in rows)

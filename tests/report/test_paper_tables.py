@@ -94,7 +94,7 @@ def test_marks_for_what_is_worse(run) -> None:
     assert [cell.ours.marks for cell in cells["bm25"]] == ["*", "*"]
     assert [cell.ours.marks for cell in cells["wikiformer"]] == ["", ""]
     (claim,) = cells["bert"][0].verdicts
-    assert (claim.outcome, claim.direction, claim.kind) == (REPRODUCED, "worse", "claim")
+    assert (claim.outcome, claim.direction, claim.kind) == (REPRODUCED, "worse", "mark")
     assert claim.reason == "worse, -0.250, p < 0.001"
     (claim,) = cells["harp"][0].verdicts
     assert (claim.outcome, claim.reason) == (OFF, "better, +0.030, p < 0.001")
@@ -223,7 +223,7 @@ def test_a_mark_holds_when_all_its_comparisons_do() -> None:
 
 def test_one_chip_for_the_claims_of_one_mark() -> None:
     def claim(outcome: str, against: str, mark: str = "†") -> Verdict:
-        return Verdict(outcome, "why", "claim", against, mark)
+        return Verdict(outcome, "why", "mark", against, mark)
 
     many = [claim(REPRODUCED, "A"), claim(NOT_RUN, "B"), claim(OFF, "C"), claim(REPRODUCED, "D", "*")]
     assert list(_chips(many)) == [
@@ -424,7 +424,7 @@ def test_a_table_of_one_regime_claims_nothing_of_another(run) -> None:
     """Table 4 marks BM25 as worse than Wikiformer fine-tuned, and says nothing of zero-shot."""
     table = _table(run, WIKIFORMER_YAML, "table4")
     regimes = {(v.kind, cell.regime) for cell in _here(table)["bm25"] for v in cell.verdicts}
-    assert regimes == {("claim", "full"), ("", "zero-shot")}
+    assert regimes == {("mark", "full"), ("", "zero-shot")}
 
 
 def test_files_of_three_papers(run, tmp_path: Path) -> None:
@@ -452,7 +452,7 @@ def test_files_of_three_papers(run, tmp_path: Path) -> None:
     with open(tmp_path / "one" / "verdicts.csv", newline="") as handle:
         verdicts = list(csv.DictReader(handle))
     assert len(verdicts) == sum(made[0]["verdicts"].values())
-    assert {v["kind"] for v in verdicts} == {"", "claim", "claim: worse"}
+    assert {v["kind"] for v in verdicts} == {"", "mark", "mark: worse"}
     keys = ("table", "row", "dataset", "candidates", "measure", "regime", "kind", "against")
     assert len({tuple(v[key] for key in keys) for v in verdicts}) == len(verdicts)
 

@@ -47,7 +47,9 @@ def test_gains_of_the_running_text() -> None:
 
 def test_a_claim_is_a_mark_that_every_value_carries() -> None:
     table = load_published(PROP_YAML).tables["table2"]
-    marks = {row: "".join(m.mark for m in table.claims(row, "full")) for row in ("ql", "ict", "prop-here")}
+    marks = {
+        row: "".join(m.mark for m in table.marks_of_row(row, "full")) for row in ("ql", "ict", "prop-here")
+    }
     assert marks == {
         "ql": "",
         "ict": "*",  # † stands at one of its ten values only

@@ -82,7 +82,7 @@ def test_gains_of_the_running_text(tables) -> None:
 
 def test_the_mark_speaks_of_every_baseline_and_stands_at_php_alone(tables) -> None:
     table = tables["table3"]
-    claimed = [mark.over for mark in table.claims("php", "full")]
+    claimed = [mark.over for mark in table.marks_of_row("php", "full")]
     assert claimed == [row.key for row in table.rows if row.key != "php"]
-    assert all(table.claims(row.key, "full") == [] for row in table.rows if row.key != "php")
+    assert all(table.marks_of_row(row.key, "full") == [] for row in table.rows if row.key != "php")
     assert tables["table5"].marks == []

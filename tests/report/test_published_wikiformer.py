@@ -62,7 +62,7 @@ def test_the_best_and_the_worst_of_the_running_text(tables) -> None:
 
 def test_claims_are_of_one_regime_and_say_worse(tables) -> None:
     def claims(table: str, row: str, regime: str) -> list[tuple[str, str, str]]:
-        return [(m.mark, m.over, m.direction) for m in tables[table].claims(row, regime)]
+        return [(m.mark, m.over, m.direction) for m in tables[table].marks_of_row(row, regime)]
 
     worse = [("*", "wikiformer", "worse")]
     assert claims("table2", "bert", "zero-shot") == worse

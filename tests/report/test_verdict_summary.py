@@ -47,8 +47,8 @@ def table(name: str, paper: str, *panels: list[Cell]) -> Table:
 
 
 NUMBER = Verdict(REPRODUCED, "near", "number")
-BETTER = Verdict(OFF, "worse", "claim", "BM25", "*")
-WORSE = Verdict(REPRODUCED, "worse", "claim", "QL", "*", "worse")
+BETTER = Verdict(OFF, "worse", "mark", "BM25", "*")
+WORSE = Verdict(REPRODUCED, "worse", "mark", "QL", "*", "worse")
 ABSENT, NOTHING = Verdict(NOT_RUN, "no data"), Verdict(NOTHING_PUBLISHED, "ours alone")
 TABLES = [
     table("headline", "", [cell("x", NOTHING)]),
@@ -68,8 +68,8 @@ def test_verdicts_are_counted_once_by_kind_and_outcome() -> None:
     assert of_tables(TABLES) == Counter(
         {
             ("a", "a_table1", "number", REPRODUCED): 1,
-            ("a", "a_table1", "claim", OFF): 1,
-            ("a", "a_table1", "claim", REPRODUCED): 1,
+            ("a", "a_table1", "mark", OFF): 1,
+            ("a", "a_table1", "mark", REPRODUCED): 1,
             ("a", "a_table1", "", NOT_RUN): 1,
             ("a", "a_table2", "", NOT_RUN): 1,
             ("a", "a_table2", "", NOTHING_PUBLISHED): 1,
@@ -83,15 +83,15 @@ def test_a_paper_is_the_sum_of_its_tables() -> None:
     assert [(row.paper, row.table, row.all) for row in rows] == [
         ("a", "", 6), ("a", "a_table1", 4), ("a", "a_table2", 2), ("b", "", 1), ("b", "b_table1", 1),
     ]  # fmt: skip
-    assert (rows[0].of(REPRODUCED), rows[0].of(REPRODUCED, "claim"), rows[0].of(NOT_RUN)) == (2, 1, 2)
+    assert (rows[0].of(REPRODUCED), rows[0].of(REPRODUCED, "mark"), rows[0].of(NOT_RUN)) == (2, 1, 2)
 
 
 def test_what_the_page_shows() -> None:
     views = summary_views(TABLES)
     assert [view["label"] for view in views] == ["A", "A, Table 1", "A, Table 2", "B", "B, Table 1"]
     first = {one["outcome"]: one for one in views[0]["counts"]}
-    assert first[REPRODUCED]["detail"] == "1 number, 1 claim"
-    assert first[OFF]["detail"] == "0 numbers, 1 claim"
+    assert first[REPRODUCED]["detail"] == "1 number, 1 mark"
+    assert first[OFF]["detail"] == "0 numbers, 1 mark"
     assert (first[NOT_RUN]["first"], first[NOTHING_PUBLISHED]["first"]) == ("a_table1", "a_table2")
     assert [one["count"] for one in views[3]["counts"]] == [0, 0, 1, 0, 0]
     assert views[3]["counts"][0]["first"] == ""
@@ -112,7 +112,7 @@ def test_tables_and_files_count_alike(config, results, tmp_path: Path) -> None:
         make_tables([path], config, ResultFiles(*results), tmp_path, files[-1])
         expected += of_tables(build_tables([load_published(path)], config, ResultFiles(*results)))
     assert of_files(files) == expected
-    assert {key[2] for key in expected} >= {"", "claim"}
+    assert {key[2] for key in expected} >= {"", "mark"}
     rows = write_summary(files, {"prop": "PROP"}, tmp_path)
     with open(tmp_path / "verdict_summary.csv", newline="") as file:
         written = list(csv.DictReader(file))

@@ -10,9 +10,9 @@ from irpretrain.report.cells import (
     Comparison,
     Ours,
 )
-from irpretrain.report.plans import Claim, Plan
+from irpretrain.report.plans import CellPlan, Mark
 from irpretrain.report.scores import RunName
-from irpretrain.report.verdicts import claim_verdict, decide, number_verdict
+from irpretrain.report.verdicts import decide, mark_verdict, number_verdict
 
 
 def _ours(mean: float, half: float) -> Ours:
@@ -45,32 +45,32 @@ def test_numbers(mean: float, half: float, outcome: str, reason: str) -> None:
 )
 def test_claims(difference: float, p: float, outcome: str, reason: str) -> None:
     comparison = Comparison("BERT", "†", difference, p, p <= 0.05)
-    found = claim_verdict(Claim("†", "BERT", "unused"), [comparison])
+    found = mark_verdict(Mark("†", "BERT", "unused"), [comparison])
     assert (found.outcome, found.reason, found.against, found.mark) == (outcome, reason, "BERT", "†")
 
 
 def test_a_claim_without_its_baseline() -> None:
-    found = claim_verdict(Claim("‡", "Transformer_ICT", "no such objective"), [])
+    found = mark_verdict(Mark("‡", "Transformer_ICT", "no such objective"), [])
     assert (found.outcome, found.reason) == (NOT_RUN, "its baseline was not run: no such objective")
 
 
 PRINTED = PublishedValue.parse("0.502")
-CLAIM = Claim("†", "BERT", "it was not run")
+CLAIM = Mark("†", "BERT", "it was not run")
 
 
 @pytest.mark.parametrize(
     ("said", "mean", "outcomes"),
     [
         ({"reason": "no experiment"}, None, [NOT_RUN]),
-        ({"printed": PRINTED, "claims": (CLAIM,)}, 0.5, [REPRODUCED]),
+        ({"printed": PRINTED, "marks": (CLAIM,)}, 0.5, [REPRODUCED]),
         ({"printed": PRINTED, "other_recipe": ("prop", "finetuning.epochs")}, 0.5, [OTHER_RECIPE]),
-        ({"claims": (CLAIM, CLAIM)}, 0.5, [NOT_RUN, NOT_RUN]),
+        ({"marks": (CLAIM, CLAIM)}, 0.5, [NOT_RUN, NOT_RUN]),
         ({"alone": "the paper has no such row"}, 0.5, [NOTHING_PUBLISHED]),
     ],
-    ids=["not run", "number before claims", "other recipe", "each claim", "alone"],
+    ids=["not run", "number before marks", "other recipe", "each mark", "alone"],
 )
 def test_one_policy_for_every_cell(said: dict, mean: float | None, outcomes: list[str]) -> None:
-    plan = Plan("row", "d", "bm25", "P@20", "full", **said)
+    plan = CellPlan("row", "d", "bm25", "P@20", "full", **said)
     decided = decide(plan, None if mean is None else _ours(mean, 0.001), tolerance=0.01)
     assert [verdict.outcome for verdict in decided] == outcomes
     assert decided[0].reason in (said.get("reason"), said.get("alone")) or decided[0].kind

@@ -23,7 +23,8 @@ from irpretrain.screen.display import PlainDisplay
 from irpretrain.screen.job_output import JobOutput
 from irpretrain.screen.live import LiveDisplay
 from irpretrain.screen.run_state import Job
-from snakemake_logger_plugin_irpretrain import ATTRIBUTE, LogHandler, has_display
+from snakemake_logger_plugin_irpretrain import LogHandler
+from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
 RULE_EXCEPTION = (
     'RuleException:\nCalledProcessError in file "/x/rules/corpora.smk", line 26:\n'

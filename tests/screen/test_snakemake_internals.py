@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import logging
+import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +21,7 @@ from snakemake.jobs import Job
 from snakemake.modules import ModuleInfo, WorkflowModifier
 from snakemake.output_index import OutputIndex
 from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
-from snakemake.settings.types import ExecMode, Quietness
+from snakemake.settings.types import ConfigSettings, ExecMode, OutputSettings, Quietness
 from snakemake.workflow import Workflow
 
 from snakemake_logger_plugin_irpretrain import internals
@@ -32,8 +35,34 @@ def main_process(**parts: Any) -> SimpleNamespace:
 
 def test_nothing_else_asks_for_what_is_private():
     texts = [(ROOT / "Snakefile").read_text(), *(path.read_text() for path in (ROOT / "rules").glob("*.smk"))]
-    asked = ("sys.argv", "atexit", "job_rate_limiter", "snakemake.cli", "snakemake.settings", "exec_mode")
+    asked = ("sys.argv", "atexit", "snakemake.cli", "snakemake.settings")
     assert [word for text in texts for word in asked if word in text] == []
+    documented = {"current_basedir"}
+    attributes = {name for text in texts for name in re.findall(r"\bworkflow\.(?!smk)(\w+)", text)}
+    assert attributes == documented
+    plugin = (ROOT / "src/snakemake_logger_plugin_irpretrain/__init__.py").read_text()
+    assert "snakemake." not in plugin
+
+
+def test_what_the_configuration_is_made_of(tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("seed: 4")
+    settings = ConfigSettings(configfiles=[mine], config={"seed": 3})
+    assert internals.overlays(main_process(config_settings=settings)) == ([mine], {"seed": 3})
+    whole = ConfigSettings(configfiles=[mine], replace_workflow_config=True)
+    assert internals.overlays(main_process(config_settings=whole)) is None
+    assert "self.configfiles.append(fp)" in inspect.getsource(Workflow.configfile)
+    assert "config_settings" in {field.name for field in fields(Workflow)}
+
+
+def test_what_snakemake_says_and_how_it_shows_it():
+    assert internals.says_nothing_to_do(
+        "Nothing to be done (all requested files are present and up to date)."
+    )
+    settings = OutputSettings(nocolor=True, stdout=True)
+    handler = internals.usual_display(settings)
+    assert isinstance(handler, logging.StreamHandler)
+    assert handler.stream is sys.stdout
 
 
 def test_the_targets_of_the_command_line(monkeypatch):

@@ -86,8 +86,8 @@ def test_other_architectures_are_told_too(
     tmp_path: Path, tiny_encoder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     distilbert = load_reranker(write_distilbert(tmp_path / "distilbert"))
-    assert list(slow_paths(distilbert.bert, ComputeConfig(precision="bf16"), GPU, False)) == [
-        "padding is computed, because the model is no BERT"
+    assert list(slow_paths(distilbert.encoder, ComputeConfig(precision="bf16"), GPU, False)) == [
+        "padding is computed, because encoders of type distilbert are never packed"
     ]
     capfd.readouterr()
     for _ in range(2):  # a line is said once a job

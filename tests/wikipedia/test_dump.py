@@ -12,12 +12,12 @@ from synthetic_dumps import HEAD, dump, page
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, HYPERLINKS, LINKS
-from irpretrain.corpora import wikipedia_dump
+from irpretrain.corpora.documents import wikipedia_dump
+from irpretrain.corpora.documents.wikipedia_dump import Options
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.pieces import read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped
 from irpretrain.corpora.shards import write_shard
-from irpretrain.corpora.wikipedia_dump import Options
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.article_parser import article_parser

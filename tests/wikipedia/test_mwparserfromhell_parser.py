@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from irpretrain.corpora.documents.wikipedia_dump import Options, language_of, read, read_unparsed
 from irpretrain.corpora.embedded import installed_path, read_manifest
-from irpretrain.corpora.wikipedia_dump import Options, language_of, read, read_unparsed
 from irpretrain.wikipedia.article import Article, Link, Section
 from irpretrain.wikipedia.article_parser import article_parser as own_parser
 from irpretrain.wikipedia.mwparserfromhell_parser import article_parser

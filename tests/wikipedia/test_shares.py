@@ -14,9 +14,9 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces
 from irpretrain.corpora.collection import check_collection
+from irpretrain.corpora.documents.wikipedia_dump import Options, read
 from irpretrain.corpora.records import Document, Malformed, Share
 from irpretrain.corpora.shards import write_shard
-from irpretrain.corpora.wikipedia_dump import Options, read
 from irpretrain.errors import InputError
 from irpretrain.provenance import sidecar_path
 from irpretrain.wikipedia.guarded_parser import GuardedParser

@@ -4,7 +4,7 @@
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.read import Catalogue, read_catalogue
@@ -12,26 +12,24 @@ from irpretrain.generated_pages import write_or_check
 
 HEADER = """# Data sets
 
-Generated from `resources/datasets` by `make docs`; do not edit. Each file there describes one data set.
-[A new data set](tutorials/new-dataset.md) is one more file.
+Generated from `resources/datasets` by `make docs`; do not edit. [A new data set](tutorials/new-dataset.md) is one more
+file there.
 
-The project contains none of these data sets and downloads nothing. This command prints what is there, what is missing,
-and, for free files, the commands that fetch them (`curl … -o data/… && md5sum -c`):
+The project downloads nothing. This command prints what is there, what is missing, and, for free files, the commands
+that fetch them:
 
 ```sh
 snakemake --cores 1 datasets
 ```
 
-It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files under `data/`
-(`data_folder` of the configuration) of the working directory or of the project, by the names below.
+It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files under `data/` (`data_folder` of
+the configuration) of the working directory or of the project, by the names below.
 
-| state | meaning |
-|---|---|
-| verified | every file is the published one, by checksum or number of records |
-| present | every file is there; for some, neither checksum nor number is known |
-| incomplete | files are missing; they are listed |
-| broken | a file is not the published one (size, checksum, number of records or files), or is unreadable |
-| missing | no file is there |
+- verified: every file is the published one, by checksum or number of records
+- present: every file is there; for some, neither checksum nor number is known
+- incomplete: files are missing; they are listed
+- broken: a file is not the published one, or is unreadable
+- missing: no file is there
 
 A file is verified once, and again after its size or time changes. Optional files do not change the state.
 
@@ -45,12 +43,15 @@ experiments:
 
 Corpus, queries, judgements, folds and runs are filled in from here. The name works in `collections`, `train_on`,
 `select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own `path` and a
-data set with its own `corpus` are not changed.
+data set with its own `corpus` are not changed. [ir_datasets](corpora.md#ir_datasets) has some under names of its own,
+given below.
 
 - **Missing files stop nothing else.** With `skip_absent`, an experiment without its files is left out, and its cells
   read "not run: ...".
 - **Wrong files stop the run** before they are read. So does a corpus with another number of records.
 """
+LONG_FACT = 5
+"""Words from which a fact is told once and then only named."""
 
 
 def page(catalogue: Catalogue) -> str:
@@ -63,24 +64,29 @@ def page(catalogue: Catalogue) -> str:
 
 
 def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Iterator[str]:
-    """The facts of an entry. A fact that an entry above has in the same words is only named.
+    """The facts of an entry. A long fact that an entry above has in the same words is only named, and so is a short one
+    if the reader is sent to that entry anyway.
 
     `places` says in which entry each fact was told; it is filled here.
     """
     yield f"{entry.label}. {entry.what}\n"
+    facts = [(*fact, places.setdefault(fact, name)) for fact in _facts(name, entry)]
+    sent_to = {place for _, text, place in facts if place != name and len(text.split()) >= LONG_FACT}
     above: dict[str, list[str]] = {}
-    for title, text in _facts(name, entry):
-        place = places.setdefault((title, text), name)
-        if place == name:
+    for title, text, place in facts:
+        if place not in sent_to:
             yield f"- {title}: {text}" if title else f"- {text}"
         elif (fact := title or "remarks").lower() not in above.setdefault(place, []):
             above[place].append(fact.lower())
     yield from (f"- As for [{place}](#{place}): {', '.join(titles)}." for place, titles in above.items())
-    yield f"- Files: {', '.join(_file(path, file) for path, file in entry.files.items())}"
+    yield "- " + "; ".join(_files(entry.files))
 
 
-def _file(path: str, file: SourceFile) -> str:
-    return f"`{path}`" + " (optional)" * file.optional
+def _files(files: Mapping[str, SourceFile]) -> Iterator[str]:
+    """The files that a data set needs, then the optional ones."""
+    for heading, optional in (("Files", False), ("optional", True)):
+        if paths := [f"`{path}`" for path, file in files.items() if file.optional == optional]:
+            yield f"{heading}: {', '.join(paths)}"
 
 
 def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
@@ -95,7 +101,7 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "Fields", entry.fields
     if entry.ir_datasets:
         identifiers = [f"`{name}`" for names in entry.ir_datasets.values() for name in names]
-        yield "In [ir_datasets](corpora.md#ir_datasets)", ", ".join(identifiers)
+        yield "ir_datasets", ", ".join(identifiers)
     if entry.papers:
         yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
     sections = {"corpora": "Corpora", "datasets": "Data sets", "first_stages": "Runs of others"}

@@ -6,7 +6,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from irpretrain.claims.files import Claims, claims_file, has_claims, read_claims
+from irpretrain.claims.files import Claim, Claims, claims_file, has_claims, read_claims
 from irpretrain.claims.verdicts import MEANINGS
 from irpretrain.config import Config, load_config
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
@@ -18,25 +18,22 @@ from irpretrain.resources import project_directory
 
 HEADER = """# Claims of the papers
 
-Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper and the comparison
-that tests it. A run answers the claims whose two sides its experiments run: in the report, in
-`results/tables/<paper>_claims.md` and in `results/claims.csv` ([columns](contracts.md#claims)).
+Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper. Behind it stands
+the comparison that tests it: `php – prop, full` is the model `php` minus the model `prop`, both in the regime `full`.
+The answers of a run are in its report and in `results/claims.csv` ([columns](contracts.md#claims)).
 
-A verdict follows from the 95 % interval of the difference, in the claim's direction, and from the smallest effect of
-interest:
+The verdict follows from the 95 % interval of the difference and from the smallest effect of interest:
 
 {meanings}
 
-- Runs are paired over queries; a query's value is its mean over the seeds that both sides have. The interval does not
-  hold what other seeds would add. So a supported difference also has its sign in every seed.
-- "90 % of" asks whether the better side reaches that share of the worse one; the smallest effect is then 0.
+- Runs are paired over queries. A query's value is its mean over the seeds that both sides have.
+  The interval does not cover other seeds.
+- "90 % of" asks whether the better side reaches that share of the worse one. The smallest effect is then 0.
 - AUC, agreement with an axiom and shares of weight have intervals of their own, which count as independent.
-- The experiments that show a paper answer its claims: on the data set and candidates with the most seeds, then with the
-  most queries.
-- Holm's correction runs over the claims of a paper that were tested.
+- Of several data sets and candidates, those with the most seeds count, then those with the most queries.
+- Holm's correction runs over the tested claims of a paper.
 
-To add a claim, write it into `resources/claims/<paper>.yaml`: `better` and `worse` name a model with its regime, a
-first stage, a predictor or a weighting; `effect` is the smallest effect of interest, `place` where the paper says so.
+To add a claim, write its two sides into `resources/claims/<paper>.yaml`.
 """
 
 
@@ -47,18 +44,30 @@ def claims_page(claims: Sequence[Claims]) -> str:
 
 
 def _section(claims: Claims) -> str:
-    lines = [
-        f"## {read_paper(claims.paper).name}\n",
-        "| claim | says | tested by | in |",
-        "|---|---|---|---|",
-    ]
+    """The claims of a paper by the configuration that tests them, the default first."""
+    default, untested = "Tested with `config.yaml`:", "Not testable here:"
+    lines: dict[str, list[str]] = {default: []}
     for name, claim in claims.claims.items():
-        tested, where = f"not testable here: needs {claim.needs}", ""
         if claim.sides:
-            tested = " – ".join(claim.texts) + (f", {claim.measure}" if claim.measure else "")
-            where = f"`{claim.overlay.removeprefix('configs/')}`"
-        lines.append(f"| {name} | {claim.says} | {tested} | {where} |")
-    return "\n".join(lines) + "\n"
+            comparison = f"`{_comparison(claim)}`" + (f", {claim.measure}" if claim.measure else "")
+            lines.setdefault(f"Tested with `{claim.overlay}`:", []).append(
+                f"- **{name}**: {claim.says} {comparison}"
+            )
+        else:
+            lines.setdefault(untested, []).append(f"- **{name}**: {claim.says} Needs {claim.needs}.")
+    heads = sorted((head for head in lines if lines[head]), key=lambda head: head == untested)
+    parts = [
+        f"## {read_paper(claims.paper).name}",
+        *(f"{head}\n\n" + "\n".join(lines[head]) for head in heads),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _comparison(claim: Claim) -> str:
+    """The two sides. A regime that both share is named once."""
+    better, worse = claim.texts
+    name, _, regime = better.rpartition(", ")
+    return f"{name if name and worse.endswith(f', {regime}') else better} – {worse}"
 
 
 def name_faults(claims: Claims, configs: Mapping[str, Config]) -> Iterator[str]:

@@ -20,7 +20,7 @@ class AttributionConfig(Section):
     )
     query: str | None = option(
         None,
-        "Query id. null, with `text` null: the query on which the models disagree most.",
+        "Query id; null without `text`: the query on which the models disagree most.",
         coerce_numbers_to_str=True,
     )
     text: str | None = option(None, "Your own query text; needs `document`.", min_length=1)
@@ -33,7 +33,7 @@ class AttributionConfig(Section):
     regime: Literal["zero-shot"] = option("zero-shot", "Which weights of the models.")
     seed: int = option(1, "Seed of the models.", ge=0)
     baseline: BaselinePiece = option(
-        "pad", "Token that replaces every word piece at the start of the integral; special tokens stay."
+        "pad", "Token that replaces every word piece at the start of the integral."
     )
     steps: int = option(50, "Points of the integral.", unit="points", ge=2)
 

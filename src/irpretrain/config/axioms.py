@@ -32,15 +32,11 @@ Temperature = Annotated[float, Field(ge=1e-9)] | Literal["calibrated"]
 class CalibrationConfig(Section):
     """Search for the temperature `calibrated` (docs/methods/ares.md)."""
 
-    documents: int = option(1000, "Documents drawn at random by the seed.", unit="documents", ge=1)
-    per_document: int = option(
-        4, "Pseudo-queries of each document at every temperature tried.", unit="queries", ge=1
-    )
+    documents: int = option(1000, "Documents drawn by the seed.", unit="documents", ge=1)
+    per_document: int = option(4, "Pseudo-queries of each document.", unit="queries", ge=1)
     lowest: float = option(1e-4, "Smallest temperature tried.", ge=1e-9)
     highest: float = option(1.0, "Largest temperature tried.", ge=1e-9)
-    precision: float = option(
-        0.01, "The search ends when its steps are smaller than this share of the temperature.", gt=0, le=1
-    )
+    precision: float = option(0.01, "Smallest step, as a share of the temperature.", gt=0, le=1)
 
     @model_validator(mode="after")
     def _check_bounds(self) -> CalibrationConfig:
@@ -53,23 +49,19 @@ class PseudoQueriesConfig(Section):
     """Pseudo-queries from the contrastive term distribution (ARES, section 4.1)."""
 
     per_document: int = option(10, "Pseudo-queries of each document.", unit="queries", ge=2)
-    length_mean: float = option(
-        3.0, "Poisson mean of the query length; zeros are drawn again.", unit="words", gt=0
-    )
-    length_most: int = option(
-        20, "Maximum query length; larger draws are repeated.", unit="words", ge=1, le=1000
-    )
+    length_mean: float = option(3.0, "Poisson mean of the query length, zeros excluded.", unit="words", gt=0)
+    length_most: int = option(20, "Maximum query length.", unit="words", ge=1, le=1000)
     lengths: Literal["document", "query"] = option(
         "document",
-        "One length for all queries of a document, so that any two make a pair; or one a query.",
+        "One length for all queries of a document, or one a query.",
     )
     support: Literal["document", "collection"] = option(
-        "collection", "Words that can be drawn: those of the document, or the whole vocabulary (equation 6)."
+        "collection", "Words that can be drawn: the document's, or the whole vocabulary (equation 6)."
     )
     temperature: Temperature = option(
         "calibrated",
-        "Divides γ before the softmax of equation 6. calibrated: each collection gets the value at which "
-        "pseudo-queries rank their documents most like the paper's.",
+        "Divides γ in equation 6. calibrated: the value at which pseudo-queries rank their "
+        "documents most like the paper's.",
     )
     calibration: CalibrationConfig = option(
         description="How the temperature `calibrated` is found.", default_factory=CalibrationConfig
@@ -78,8 +70,8 @@ class PseudoQueriesConfig(Section):
     mu: float | Literal["mean-document-length"] = option(
         "mean-document-length", "Dirichlet prior of P(w|D) in equation 3.", unit="words"
     )
-    stop_list: StopList = option("inquery", "Words never drawn and not counted in document length.")
-    minimum_count: int = option(1, "Minimum occurrences of a word in the collection.", unit="words", ge=1)
+    stop_list: StopList = option("inquery", "Words neither drawn nor counted.")
+    minimum_count: int = option(1, "Minimum occurrences in the collection.", unit="words", ge=1)
 
     def at(self, temperature: float) -> PseudoQueriesConfig:
         """Return the same options with this temperature."""
@@ -109,7 +101,7 @@ class WordVectorsConfig(Section):
     negatives: int = option(5, "Noise words per context word.", ge=1)
     epochs: int = option(5, "Passes over the collection.", unit="epochs", ge=1)
     learning_rate: float = option(
-        0.025, "Initial rate; it falls to 0.0001. A few million words need more, such as 0.1.", gt=0
+        0.025, "Initial rate; it falls to 0.0001. Small collections need more, such as 0.1.", gt=0
     )
     minimum_count: int = option(5, "Words with fewer occurrences have no vector.", unit="words", ge=1)
     most_words: int | None = option(
@@ -121,37 +113,32 @@ class AxiomsConfig(Section):
     """Values of the axioms; definitions in docs/methods/axioms.md."""
 
     stemming: Literal["none", "porter"] = option(
-        "porter", "Words with the same stem are the same term, except in the similarities of REG and STM."
+        "porter", "Words with one stem are one term (not in REG and STM)."
     )
     stop_list: StopList = option(
         "inquery",
-        "Words that are no terms: dropped from queries and document length, but they keep their positions.",
+        "Words that are no terms; they keep their positions.",
     )
     bm25: Bm25Config = option(
         description="BM25 of the RANK axiom.", default_factory=lambda: Bm25Config(k1=3.8, b=0.87)
     )
     rank_depth: int = option(50, "Deeper ranks count as +∞.", unit="documents", ge=1)
     rank_lengths: Literal["exact", "lucene"] = option(
-        "exact", "Document lengths in BM25: exact, or in one lossy byte as in Lucene."
+        "exact", "Document lengths in BM25: exact, or one lossy byte as in Lucene."
     )
     ql_mu: float | Literal["mean-document-length"] = option(
         "mean-document-length", "Dirichlet prior of REP-QL.", unit="words"
     )
     missing_terms: Literal["worst", "skipped"] = option(
         "worst",
-        "PROX when the document lacks a query term. worst: worse than any document with all terms. "
-        "skipped: computed from the present terms.",
+        "PROX when the document lacks a query term. worst: worst value. skipped: from the present terms.",
     )
-    stm_2_threshold: float = option(
-        0.05, "STM-2 compares matched terms if the STM-1 similarities differ by less than this.", ge=0
-    )
+    stm_2_threshold: float = option(0.05, "STM-2 compares terms if STM-1 differs by less.", ge=0)
     stm_3_threshold: float = option(
         0.6, "STM-3 counts words whose similarity to the document is above this.", ge=-1, le=1
     )
-    threads: int = option(2, "Threads of RANK. Results do not depend on it.", unit="threads", ge=1)
-    memory_mb: int = option(
-        4000, "Memory for building postings. Results do not depend on it.", unit="MB", ge=256
-    )
+    threads: int = option(2, "Threads of RANK. No effect on results.", unit="threads", ge=1)
+    memory_mb: int = option(4000, "Memory for building postings. No effect on results.", unit="MB", ge=256)
 
     @model_validator(mode="after")
     def _check_prior(self) -> AxiomsConfig:
@@ -166,44 +153,39 @@ class PredictorConfig(Section):
     """A preference predictor: chooses between two queries of a document by axioms (ARES, section 4.2)."""
 
     label: str = option(..., "Name in tables.")
-    collection: str = option(..., "Key of the collection whose pseudo-queries are the negatives.")
+    collection: str = option(..., "Key of the collection of the negatives.")
     dataset: str = option(
         ...,
-        "Key of the data set whose queries are positives for their relevant documents. Its corpus must be "
-        "in the collection.",
+        "Key of the data set whose queries are the positives. Its corpus must be in the collection.",
     )
     judged_terms: Literal["all", "held"] = option(
         "all",
-        "Terms of a positive query: all, or those its document holds (for support document, where a "
-        "missing term would mark the positive).",
+        "Terms of a positive query: all, or those its document holds (for support document).",
     )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
-        "Negative queries (table 2). I: any pseudo-query of the document. II: drawn by softmax(1 / RANK). "
-        "III: as I, where one has RANK 1. IV: those with RANK up to `setting_iv_rank`.",
+        "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
+        "/ RANK). III: as I, where one has RANK 1. IV: RANK up to `setting_iv_rank`.",
     )
     setting_iv_rank: int = option(5, "Largest RANK in setting IV.", unit="documents", ge=1)
     setting_iv_judged: Literal["all", "limited"] = option(
         "all",
-        "Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`. With all, the "
-        "predictor may prefer the worse RANK.",
+        "Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`.",
     )
-    axioms: list[Axiom] = option(list(AXIOMS), "Features; take a subset for an ablation.", min_length=1)
+    axioms: list[Axiom] = option(list(AXIOMS), "Features.", min_length=1)
     model: Literal["boosted", "forest"] = option(
-        "boosted", "XGBoost's boosted trees (paper) or its random forest (released loader)."
+        "boosted", "XGBoost's boosted trees (paper) or random forest (released loader)."
     )
     trees: int = option(100, "Trees.", unit="trees", ge=1)
     depth: int = option(6, "Largest depth of a tree.", ge=1, le=16)
     learning_rate: float = option(0.3, "Shrinkage of boosted trees.", gt=0, le=1)
-    test_share: float = option(0.1, "Share of documents whose pairs measure the AUC.", gt=0, lt=1)
-    folds: int = option(
-        2, "Cross-validation folds over the other documents; the best fold's model predicts.", ge=2
-    )
+    test_share: float = option(0.1, "Share of documents for the AUC.", gt=0, lt=1)
+    folds: int = option(2, "Folds over the other documents; the best fold's model predicts.", ge=2)
     most_pairs: int | None = option(None, "Number of pairs (random); null: all.", unit="pairs", ge=10)
-    bootstrap: int = option(1000, "Resamples of test documents for the AUC's interval.", ge=100)
+    bootstrap: int = option(1000, "Resamples for the AUC's interval.", ge=100)
     seeds: list[Annotated[int, Field(ge=0)]] = option(
         [1],
-        "Seeds of negatives, orientation, split and trees. The model of the first seed is used.",
+        "Seeds; the model of the first one is used.",
         min_length=1,
     )
 
@@ -215,11 +197,11 @@ class PredictorConfig(Section):
 
 
 class DiagnosisConfig(Section):
-    """For each axiom: how often a re-ranker agrees with the axiom on pairs of pseudo-queries."""
+    """How often a re-ranker agrees with each axiom on pairs of pseudo-queries."""
 
     label: str = option(..., "Name in tables.")
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
-    models: list[str] = option(..., "Keys of `models`, scored as they are (zero-shot).", min_length=1)
+    models: list[str] = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)
     pairs_per_document: int = option(2, "Random pairs of pseudo-queries of each.", unit="pairs", ge=1)
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the models.")

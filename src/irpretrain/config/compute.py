@@ -20,7 +20,7 @@ class ComputeConfig(Section):
 
     threads: int = option(
         1,
-        "Compute threads of a job, or of each of its processes, independent of --cores.",
+        "Compute threads of a job, or of each of its processes.",
         unit="threads",
         ge=1,
     )
@@ -38,17 +38,17 @@ class ComputeConfig(Section):
     )
     packing: Packing = option(
         "auto",
-        "Compute no padding (BERT only). auto: on a CPU, and on a GPU with torch's attention of variable "
-        "length. Results differ by rounding and dropout draws.",
+        "Compute no padding (BERT, RoBERTa, XLM-R, ELECTRA, ModernBERT). auto: on a CPU, and on a GPU with torch's "
+        "attention of variable length. Results differ by rounding and dropout draws.",
     )
     compile: bool = option(
         False,
-        "Compile BERT's layers except attention with torch.compile; needs a C++ compiler, and Triton on a "
+        "Compile BERT's layers with torch.compile; needs a C++ compiler, and Triton on a "
         "GPU. Results differ by rounding and dropout draws.",
     )
     checkpoint_minutes: float = option(
         10,
-        "Maximum time between two checkpoints; they begin after five seconds. 0: after every step or batch.",
+        "Maximum time between two checkpoints. 0: after every step or batch.",
         unit="minutes",
         ge=0,
     )
@@ -69,15 +69,14 @@ class TrainingComputeConfig(ComputeConfig):
 
     micro_batch_tokens: int | None = option(
         None,
-        "Split a step, in order, into micro-batches of at most this many word pieces; a larger group is "
-        "one. Replaces `accumulation`, which must be 1.",
+        "Split a step into micro-batches of at most this many word pieces; a larger group "
+        "is one. Replaces `accumulation`, which must be 1.",
         unit="word pieces",
         ge=1,
     )
     prefetch: Prefetch = option(
         "auto",
-        "Read the next three steps' batches in a separate thread. auto: only with a GPU. Does not change "
-        "results.",
+        "Read the next three batches in a separate thread. auto: only with a GPU. Does not change results.",
     )
 
     def reads_ahead(self, device: str) -> bool:
@@ -105,8 +104,7 @@ class SharedComputeConfig(TrainingComputeConfig):
     )
     processes: int = option(
         1,
-        "CPU processes (`device` cpu, without `gpus`) that share the micro-batches of every step, each "
-        "with `threads` threads.",
+        "CPU processes that share the micro-batches of every step, each with `threads` threads.",
         ge=1,
     )
 

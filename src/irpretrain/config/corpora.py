@@ -84,11 +84,10 @@ class CorpusConfig(SourceConfig):
         "case is ignored. null: the format's endings.",
         min_length=1,
     )
-    shards: int = option(1, "Pieces that are processed independently. Results do not depend on it.", ge=1)
+    shards: int = option(1, "Pieces that are processed independently. No effect on results.", ge=1)
     passage_words: int | None = option(
         None,
-        "Cut documents into passages of this many words, with ids <id>#<n>; a rest under half joins the "
-        "last one.",
+        "Cut documents into passages of this many words, with ids <id>#<n>.",
         unit="words",
         ge=1,
     )
@@ -101,11 +100,11 @@ class CorpusConfig(SourceConfig):
     )
     about: About | None = option(
         None,
-        "Approximate number of records for the cost estimate of a dry run. null: `expected`.",
+        "Approximate number of records, for the cost estimate; null: `expected`.",
         unit="records",
     )
     expected: Expected | None = option(
-        None, "Exact number of records, skipped ones included. Another number is refused.", unit="records"
+        None, "Exact number of records, skipped ones included; another one is refused.", unit="records"
     )
     entry: str | None = option(None, ENTRY)
 
@@ -129,11 +128,11 @@ class FileConfig(SourceConfig):
     )
     about: About | None = option(
         None,
-        "Approximate number of queries kept or relevant judgements for the cost estimate of a dry run.",
+        "Approximate number of queries kept or relevant judgements, for the cost estimate.",
         unit="records",
     )
     expected: Expected | None = option(
-        None, "Exact number of records, duplicates included. Another number is refused.", unit="records"
+        None, "Exact number of records, duplicates included; another one is refused.", unit="records"
     )
 
     @property
@@ -174,7 +173,7 @@ def check_measures(given: Any) -> Any:
 class DatasetConfig(Section):
     """A test collection: corpus, queries and judgements."""
 
-    label: str = option("", "Name in tables; default: the key.")
+    label: str = option("", "Name in tables; null: the key.")
     corpus: str = option(..., "Key of the corpus to search.")
     queries: TopicsConfig = option(..., "Queries (topics).")
     qrels: QrelsConfig = option(..., "Relevance judgements.")
@@ -186,21 +185,19 @@ class DatasetConfig(Section):
     )
     train_on: str | None = option(
         None,
-        "Key of the data set that fine-tunes models for this one: its first fold validates, the others "
-        "train. null: cross-validation in this data set's folds.",
+        "Key of the data set that fine-tunes models for this one: its first fold validates, "
+        "the others train. null: cross-validation here.",
     )
     measures: list[str] = option(
         ["nDCG@20", "P@20", "AP", "RR@10"], "Measures, in ir_measures' or trec_eval's notation.", min_length=1
     )
-    validation_measure: str = option(
-        "nDCG@20", "Measure that chooses epochs, batch sizes and learning rates on validation folds."
-    )
+    validation_measure: str = option("nDCG@20", "Measure that decides on validation folds.")
     unjudged_queries: Literal["drop", "refuse"] = option(
-        "drop", "Queries without a relevant document: dropped and counted, or an error."
+        "drop", "Queries without a relevant document: drop, or an error."
     )
     unknown_documents: Literal["ignore", "refuse"] = option(
         "ignore",
-        "Judgements of documents outside the corpus: kept for the measures and counted, or an error.",
+        "Judgements of documents outside the corpus: keep, or an error.",
     )
     entry: str | None = option(None, ENTRY)
 

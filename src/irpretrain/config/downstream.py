@@ -72,16 +72,15 @@ class DownstreamTaskConfig(Section):
     sentences: SentenceFilesConfig | None = option(None, "Files of a task of GLUE.")
     choose_on: Literal["development", "training"] | None = option(
         None,
-        "Data that choose epoch and learning rate: half of the development set (the other half tests), or "
-        "`held_out` of the training set. null: development for questions, training for sentences.",
+        "Data that choose epoch and rate: half of the development set (the other half "
+        "tests), or `held_out` of the training set. null: development for questions, "
+        "training for sentences.",
     )
     held_out: float = option(0.1, "Share of the training set that chooses.", gt=0, lt=1)
     sample_training: int | None = option(
         None, "Number of training examples (random); null: all.", unit="examples", ge=2
     )
-    sample_development: int | None = option(
-        None, "The same for the development set (for each, if there are two).", unit="examples", ge=2
-    )
+    sample_development: int | None = option(None, "The same for the development sets.", unit="examples", ge=2)
     training: dict[str, Any] = option(
         description="Changes to `question_answering` or `sentence_tasks` for this task.", default_factory=dict
     )
@@ -116,9 +115,7 @@ class DownstreamTrainingConfig(Section):
     """Fine-tuning with a fresh output layer."""
 
     batch_size: int = option(..., "Sequences a step.", unit="sequences", ge=1)
-    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
-        ..., "Peak rates; the examples that choose decide.", min_length=1
-    )
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option(..., "Peak rates.", min_length=1)
     epochs: int = option(..., "Passes over the training data; the best epoch is kept.", ge=1)
     dropout: float | None = option(
         0.1, "Dropout of all layers and before the output layer; null: the model's own.", ge=0, lt=1
@@ -131,9 +128,7 @@ class DownstreamTrainingConfig(Section):
         description="Threads, precision, device, batches.", default_factory=TrainingComputeConfig
     )
     prediction_batch: int = option(32, "Sequences predicted at once.", unit="sequences", ge=1)
-    log_every: int = option(
-        50, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
-    )
+    log_every: int = option(50, "Steps between status lines.", unit="steps", ge=1)
     keep_models: bool = option(False, "Keep the fine-tuned models beside their predictions.")
 
     @model_validator(mode="after")
@@ -148,28 +143,23 @@ class DownstreamTrainingConfig(Section):
 
 
 class QuestionAnsweringConfig(DownstreamTrainingConfig):
-    """Extractive question answering: predict start and end of the answer in windows of the text."""
+    """Extractive question answering."""
 
     batch_size: int = option(24, "Windows a step.", unit="windows", ge=1)
-    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
-        [3e-5], "Peak rates; the questions that choose decide.", min_length=1
-    )
-    epochs: int = option(4, "Passes over the training windows; the best epoch is kept.", ge=1)
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option([3e-5], "Peak rates.", min_length=1)
+    epochs: int = option(4, "Passes over the data; the best epoch is kept.", ge=1)
     max_length: int = option(
         384,
-        "Maximum length of question and window with their three special tokens.",
+        "Maximum length of question and window with special tokens.",
         unit="word pieces",
         ge=8,
     )
     question_length: int = option(64, "Maximum question length.", unit="word pieces", ge=1)
-    stride: int = option(
-        128, "Distance between window starts, as in BERT's code (not the overlap).", unit="word pieces", ge=1
-    )
+    stride: int = option(128, "Distance between window starts (not the overlap).", unit="word pieces", ge=1)
     answer_length: int = option(30, "Maximum length of a predicted answer.", unit="word pieces", ge=1)
     without_answer: Literal["first-token", "drop"] = option(
         "first-token",
-        "Training windows that do not hold a whole answer: target the first token [CLS] (BERT), or drop "
-        "the window.",
+        "Training windows without a whole answer: target [CLS] (BERT), or drop the window.",
     )
 
     @model_validator(mode="after")
@@ -183,16 +173,16 @@ class QuestionAnsweringConfig(DownstreamTrainingConfig):
 
 
 class SentenceTasksConfig(DownstreamTrainingConfig):
-    """Classification or regression of sentences, or pairs of them, from [CLS] (Devlin et al., 2019, section 4.1)."""
+    """Classification or regression of sentences or pairs (Devlin et al., 2019, section 4.1)."""
 
     batch_size: int = option(32, "Examples a step.", unit="examples", ge=1)
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(
-        [2e-5, 3e-5, 4e-5, 5e-5], "Peak rates; the examples that choose decide.", min_length=1
+        [2e-5, 3e-5, 4e-5, 5e-5], "Peak rates.", min_length=1
     )
-    epochs: int = option(3, "Passes over the training set; the best epoch is kept.", ge=1)
+    epochs: int = option(3, "Passes over the data; the best epoch is kept.", ge=1)
     max_length: int = option(
         128,
-        "Maximum length; in a pair the longer sentence is cut first, at its end.",
+        "Maximum length; in a pair the longer sentence is cut first.",
         unit="word pieces",
         ge=8,
     )
@@ -202,7 +192,7 @@ class DownstreamConfig(Section):
     """A comparison: every model, task and seed."""
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
-        None, "Papers whose tables and figures show it; null: all. It runs if `report.papers` lists one."
+        None, "Papers whose tables show it; null: all. It runs if `report.papers` lists one."
     )
     tasks: list[str] = option(..., "Keys of `downstream_tasks`.", min_length=1)
     models: list[str] = option(..., "Keys of `models`.", min_length=1)

@@ -18,12 +18,10 @@ from irpretrain.papers.files import known_papers
 class SelectionConfig(Section):
     """Held-out queries that choose among a model's snapshots. Test queries are refused here."""
 
-    dataset: str = option(
-        ..., "Key of the data set. Every snapshot and the last step rank all its queries zero-shot."
-    )
+    dataset: str = option(..., "Key of the data set.")
     measure: str = option(
         "nDCG@20",
-        "Measure whose best mean decides; on a tie the earlier snapshot wins. ir_measures' notation.",
+        "Measure whose best mean decides.",
     )
     candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
 
@@ -36,7 +34,7 @@ class SelectionConfig(Section):
 class ModelConfig(Section):
     """A model to pre-train. Without tasks it is the encoder with an untrained score head."""
 
-    label: str = option("", "Name in tables; default: the key.")
+    label: str = option("", "Name in tables; null: the key.")
     start: str = option("encoder", "encoder, or the key of the model whose weights are the start.")
     encoder: EncoderConfig | None = option(
         None, "Encoder of this model and of those that start from it; null: section `encoder`."
@@ -49,13 +47,12 @@ class ModelConfig(Section):
         description="Changes to `pretraining` for this model.", default_factory=dict
     )
     select_on: SelectionConfig | None = option(
-        None, "Keep the snapshot that is best on these queries (Wikiformer); null: keep the last step."
+        None, "Keep the snapshot that is best on these queries; null: the last step."
     )
     cross_encoder: str | None = option(
         None,
-        "A ready re-ranker: Hugging Face directory of a cross-encoder with one label, or two (score: "
-        "logit 1 minus logit 0), or embedded:<asset>. Zero-shot only. Other keys allowed: `label`, "
-        "`passages`.",
+        "A ready re-ranker, zero-shot only: Hugging Face directory, or embedded:<asset>. "
+        "Other keys allowed: `label`, `passages`.",
         min_length=1,
     )
     neural: NeuralConfig | None = option(
@@ -83,7 +80,7 @@ class ExperimentConfig(Section):
     """A comparison: every model, regime and seed on the candidates of one data set."""
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
-        None, "Papers whose tables and figures show it; null: all. It runs if `report.papers` lists one."
+        None, "Papers whose tables show it; null: all. It runs if `report.papers` lists one."
     )
 
     dataset: str = option(..., "Key of `datasets`.")
@@ -97,15 +94,13 @@ class ExperimentConfig(Section):
     )
     regimes: list[str] = option(
         description=(
-            "zero-shot, full, or few-shot-<n>: fine-tuning with n training queries "
-            "(`finetuning.few_shot_queries`). Empty without models."
+            "zero-shot, full, or few-shot-<n>: fine-tuning with n training queries. Empty without models."
         ),
         default_factory=list,
     )
     depths: list[Annotated[int, Field(ge=1)]] = option(
         description=(
-            "Cut candidates and re-ranked runs at these depths and measure recall (DeepCT, Table 4); shown "
-            "only in tables of depths."
+            "Cut candidates and re-ranked runs at these depths and measure recall (DeepCT, Table 4)."
         ),
         unit="documents",
         default_factory=list,
@@ -126,8 +121,8 @@ class EvaluationConfig(Section):
 
     test: Literal["paper", "t-test", "randomisation"] = option(
         "paper",
-        "Paired two-tailed t-test, or Fisher's randomisation test. paper: each table uses its paper's "
-        "test, the headline table the t-test.",
+        "Paired two-tailed t-test, or Fisher's randomisation test. paper: that of each "
+        "table's paper, for the headline table the t-test.",
     )
     permutations: int = option(100_000, "Draws of the randomisation test.", ge=100)
     correction: Literal["none", "holm"] = option(
@@ -140,8 +135,7 @@ class EvaluationConfig(Section):
     confidence: float = option(0.95, "Confidence of intervals.", gt=0, lt=1)
     intervals: Literal["seeds", "queries and seeds"] = option(
         "seeds",
-        "Intervals over several seeds. seeds: Student's t over the seeds' means. queries and seeds: a "
-        "bootstrap over both.",
+        "Intervals over several seeds: Student's t over their means, or a bootstrap over both.",
     )
 
 

@@ -38,7 +38,7 @@ class FinetuningConfig(SequenceConfig):
     )
     batch_sizes: list[Positive] = option(
         [16, 32],
-        "Ranking groups per step (a relevant document with its `negatives`); the validation fold chooses.",
+        "Ranking groups per step; the validation fold chooses.",
         unit="groups",
         min_length=1,
     )

@@ -12,41 +12,35 @@ class GraphConfig(Section):
 
     segment_words: int = option(
         128,
-        "Length of a segment, the unit in which PHP places anchors. A rest under half joins the segment "
-        "before.",
+        "Length of a segment; a rest under half joins the segment before.",
         unit="words",
         ge=8,
     )
     first_segment: Literal["lead", "document"] = option(
         "lead",
-        "First segment of a document for PHP's D1: the part of segment 0 inside the lead section, or all "
-        "of it.",
+        "First segment for PHP's D1: the part of segment 0 in the lead section, or all of it.",
     )
     title_case: Literal["first-letter", "case-sensitive"] = option(
-        "first-letter", "Whether a title always starts with a capital (Wikipedia), as siteinfo's `case` says."
+        "first-letter", "Whether a title always starts with a capital, as the dump's `case` says."
     )
     redirect_hops: int = option(
         4,
-        "Maximum redirects to follow from a link. Longer chains and circles count as red links.",
+        "Maximum redirects to follow from a link.",
         unit="redirects",
         ge=1,
         le=64,
     )
     mentions: Literal["none", "titles"] = option(
         "none",
-        "titles: exact mentions of other documents' titles are links too (for corpora without hyperlinks).",
+        "titles: exact mentions of other documents' titles are links (for corpora without hyperlinks).",
     )
     mention_characters: int = option(4, "Minimum title length for mentions.", unit="characters", ge=1)
-    mention_lower: bool = option(
-        False, "Also match titles with a small first letter; finds more links, and more common nouns."
-    )
+    mention_lower: bool = option(False, "Also match titles with a small first letter.")
     mention_document_share: float = option(
         0.2,
-        "Ignore titles mentioned in more than this share of the documents: mostly common nouns.",
+        "Ignore titles mentioned in more than this share of the documents.",
         gt=0,
         le=1,
     )
-    memory_mb: int = option(
-        4000, "Memory of the joins; larger joins use disk beside the output.", unit="MB", ge=256
-    )
-    threads: int = option(2, "Threads of the joins. Results do not depend on it.", unit="threads", ge=1)
+    memory_mb: int = option(4000, "Memory of the joins; larger joins use disk.", unit="MB", ge=256)
+    threads: int = option(2, "Threads of the joins. No effect on results.", unit="threads", ge=1)

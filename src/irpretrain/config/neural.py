@@ -11,9 +11,9 @@ from irpretrain.text.stop_words import StopList
 
 Embeddings = Literal["trained", "frozen"]
 EMBEDDINGS_TEXT = "Whether training changes the word vectors."
-DISTRIBUTED_TEXT = "Input of the distributed model: a word's character n-graphs, or its vector."
-MATCHES_TEXT = "Value of an exact match in the local model: 1, or the word's idf over the largest idf."
-COMBINATION_TEXT = "Add the two models' scores, or score the sum of their last hidden layers by a network."
+DISTRIBUTED_TEXT = "Input: a word's character n-graphs, or its vector."
+MATCHES_TEXT = "Value of an exact match: 1, or the word's idf over the largest idf."
+COMBINATION_TEXT = "Add the two scores, or score the sum of the last hidden layers by a network."
 PADDED_QUERY = "Maximum query length; shorter queries are padded."
 PADDED_DOCUMENT = "Maximum document length; shorter documents are padded."
 
@@ -25,12 +25,12 @@ class WordInputConfig(Section):
 
     collection: str = option(
         ...,
-        "Key of the collection of vocabulary and initial word vectors. It must hold the corpora of "
+        "Key of the collection of vocabulary and word vectors. It must hold the corpora of "
         "training and test.",
     )
     minimum_count: int = option(
         1,
-        "Words with fewer occurrences in the collection are unknown and skipped in queries and documents.",
+        "Words with fewer occurrences in the collection are skipped.",
         unit="words",
         ge=1,
     )
@@ -50,8 +50,7 @@ class KernelConfig(WordInputConfig):
     embeddings: Embeddings = option("trained", EMBEDDINGS_TEXT)
     kernels: int = option(
         11,
-        "Kernels: one for exact matches with mean 1; the others' means are the middles of equal intervals "
-        "of [-1, 1].",
+        "Kernels: one for exact matches; the others' means are the middles of equal intervals of [-1, 1].",
         ge=2,
     )
     sigma: float = option(0.1, "Standard deviation of the other kernels.", gt=0)

@@ -12,9 +12,7 @@ from irpretrain.config.compute import SharedComputeConfig
 from irpretrain.config.explain import explain
 from irpretrain.config.training import LOSS_TEXT, Loss, MaskingConfig, OptimiserConfig, SequenceConfig
 
-ACCUMULATION_TEXT = (
-    "Micro-batches per optimiser step. Processes that share a step share these; each has at least one."
-)
+ACCUMULATION_TEXT = "Micro-batches per optimiser step, of all processes together."
 
 
 class TaskConfig(Section):
@@ -24,16 +22,15 @@ class TaskConfig(Section):
     weight: float = option(1.0, "Weight of the ranking loss.", ge=0)
     mlm_weight: float = option(1.0, "Weight of the masked-language-model loss on these sequences.", ge=0)
     max_length: int | None = option(
-        None, "Replaces `pretraining.max_length` for this task; null: no change.", unit="word pieces", ge=8
+        None, "For this task; null: `pretraining.max_length`.", unit="word pieces", ge=8
     )
     query_length: int | None = option(
         None,
-        "Replaces `pretraining.query_length` for this task; null: no change (Wikiformer: 255 for LTM, "
-        "else 30).",
+        "For this task; null: `pretraining.query_length` (Wikiformer: 255 for LTM, else 30).",
         unit="word pieces",
         ge=1,
     )
-    loss: Loss | None = option(None, "Replaces `pretraining.loss` for this task; null: no change.")
+    loss: Loss | None = option(None, "For this task; null: `pretraining.loss`.")
     masking: dict[str, Any] | None = option(None, "Changes to `pretraining.masking` for this task.")
 
 
@@ -43,8 +40,7 @@ class PretrainingConfig(SequenceConfig):
     steps: int | None = option(None, "Optimiser steps; null with `epochs`.", unit="steps", ge=1)
     epochs: float | None = option(
         None,
-        "Instead of `steps`: enough steps for every task to read its ranking groups this many times (PHP: "
-        "HP 1, SHP 1, MRDS 2).",
+        "Instead of `steps`: passes of every task over its ranking groups (PHP: HP 1, SHP 1, MRDS 2).",
         unit="epochs",
         gt=0,
     )
@@ -53,23 +49,20 @@ class PretrainingConfig(SequenceConfig):
     )
     batch_groups: int = option(
         ...,
-        "Ranking groups per optimiser step, each with all its sequences: 64 pairs are PROP's batch of 128 "
-        "sequences.",
+        "Ranking groups per optimiser step: 64 pairs are PROP's batch of 128 sequences.",
         unit="groups",
         ge=1,
     )
     accumulation: int = option(1, ACCUMULATION_TEXT, ge=1)
     held_out_share: float = option(
         0.05,
-        "Share of documents whose ranking groups are not trained on: the probe tests the model on some of these "
-        "groups. 0: train on all groups, no probe.",
+        "Share of documents whose ranking groups test the model and do not train it. 0: none.",
         ge=0,
         le=0.5,
     )
     mixing: Literal["sum", "alternate"] = option(
         "sum",
-        "Several tasks: add their losses over one batch of each, or take one task a step, drawn in "
-        "proportion to its weight.",
+        "Several tasks: add their losses over one batch of each, or take one task a step, drawn by weight.",
     )
     loss: Loss = option(..., LOSS_TEXT)
     margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
@@ -80,16 +73,15 @@ class PretrainingConfig(SequenceConfig):
     )
     mlm_head_steps: int = option(
         0,
-        "First steps in which the MLM loss trains only a fresh MLM head, whose gradients would swamp the "
-        "ranking loss.",
+        "First steps in which the MLM loss trains only a fresh MLM head.",
         unit="steps",
         ge=0,
     )
     dropout: float | None = option(None, "Dropout of all layers; null: the encoder's own.", ge=0, lt=1)
     attention_dropout: float | None = option(
         None,
-        "Dropout of attention weights, in fine-tuning too; null: as `dropout`. A GPU trains without "
-        "padding only with 0.",
+        "Dropout of attention weights, in fine-tuning too; null: as `dropout`. A GPU packs "
+        "sequences only with 0.",
         ge=0,
         lt=1,
     )
@@ -105,9 +97,7 @@ class PretrainingConfig(SequenceConfig):
         unit="steps",
         default_factory=list,
     )
-    log_every: int = option(
-        10, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
-    )
+    log_every: int = option(10, "Steps between status lines.", unit="steps", ge=1)
 
     @model_validator(mode="after")
     def _check_length(self) -> Self:

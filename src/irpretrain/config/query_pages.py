@@ -28,7 +28,7 @@ class ChosenQueriesConfig(Section):
 
     gains: int = option(
         10,
-        "Queries with the largest gain of the right ranking over the left one; ties by id.",
+        "Queries with the largest gain of the right ranking over the left one.",
         unit="queries",
         ge=0,
     )
@@ -49,8 +49,7 @@ class PairAttributionsConfig(Section):
     queries: int = option(3, "The page's first queries.", unit="queries", ge=1)
     documents: int = option(
         3,
-        "Highest documents of each ranking, for each of these queries. Relevant documents on the page are "
-        "always included.",
+        "Highest documents of each ranking. Relevant documents on the page are always included.",
         unit="documents",
         ge=1,
     )
@@ -77,7 +76,7 @@ class QueryPageConfig(Section):
     depth: int = option(20, "Documents shown of each ranking.", unit="documents", ge=1)
     snippet_words: int = option(40, "Words shown of a document's text.", unit="words", ge=5)
     attributions: PairAttributionsConfig | None = option(
-        None, "Pairs whose scores the page can explain at a click; null: none (explaining runs the models)."
+        None, "Pairs whose scores the page can explain at a click; null: none."
     )
     megabytes: float = option(5, "Maximum size; a larger page is an error.", unit="MB", gt=0)
 

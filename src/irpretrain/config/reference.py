@@ -64,9 +64,8 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (default and unit): meaning. Where the default does not show the type, the type is given. Where
-only a type stands, the default is null or empty. Of listed values the bold one is the default. *preset* `a` or `b`:
-`a` with preset paper, `b` with released ([Presets](#presets)).
+An entry reads: `key` (default and unit): meaning. Where only a type stands, the default is null or empty. Of listed
+values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released ([Presets](#presets)).
 """
 
 CLOSING = """
@@ -160,10 +159,12 @@ def _entries(title: str, model: type[BaseModel], places: _Places) -> Iterator[st
         else:
             above.setdefault(place, []).append(f"`{name}`")
     yield from lines
-    yield from (
-        f"- As in [{_code(place)}]({_address(place, title)}): {', '.join(names)}."
-        for place, names in above.items()
-    )
+    if above:
+        places_above = (
+            f"[{_code(place)}]({_address(place, title)}): {', '.join(names)}"
+            for place, names in above.items()
+        )
+        yield f"- As in {'; '.join(places_above)}."
     if required:
         yield f"- Required sections: {', '.join(required)}."
 
@@ -285,7 +286,12 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
         kind = _type(field.annotation)
         if field.default is None:
             kind = kind.removesuffix(" or null")
-        shown = "" if default in ("`null`", "empty") else f"; {default}"
+        if default == f"*preset* {kind.replace(', ', ' or ')}":
+            kind, shown = default, ""  # the presets show every value
+        elif default.replace('"', "`").strip("`") == f"[{kind.removeprefix('list of ')}]":  # every value
+            shown = "; all"
+        else:
+            shown = "" if default in ("`null`", "empty") else f"; {default}"
         facts = f"{kind}{', ' * bool(unit)}{unit}{shown}"
     return f"- `{name}` ({facts}): {_linked(field.description or '')}".rstrip(": ")
 

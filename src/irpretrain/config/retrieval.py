@@ -33,15 +33,11 @@ class JelinekMercerConfig(Section):
 
 
 class IndriConfig(Section):
-    """First stages of model `indri`: analysis and smoothing.
-
-    DeepCT (section 6) speaks of Indri's standard stemming and stop words. The defaults are from Indri's documentation:
-    μ = 2500, Krovetz (quick start) and INQUERY's list.
-    """
+    """First stages of model `indri`. The defaults are from Indri's documentation."""
 
     stemmer: Literal["krovetz", "porter", "none"] = option("krovetz", "Stemmer.")
     stop_list: Literal["inquery", "lucene", "none"] = option(
-        "inquery", "Stop words: the 418 of INQUERY, which come with Indri, or Lucene's 33."
+        "inquery", "Stop words: INQUERY's 418, or Lucene's 33."
     )
     mu: float = option(2500.0, "Dirichlet prior.", unit="words", gt=0)
 
@@ -64,7 +60,7 @@ Smoothing = Annotated[float, Field(gt=0, le=1)]
 class SweepConfig(Section):
     """The parameter grid for tuning a first stage."""
 
-    measure: str = option("RR@10", "Measure whose best mean decides; on a tie the first in the grid wins.")
+    measure: str = option("RR@10", "Measure whose best mean decides.")
     k1: list[K1] = option([0.6, 0.9, 1.2, 2.0, 4.0, 7.0, 10.0, 14.0, 18.0], "Of BM25.", min_length=1)
     b: list[B] = option([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], "Of BM25.", min_length=1)
     mu: list[Mu] = option(
@@ -122,9 +118,9 @@ MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
 class DependenceConfig(Section):
     """Sequential dependence (Metzler and Croft, 2005): weights of the three parts of a query."""
 
-    terms: float = option(0.8, "Weight of the single terms, which may have weights of their own.", ge=0)
+    terms: float = option(0.8, "Weight of the single terms.", ge=0)
     ordered: float = option(0.1, "Weight of neighbouring terms as a phrase, #od1.", ge=0)
-    unordered: float = option(0.1, "Weight of neighbouring terms in any order within a window, #uw.", ge=0)
+    unordered: float = option(0.1, "Weight of neighbouring terms within a window, #uw.", ge=0)
     window: int = option(8, "Size of that window.", unit="words", ge=2)
 
 
@@ -136,17 +132,16 @@ class RunConfig(FileConfig):
     format: str = option("trec", "trec, tsv, or another one in docs/corpora.md.")
     order_by: Literal["score", "rank"] = option(
         "score",
-        "score: order by score; ranks that contradict it are an error. rank: order by rank and ignore "
-        "scores (such as distances).",
+        "score: ranks that contradict it are an error. rank: scores are ignored (such as distances).",
     )
     depth: int | None = option(
         None, "Documents taken of each query; null: `retrieval.depth`.", unit="documents", ge=1
     )
     unknown_documents: Literal["refuse", "drop"] = option(
-        "refuse", "Documents outside the corpus: an error, or dropped and counted."
+        "refuse", "Documents outside the corpus: an error, or drop."
     )
     missing_queries: Literal["refuse", "ignore"] = option(
-        "refuse", "Queries of the data set without a document: an error, or counted."
+        "refuse", "Queries without a document: an error, or ignored."
     )
     entry: str | None = option(None, ENTRY)
 
@@ -160,13 +155,13 @@ class FirstStageConfig(Section):
     )
     model: StageModel = option(
         "bm25",
-        "By Lucene: bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm). "
-        "indri: Indri's query likelihood over positions, with the analysis of `retrieval.indri`.",
+        "bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm); "
+        "indri: Indri's query likelihood over positions, with `retrieval.indri`.",
     )
     candidates: str | None = option(
         None,
-        "First stage whose candidates are ranked, all of them, by the statistics of the whole index; null: "
-        "the whole index is searched.",
+        "First stage whose candidates are all ranked, by the statistics of the whole index; "
+        "null: search the whole index.",
     )
     query_weights: str | None = option(
         None, "For indri: key of the `term_weights` for query terms; null: term counts."
@@ -180,21 +175,21 @@ class FirstStageConfig(Section):
     )
     tuned_on: str | None = option(
         None,
-        "Key of the data set whose queries choose the parameters in `sweep`; none of them may be tested. "
-        "null: fixed parameters.",
+        "Key of the data set whose queries choose the parameters; none of them may be "
+        "tested. null: fixed parameters.",
     )
     sweep: SweepConfig | None = option(None, "Its own grid; null: `retrieval.sweep`.")
     runs: dict[str, RunConfig] = option(
         description=(
-            "Run files of others instead of a search, by the key of their data set. Other keys with an "
+            "Run files of others instead of a search, by data set. Other keys with an "
             "effect: `label`, `training_candidates`."
         ),
         default_factory=dict,
     )
     training_candidates: str | None = option(
         None,
-        "For runs of others: first stage whose candidates fine-tune models if the training data set has "
-        "no run. null: it must have one.",
+        "For runs of others: first stage whose candidates fine-tune models if the training "
+        "data set has no run.",
     )
 
 
@@ -203,9 +198,7 @@ class TextRankConfig(Section):
 
     type: Literal["textrank"] = option(..., "Which kind of index.")
     scale: int = option(100, "N: a weight is round(N × PageRank); weights below 1 are dropped.", ge=1)
-    window: int = option(
-        4, "Words within a window of this size are linked; 2: neighbours only.", unit="words", ge=2
-    )
+    window: int = option(4, "Words within a window of this size are linked.", unit="words", ge=2)
     damping: float = option(0.85, "Probability of following a link.", ge=0, lt=1)
 
 
@@ -215,8 +208,9 @@ class ExpansionConfig(Section):
     type: Literal["expansion"] = option(..., "Which kind of index.")
     path: str = option(
         ...,
-        "Text to add by document: tab-separated lines `document_id, text`; JSON lines with `document_id` "
-        "(or `id`) and `queries` (a list) or `text`; or a Parquet table of expansions. May be gzipped.",
+        "Text to add by document: tab-separated lines `document_id, text`; JSON lines with "
+        "`document_id` (or `id`) and `queries` (a list) or `text`; or a Parquet table of "
+        "expansions.",
         min_length=1,
     )
     times: int = option(1, "How often the added text counts; the document's text counts once.", ge=1)
@@ -228,14 +222,14 @@ class Doc2QueryConfig(Section):
     type: Literal["doc2query"] = option(..., "Which kind of index.")
     model: str = option(
         ...,
-        "Hugging Face directory of a model trained to write queries, of any architecture for "
-        "AutoModelForSeq2SeqLM (T5, BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
+        "Hugging Face directory of a sequence-to-sequence model that writes queries (T5, "
+        "BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
         min_length=1,
     )
     prefix: str = option("", "Prefix that the model expects before a document, with its final space.")
     max_length: int = option(
         512,
-        "Maximum input length with special tokens; the rest of a document is ignored.",
+        "Maximum input length with special tokens.",
         unit="word pieces",
         ge=8,
     )
@@ -274,9 +268,7 @@ class RetrievalConfig(Section):
         "lucene", "Stop words of index and queries: Lucene's 33, or none."
     )
     indri: IndriConfig = option(description="First stages of model indri.", default_factory=IndriConfig)
-    threads: int = option(
-        2, "Threads of indexing and search. Results do not depend on it.", unit="threads", ge=1
-    )
+    threads: int = option(2, "Threads of indexing and search. No effect on results.", unit="threads", ge=1)
     memory_mb: int = option(2048, "Java heap.", unit="MB", ge=256)
 
     def parameters_of(self, model: RankingModel) -> dict[str, float]:
@@ -301,7 +293,7 @@ class RetrievalConfig(Section):
 
 
 class PassagesConfig(Section):
-    """Documents cut into passages; each passage gets its own score (Dai and Callan, SIGIR 2019)."""
+    """Documents cut into passages (Dai and Callan, SIGIR 2019)."""
 
     words: int = option(150, "Length of a passage.", unit="words", ge=1)
     stride: int = option(75, "Distance between starts.", unit="words", ge=1)
@@ -310,7 +302,7 @@ class PassagesConfig(Section):
     )
     most: int | None = option(
         30,
-        "Maximum passages per document, evenly spaced with first and last; null: all.",
+        "Maximum passages per document; null: all.",
         unit="passages",
         ge=1,
     )
@@ -332,13 +324,12 @@ class RerankingConfig(SequenceConfig):
     depth: int | None = option(None, "Re-rank only this many candidates; null: all.", unit="documents", ge=1)
     batch_tokens: int | None = option(
         None,
-        "Word pieces per batch; padding counts if it is computed (`compute.packing`). null: 2,048 on a processor, "
-        "65,536 on a GPU.",
+        "Word pieces per batch, computed padding included. null: 2,048 on a processor, 65,536 on a GPU.",
         unit="word pieces",
         ge=512,
     )
     passages: PassagesConfig | None = option(
         None,
-        "Cut documents into passages, in fine-tuning too. null: a document is one sequence, cut at its end.",
+        "Cut documents into passages, in fine-tuning too. null: cut a document at its end.",
     )
     compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)

@@ -48,12 +48,12 @@ class Config(Section):
     """Everything that decides what is computed. How it is run belongs in a profile."""
 
     preset: Literal["paper", "released"] = option(
-        "paper", "Sets the choices in which papers and their released code differ. A key in your file wins."
+        "paper", "Sets the choices in which papers and their released code differ."
     )
     seed: int = option(
         1,
-        "Seed of sampling: pseudo-queries, query samples, folds. Models and few-shot draws use the seeds "
-        "of experiments.",
+        "Seed of pseudo-queries, query samples and folds. Models and few-shot draws use the "
+        "seeds of experiments.",
         ge=0,
     )
     text: TextConfig = option(..., "How documents become words and word pieces.")

@@ -25,12 +25,12 @@ ENCODED: tuple[Model, ...] = ("regressor", "attention")
 
 
 class TermLabelsConfig(Section):
-    """Targets: query-term recall for passages, term recall for queries (DeepCT, equations 3 and 5)."""
+    """Targets (DeepCT, equations 3 and 5)."""
 
     rows: Literal["per-text", "per-pair"] = option(
         "per-text",
-        "per-text: a row per passage, targets are shares of its relevant queries (paper). per-pair: a row "
-        "per relevant pair, targets 0 or 1 (released code).",
+        "per-text: targets are shares over a passage's relevant queries (paper). per-pair: "
+        "a row per relevant pair, targets 0 or 1 (released code).",
     )
     stemming: Literal["none", "porter"] = option("porter", "Words with the same stem match.")
     stop_list: StopList = option("none", "Words whose target is always 0; they stay in the loss.")
@@ -46,15 +46,13 @@ class WindowsConfig(Section):
 
     overlap: int | None = option(
         None,
-        "Read long texts in windows that share this many word pieces. null: read only the beginning; "
-        "later words have no weight (paper).",
+        "Read long texts in windows that share this many word pieces. null: read only the beginning (paper).",
         unit="word pieces",
         ge=0,
     )
     merge: Merge = option(
         "farthest-from-edge",
-        "Weight of a word in several windows: from the one in which it is farthest from an edge, the "
-        "largest, or the mean.",
+        "Weight of a word in several windows: where it is farthest from an edge, the largest, or the mean.",
     )
 
 
@@ -81,9 +79,7 @@ class TermTrainingConfig(Section):
     compute: SharedComputeConfig = option(
         description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
     )
-    log_every: int = option(
-        10, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
-    )
+    log_every: int = option(10, "Steps between status lines.", unit="steps", ge=1)
 
     @model_validator(mode="after")
     def _check_length(self) -> Self:
@@ -101,12 +97,11 @@ class TermTrainingConfig(Section):
 
 
 class TermInferenceConfig(Section):
-    """Prediction of weights. Threads and `batch_tokens` change the last digits; precision and device change more."""
+    """Prediction of weights. Threads and `batch_tokens` change the last digits."""
 
     batch_tokens: int | None = option(
         None,
-        "Word pieces per batch; padding counts if it is computed (`compute.packing`). null: 2,048 on a processor, "
-        "65,536 on a GPU.",
+        "Word pieces per batch, computed padding included. null: 2,048 on a processor, 65,536 on a GPU.",
         unit="word pieces",
         ge=64,
     )
@@ -121,18 +116,18 @@ class TermWeightsConfig(Section):
 
     label: str = option(..., "Name in tables.")
     kind: Literal["passages", "queries"] = option(
-        "passages", "Weight the documents of any searched corpus, or the queries of any data set."
+        "passages", "Weight documents of searched corpora, or queries of data sets."
     )
     model: Model = option(
         "regressor",
-        "regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a linear "
-        "regression on a word's vector minus its text's mean vector (DeepCT_W; DeepTR for queries). "
-        "oracle: the targets. tf: term counts. attention: how much the encoder's [CLS] attends to a word "
+        "regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a "
+        "linear regression on a word's vector minus its text's mean (DeepCT_W; DeepTR for "
+        "queries). oracle: the targets. tf: term counts. attention: of [CLS] to a word "
         "(B-PROP), for passages.",
     )
     dataset: str | None = option(
         None,
-        "Key of the data set that gives the targets. Its own queries get weights from models of other folds.",
+        "Key of the data set that gives the targets.",
     )
     collection: str | None = option(None, "Key of the collection of the word vectors.")
     encoder: EncoderConfig | None = option(
@@ -142,7 +137,7 @@ class TermWeightsConfig(Section):
     labels: TermLabelsConfig = option(description="Targets.", default_factory=TermLabelsConfig)
     max_length: int = option(
         128,
-        "Maximum sequence length with special tokens (paper: 128 for passages; 30, 50 and 100 for titles, "
+        "Maximum sequence length with special tokens (paper: 30, 50 and 100 for titles, "
         "descriptions and narratives).",
         unit="word pieces",
         ge=8,
@@ -161,10 +156,9 @@ class TermWeightsConfig(Section):
     )
     same_as: str | None = option(
         None,
-        "Name of another passage weighting whose predictions are used without training; only scale and "
-        "square_root count then.",
+        "Another passage weighting whose predictions are used; only scale and square_root count then.",
     )
-    scale: float = option(100.0, "N: an integer weight is round(N·y) (equation 4). Unused by tf.", gt=0)
+    scale: float = option(100.0, "N: an integer weight is round(N·y) (equation 4).", gt=0)
     square_root: bool = option(False, "Use round(N·√y) for weights above 0.")
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of output layer, dropout and data order.")
 

@@ -12,7 +12,7 @@ from irpretrain.text.words import WordKind, word_kind
 
 
 class TextConfig(Section):
-    """Words of the language model, and the text of a document."""
+    """Words, and the text of a document."""
 
     language: str = option(
         ENGLISH,
@@ -55,9 +55,9 @@ class EncoderConfig(Section):
 
     path: str = option(
         ...,
-        "Hugging Face directory of an encoder (docs/methods/training.md: families), or embedded:<asset>, or its name "
-        "on the hub, such as google-bert/bert-base-uncased (@ and a commit may follow), if it is in the hub's cache on "
-        "this machine.",
+        "Hugging Face directory of an encoder (docs/methods/training.md: families), or "
+        "embedded:<asset>. Or a name in the hub's cache on this machine, such as "
+        "google-bert/bert-base-uncased (@ and a commit may follow).",
         min_length=1,
     )
     label: str = option(..., "Name in tables.")

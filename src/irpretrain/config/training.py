@@ -10,9 +10,8 @@ from irpretrain.config.base import Section, option
 
 Loss = Literal["hinge", "pair-softmax", "listwise"]
 LOSS_TEXT = (
-    "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences. pair-softmax: softmax over "
-    "the scores, then a margin of 1, i.e. 2(1 - p+), as in PROP's code. listwise: cross-entropy of the first sequence "
-    "(LCE)."
+    "hinge: max(0, margin - s+ + s-) on raw scores. pair-softmax: 2(1 - p+) with p the "
+    "softmax, as in PROP's code. listwise: cross-entropy of the first sequence (LCE)."
 )
 
 
@@ -20,25 +19,24 @@ class OptimiserConfig(Section):
     """AdamW with linear warm-up, and decay."""
 
     learning_rate: float = option(2e-5, "Peak learning rate.", gt=0)
-    warmup: float = option(0.1, "Share of the steps with a linearly rising rate.", ge=0, le=1)
+    warmup: float = option(0.1, "Share of the steps with a rising rate.", ge=0, le=1)
     decay: Literal["linear", "none", "step"] = option(
         "linear",
-        "After warm-up the rate falls to 0 (linear), stays (none), or stays and then becomes `later_rate` "
-        "(step).",
+        "After warm-up the rate falls to 0, stays, or stays and then becomes `later_rate`.",
     )
     later_rate: float | None = option(
         None, "For decay step: rate from step `later_from` on (Wikiformer: 5e-6).", gt=0
     )
     later_from: int | None = option(
         None,
-        "For decay step: number of first steps at the peak rate, warm-up included (Wikiformer: 50000).",
+        "For decay step: first steps at the peak rate, warm-up included (Wikiformer: 50000).",
         unit="steps",
         ge=1,
     )
     weight_decay: float = option(0.01, "Decoupled weight decay; not for biases and LayerNorm.", ge=0)
     betas: tuple[float, float] = option((0.9, 0.999), "Adam's decay rates.")
     epsilon: float = option(1e-8, "Adam's epsilon.", gt=0)
-    bias_correction: bool = option(True, "Adam's bias correction; BERT's own optimiser has none.")
+    bias_correction: bool = option(True, "Adam's bias correction.")
     clip: float | None = option(1.0, "Maximum gradient norm; null: no clipping.", gt=0)
     clip_by: Literal["all", "tensor"] = option(
         "all", "Norm of all gradients together, or of each tensor alone (released PROP)."
@@ -63,8 +61,8 @@ class MaskingConfig(Section):
     ratio: float = option(0.15, "Share of units (tokens or whole words) to mask.", ge=0, lt=1)
     anchor_ratio: float | None = option(
         None,
-        "Share of the units of the query's anchor to the document, counted apart (PHP: 0.5); needs scope "
-        "sequence. null: treated as other units.",
+        "Share of the units of the query's anchor to the document (PHP: 0.5); needs scope "
+        "sequence. null: as other units.",
         ge=0,
         le=1,
     )
@@ -93,7 +91,7 @@ class SequenceConfig(Section):
     """Lengths of the sequences that a cross-encoder reads."""
 
     max_length: int = option(
-        512, "Maximum length of query and document with their three special tokens.", unit="word pieces", ge=8
+        512, "Maximum length of query and document with special tokens.", unit="word pieces", ge=8
     )
     query_length: int = option(
         64, "Maximum query length; the document gets the rest of max_length.", unit="word pieces", ge=1

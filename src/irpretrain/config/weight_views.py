@@ -28,8 +28,8 @@ class WeightCaseConfig(Section):
     text: str | None = option(None, "Your own query text; needs `documents`.", min_length=1)
     documents: list[DocumentId] = option(
         description=(
-            "Document ids. Empty: the relevant document that the page's first first stage ranks highest, and "
-            "the highest non-relevant one."
+            "Document ids. Empty: the highest relevant and the highest non-relevant "
+            "document of the first of `first_stages`."
         ),
         default_factory=list,
     )
@@ -58,15 +58,13 @@ class TermWeightPageConfig(Section):
     )
     deepest: float = option(
         0.5,
-        "Share of a passage's weight that gives the deepest shade (paper: a half). Lower values show "
-        "differences within long passages.",
+        "Share of a passage's weight that gives the deepest shade (paper: a half).",
         gt=0,
         le=1,
     )
     queries: int = option(
         3,
-        "Number of cases that the page chooses: those whose relevant document's rank differs most between "
-        "the first stages.",
+        "Number of cases that the page chooses.",
         unit="queries",
         ge=1,
     )

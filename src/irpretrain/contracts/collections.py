@@ -11,7 +11,7 @@ DOCUMENTS = Contract(
     "documents",
     "A corpus shard: one row per document, in corpus order (part, position).",
     (
-        Column("document_id", pa.string(), "unique in its collection; used in runs and qrels"),
+        Column("document_id", pa.string(), "unique in its collection"),
         *PLACE,
         Column("title", pa.string(), "title, or empty"),
         Column("url", pa.string(), "address, or empty"),
@@ -19,16 +19,17 @@ DOCUMENTS = Contract(
         Column(
             "sections",
             list_of(SECTION),
-            "in order: level (0: lead section, 2: ==x==, …), heading, start and end of its text in the body, "
-            "role (see-also, boilerplate, or empty). An empty list means one lead section",
+            "in order: level (0: lead section, 2: ==x==, …), heading, start and end of its "
+            "text in the body, role (see-also, boilerplate, or empty). No sections: one "
+            "lead section",
             "characters",
             default=[],
         ),
         Column(
             "links",
             list_of(LINK),
-            "in order: linked title as written, fragment without #, start and end of the anchor in the body, "
-            "number of its section",
+            "in order: linked title, fragment without #, start and end of the anchor in the "
+            "body, number of its section",
             "characters",
             default=[],
         ),
@@ -40,8 +41,8 @@ DOCUMENTS = Contract(
 
 REDIRECTS = Contract(
     "redirects",
-    "Redirects of a corpus shard, in corpus order; no rows for formats without redirects. The file's metadata "
-    "`title_case` is the dump's rule for the case of titles.",
+    "Redirects of a corpus shard, in corpus order. The file's metadata `title_case` is the "
+    "dump's rule for the case of titles.",
     (
         *PLACE,
         Column("title", pa.string(), "title of the redirect page"),
@@ -75,7 +76,7 @@ LINKS = Contract(
         *PLACE,
         Column("segment", pa.int16(), "segment of the anchor's first character in the source"),
         Column("section", pa.int16(), "section of the anchor in the source"),
-        Column("start", pa.int32(), "first character of the anchor in the source's body", "characters"),
+        Column("start", pa.int32(), "start of the anchor in the source's body", "characters"),
         Column("end", pa.int32(), "end of the anchor in the source's body", "characters"),
         Column("target", pa.string(), "normalised title of the target, before redirects"),
         Column("see_also", pa.bool_(), "the anchor is in a See Also section"),
@@ -85,8 +86,8 @@ LINKS = Contract(
 
 NODES = Contract(
     "nodes",
-    "Documents of a collection as graph nodes, numbered from 0: by corpus in the order of the configuration, then by "
-    "(part, position).",
+    "Documents of a collection as graph nodes, by corpus in the order of the configuration, "
+    "then by (part, position).",
     (
         Column("node", pa.int32(), "document number, equal to the row number"),
         Column("document_id", pa.string(), "document"),
@@ -99,8 +100,8 @@ NODES = Contract(
 
 HYPERLINKS = Contract(
     "hyperlinks",
-    "Links from segments to documents: one row per (source, segment, target), sorted by these. "
-    "docs/methods/wikipedia-graph.md defines the groups D1 to D5 by these columns.",
+    "Links from segments to documents: one row per (source, segment, target), sorted by "
+    "these ([groups D1 to D5](methods/wikipedia-graph.md)).",
     (
         Column("source", pa.int32(), "node that links"),
         Column("segment", pa.int16(), "segment of the source"),
@@ -112,7 +113,7 @@ HYPERLINKS = Contract(
         Column(
             "strong",
             pa.bool_(),
-            "the target's first anchor of the source is in its first segment (graph.first_segment)",
+            "the target's first anchor of the source is in its first segment",
         ),
         Column("section", pa.int16(), "section of the first anchor in the source"),
     ),
@@ -153,8 +154,7 @@ WORD_COUNTS = Contract(
         Column(
             "stem_documents",
             pa.int64(),
-            "documents in which it is the first word of its Porter stem; the sum over a stem's words is the "
-            "stem's document frequency",
+            "documents in which it is the first word of its Porter stem",
             "documents",
         ),
     ),

@@ -14,8 +14,8 @@ NO_ANCHOR = (-1, -1)
 
 GROUPS = Contract(
     "groups",
-    "Ranking groups: lists of (query, document) sequences; the first sequence is preferred. Queries "
-    "or documents hold one entry that all sequences share; the other list has one entry per "
+    "Ranking groups: lists of (query, document) sequences, the preferred one first. Queries "
+    "or documents hold one entry that all sequences share; the other list has one per "
     "sequence.",
     (
         *PLACE,
@@ -23,25 +23,25 @@ GROUPS = Contract(
         Column(
             "queries",
             list_of(QUERY_PART),
-            "a literal text, or (if document_id is not empty) the tokens start to end of a document",
+            "a literal text, or tokens start to end of the document document_id",
         ),
         Column(
             "documents",
             list_of(SPAN),
-            "tokens start to end of a document in the token store (end -1: to its end), without the tokens "
-            "gap_start to gap_end (both 0: no gap)",
+            "tokens start to end of a document (end -1: to its end), without gap_start to "
+            "gap_end (both 0: no gap)",
             "word pieces",
         ),
         Column(
             "scores",
             list_of(pa.float32()),
-            "score behind the preference, one per sequence (ROP: log-likelihood of the word set)",
+            "score behind the preference, one per sequence",
         ),
         Column(
             "anchors",
             list_of(ANCHOR),
-            "empty, or one per sequence: tokens start to end, in the query's document, of the anchor that links this "
-            "sequence's document; -1 and -1 without a link",
+            "empty, or one per sequence: tokens start to end of the anchor that links its "
+            "document; -1 and -1 without a link",
             "word pieces",
         ),
     ),
@@ -57,14 +57,13 @@ _DOCUMENT_QUERY = (
 
 DOCUMENT_QUERIES = Contract(
     "document_queries",
-    "Pseudo-queries of a corpus shard, or a data set's queries with their relevant documents, in corpus order.",
+    "Pseudo-queries of a corpus shard, or queries with their relevant documents, in corpus order.",
     _DOCUMENT_QUERY,
 )
 
 AXIOM_VALUES = Contract(
     "axiom_values",
-    "DOCUMENT_QUERIES with one value per axiom; docs/methods/axioms.md defines them. stm_2 is the share that decides "
-    "if stm_1 is close.",
+    "DOCUMENT_QUERIES with one value per axiom ([definitions](methods/axioms.md)).",
     (
         *_DOCUMENT_QUERY,
         Column("terms", pa.int32(), "distinct query terms", "terms"),
@@ -108,22 +107,21 @@ PAIR_SCORES = Contract(
 
 PROBE = Contract(
     "probe",
-    "What a pre-trained model makes of held-out ranking groups: one row per task and input, in "
+    "What a pre-trained model makes of held-out groups: one row per task and input, in "
     "`results/metrics/pretrained/<model>/seed-<n>.probe.csv`.",
     (
         Column("task", pa.string(), "objective; from the second task on with #<its place, from 0>"),
         Column(
             "input",
             pa.string(),
-            "right: the group as it is; swapped: with the shared text of a held-out group of another document; none: "
-            "without the shared text; candidates: a logistic model on features of the candidates; before: as right, by "
-            "the model before its training",
+            "right, swapped, none, candidates, or before "
+            "([training](methods/training.md#held-out-groups-and-the-probe))",
         ),
         Column("groups", pa.int32(), "groups tested", "groups"),
         Column(
             "accuracy",
             pa.float64(),
-            "pairs with the preferred candidate scored higher, mean of a group, then over groups; a tie counts half",
+            "share of pairs in the right order, mean over groups",
         ),
         Column("low", pa.float64(), "lower end of the 95% interval (Wilson, over groups)"),
         Column("high", pa.float64(), "upper end"),

@@ -6,11 +6,11 @@ from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record
 
 TERM_TARGETS = Contract(
     "term_targets",
-    "Targets of term weighting: one row per text (passage or query) or per (query, passage) pair, in text order; "
-    "definitions in docs/methods/deepct.md.",
+    "Targets of term weighting: one row per text (passage or query) or per (query, passage) "
+    "pair, in text order ([definitions](methods/deepct.md)).",
     (
         *PLACE,
-        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("document_id", pa.string(), "document, or query if queries are weighted"),
         Column("sample", pa.int32(), "row of that text, from 0; third key of the order"),
         Column("text", pa.string(), "text"),
         Column("judged", pa.int32(), "number of relevant queries (of a passage) or documents (of a query)"),
@@ -21,15 +21,14 @@ TERM_TARGETS = Contract(
 TERM_WEIGHT = record(term=pa.string(), weight=pa.float32())
 TERM_WEIGHTS = Contract(
     "term_weights",
-    "Predicted weights for a corpus shard or a data set's queries: one row per text in order, also for texts without "
-    "words.",
+    "Predicted weights for a corpus shard or a data set's queries: one row per text, in order.",
     (
         *PLACE,
-        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("document_id", pa.string(), "document, or query if queries are weighted"),
         Column(
             "terms",
             list_of(TERM_WEIGHT),
-            "distinct lower-cased words, sorted by code points; a repeated word has its largest weight",
+            "distinct lower-cased words, sorted",
         ),
     ),
 )
@@ -37,29 +36,28 @@ TERM_WEIGHTS = Contract(
 TERM_COUNT = record(term=pa.string(), weight=pa.int32())
 TERM_VECTORS = Contract(
     "term_vectors",
-    "Integer weights in place of term frequencies in an index: one row per text in order, also for texts without "
-    "terms.",
+    "Integer weights in place of term frequencies in an index: one row per text, in order.",
     (
         *PLACE,
-        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("document_id", pa.string(), "document, or query if queries are weighted"),
         Column(
             "terms",
             list_of(TERM_COUNT),
-            "distinct lower-cased words with weight 1 or more, not stemmed, sorted by code points",
+            "distinct lower-cased words with weight 1 or more, not stemmed, sorted",
         ),
     ),
 )
 
 EXPANSIONS = Contract(
     "expansions",
-    "Queries that a model wrote: one row per document in order, also for documents without queries.",
+    "Queries that a model wrote: one row per document, in order.",
     (
         *PLACE,
         Column("document_id", pa.string(), "document"),
         Column(
             "queries",
             list_of(pa.string()),
-            "queries in the order of their draws; from a beam search, best first",
+            "queries in the order of their draws, or best first",
         ),
     ),
 )
@@ -96,7 +94,7 @@ _RUN = (
     Column("candidates", pa.string(), "first-stage run that is re-ranked"),
     Column("model", pa.string(), "model, or the first stage itself"),
     Column("regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"),
-    Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 without training"),
+    Column("seed", pa.int32(), "seed; 0 without training"),
 )
 
 PER_QUERY = Contract(
@@ -125,25 +123,27 @@ SCORES = Contract(
 
 CLAIMS = Contract(
     "claims",
-    "One row per claim of a paper, in `results/claims.csv` and `results/claims/<paper>.csv`. Cells without a number "
-    "are empty; [claims](claims.md) has the rule of verdicts.",
+    "One row per [claim](claims.md) of a paper, in `results/claims.csv` and "
+    "`results/claims/<paper>.csv`. Cells without a number are empty.",
     (
         Column("paper", pa.string(), "key of the paper"),
         Column("claim", pa.string(), "key of the claim in `resources/claims/<paper>.yaml`"),
         Column("says", pa.string(), "the claim"),
         Column("place", pa.string(), "section and table of the paper"),
-        Column("better", pa.string(), "the side that is claimed to be better: a run, predictor or weighting"),
-        Column("worse", pa.string(), "the other side, or the share of it that is to be reached"),
+        Column("better", pa.string(), "the side that is claimed to be better"),
+        Column("worse", pa.string(), "the other side, or the share of it to reach"),
         Column("dataset", pa.string(), "data set"),
         Column("candidates", pa.string(), "first-stage run that is re-ranked"),
         Column(
             "measure",
             pa.string(),
-            "measure, in ir_measures' notation; AUC of a predictor, gain of an axiom, agreement with one, or weight of "
-            "the heaviest term",
+            "measure, AUC of a predictor, gain of an axiom, agreement with one, or weight "
+            "of the heaviest term",
         ),
         Column(
-            "queries", pa.int32(), "what the test pairs: queries; of other measures pairs, passages or seeds"
+            "queries",
+            pa.int32(),
+            "number of queries that the test pairs; of other measures pairs, passages or seeds",
         ),
         Column("seeds", pa.int32(), "seeds that both sides share; 1 without training"),
         Column("difference", pa.float64(), "better minus worse, each query averaged over seeds"),

@@ -255,12 +255,11 @@ def _brief(schema: pa.Schema) -> str:
 
 
 PLACE: tuple[Column, ...] = (
-    Column("part", pa.int32(), "file of the corpus, in sorted order; first key of the order"),
+    Column("part", pa.int32(), "file of the corpus; first key of the order"),
     Column(
         "position",
         pa.int64(),
-        "record in that file (pages of a dump: see corpora.md); for a passage, record × 65,536 + "
-        "passage; second key of the order",
+        "record in that file; for a passage, record × 65,536 + passage; second key of the order",
     ),
 )
 """Where a row stands in its corpus."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from irpretrain.corpora.documents.trectext import BARE_TEXT
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.trectext import BARE_TEXT
 from irpretrain.progress import notice
 from irpretrain.provenance import read_sidecar
 

@@ -4,8 +4,8 @@ A saved model is a Hugging Face directory of a sequence classifier with one labe
 model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head of CEDR-KNRM, in
 `cedr_knrm.safetensors`, only this class gives its scores.
 
-Of a BERT the last layer is computed only where somebody reads it, and sequences may be packed; other architectures are
-computed as transformers does, padding included.
+Of a BERT the last layer is computed only where somebody reads it. Sequences of a BERT and of some other architectures
+may be packed; the rest are computed as transformers does, padding included.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
+from irpretrain.models.packed_encoder import attention_of
+from irpretrain.models.packed_families import packed
 from irpretrain.models.parameters import (
     bert_of,
     copy_tokenizer,
@@ -54,7 +56,7 @@ class CrossEncoder(nn.Module):
         classifier: encoder and score head, in Hugging Face's shape.
         mlm_head: the MLM head.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
-        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
+        packing: whether sequences are laid end to end, where the encoder can; see `ComputeConfig.packing`.
         cedr: the score head of CEDR-KNRM, in place of the classifier's; None without it.
     """
 
@@ -170,6 +172,11 @@ class CrossEncoder(nn.Module):
         return next(self.classifier.parameters()).device
 
     @property
+    def encoder(self) -> Any:
+        """The encoder."""
+        return self.classifier.base_model
+
+    @property
     def bert(self) -> BertModel | None:
         """The encoder, if it is a BERT."""
         return bert_of(self.classifier)
@@ -203,7 +210,7 @@ class CrossEncoder(nn.Module):
         """
         bert = self.bert
         if bert is None:
-            scores, chosen = self._padded(input_ids, token_type_ids, attention_mask, masked)
+            scores, chosen = self._of_another_family(input_ids, token_type_ids, attention_mask, masked)
         elif self.cedr is None:
             first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, self.packing)
             assert bert.pooler is not None
@@ -222,7 +229,7 @@ class CrossEncoder(nn.Module):
             chosen, embeddings = chosen.detach(), embeddings.detach()
         return scores, self.mlm_head(chosen, embeddings)
 
-    def _padded(
+    def _of_another_family(
         self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, masked: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Return scores, and last hidden states at masked positions, of any architecture."""
@@ -231,7 +238,8 @@ class CrossEncoder(nn.Module):
         mask = to_device(attention_mask, input_ids.device)
         types = {"token_type_ids": token_type_ids} if self._takes_types else {}
         try:
-            logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits
+            with packed(self.encoder, attention_of(self.encoder, self.packing)):
+                logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits
         finally:
             hook.remove()
         read = torch.zeros_like(mask) if masked is None else to_device(masked, mask.device)

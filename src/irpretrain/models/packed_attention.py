@@ -29,12 +29,12 @@ class Bounds:
     Attributes:
         ends: int32 [sequences + 1], on the device that attends; the first is 0, the others are where a sequence ends.
         longest: no sequence is longer; in positions.
-        given: int64 [sequences]; the lengths, where they were counted.
+        device_lengths: int64 [sequences]; the lengths, on the device where they were counted.
     """
 
     ends: Tensor
     longest: int
-    given: Tensor
+    device_lengths: Tensor
 
     @classmethod
     def of(cls, lengths: Tensor, longest: int, device: torch.device | None = None) -> Bounds:
@@ -45,14 +45,21 @@ class Bounds:
     @cached_property
     def lengths(self) -> list[int]:
         """Of each sequence, on the host."""
-        return list(self.given.tolist())
+        return list(self.device_lengths.tolist())
 
 
 class PackedAttention(Protocol):
     """Attention of rows on all rows of their own sequence."""
 
     def __call__(
-        self, query: Tensor, key: Tensor, value: Tensor, asking: Bounds, asked: Bounds, dropout: float
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        asking: Bounds,
+        asked: Bounds,
+        dropout: float,
+        reach: int | None = None,
     ) -> Tensor:
         """Return what each row of `query` reads.
 
@@ -61,11 +68,18 @@ class PackedAttention(Protocol):
             key, value: float [rows, heads, size of a head], as `asked` says.
             asking, asked: of the same sequences; one may have rows that ask for nothing.
             dropout: of the shares of attention.
+            reach: how many positions to either side a row reads, where all rows ask; None for the whole sequence.
         """
 
 
 def by_sequence(
-    query: Tensor, key: Tensor, value: Tensor, asking: Bounds, asked: Bounds, dropout: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    asking: Bounds,
+    asked: Bounds,
+    dropout: float,
+    reach: int | None = None,
 ) -> Tensor:
     """Attend by a call a sequence; see `PackedAttention`.
 
@@ -74,27 +88,39 @@ def by_sequence(
     """
     if query.device.type == "cpu" and query.dtype.itemsize < torch.float32.itemsize:
         with torch.autocast("cpu", enabled=False):
-            attended = by_sequence(query.float(), key.float(), value.float(), asking, asked, dropout)
+            attended = by_sequence(query.float(), key.float(), value.float(), asking, asked, dropout, reach)
         return attended.to(query.dtype)
     parts = zip(
         query.split(asking.lengths), key.split(asked.lengths), value.split(asked.lengths), strict=True
     )
-    return torch.cat([_attend(*part, dropout) for part in parts])
+    return torch.cat([_attend(*part, dropout, reach) for part in parts])
 
 
-def _attend(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
+def _attend(query: Tensor, key: Tensor, value: Tensor, dropout: float, reach: int | None) -> Tensor:
     q, k, v = (x.transpose(0, 1)[None] for x in (query, key, value))  # [1, heads, rows, size of a head]
-    return functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)[0].transpose(0, 1)
+    near, rows = None, len(query)
+    if reach is not None and rows > reach + 1:
+        near = torch.ones(rows, rows, dtype=torch.bool, device=query.device).triu(-reach).tril(reach)
+    attended = functional.scaled_dot_product_attention(q, k, v, attn_mask=near, dropout_p=dropout)
+    return attended[0].transpose(0, 1)
 
 
 def by_kernel(
-    query: Tensor, key: Tensor, value: Tensor, asking: Bounds, asked: Bounds, dropout: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    asking: Bounds,
+    asked: Bounds,
+    dropout: float,
+    reach: int | None = None,
 ) -> Tensor:
     """Attend by torch's kernel of variable length, which has no dropout; see `PackedAttention`."""
     from torch.nn.attention.varlen import varlen_attn
 
     assert dropout == 0.0
-    attended = varlen_attn(query, key, value, asking.ends, asked.ends, asking.longest, asked.longest)
+    window = (-1, -1) if reach is None else (reach, reach)
+    ends, longest = (asking.ends, asked.ends), (asking.longest, asked.longest)
+    attended = varlen_attn(query, key, value, *ends, *longest, window_size=window)
     assert isinstance(attended, Tensor)
     return attended
 

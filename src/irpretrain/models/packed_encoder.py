@@ -1,4 +1,5 @@
-"""BERT over sequences that are laid end to end: no layer computes a position of padding.
+"""BERT over sequences that are laid end to end: no layer computes a position of padding; other encoders are in
+`packed_families`.
 
 Embeddings, linear layers, LayerNorm and dropout treat each position by itself, so they need no sequences; the attention
 is told where each begins (`packed_attention`). The last layer is computed only where somebody reads it, its queries
@@ -15,6 +16,8 @@ from transformers import BertModel
 
 from irpretrain.config.compute import Packing
 from irpretrain.models.packed_attention import Bounds, PackedAttention, by_kernel, by_sequence, no_kernel
+from irpretrain.models.packed_families import can_pack
+from irpretrain.models.parameters import is_bert
 from irpretrain.models.to_device import to_device
 
 
@@ -84,25 +87,37 @@ def unpacked(values: Tensor, attention_mask: Tensor) -> Tensor:
     )
 
 
-def attention_of(bert: BertModel, packing: Packing) -> PackedAttention | None:
+def attention_of(encoder: Any, packing: Packing) -> PackedAttention | None:
     """Return the attention that an encoder is to compute its packed sequences with, or None where it is to pad them.
 
     It depends on what the encoder does right now: on which device, in which precision (autocast), whether it trains.
     """
-    if packing == "off":
+    if packing == "off" or not (is_bert(encoder) or can_pack(encoder)):
         return None
-    if why_no_kernel(bert, bert.device, compute_dtype(bert), bert.training) is None:
+    if why_no_kernel(encoder, encoder.device, compute_dtype(encoder), encoder.training) is None:
         return by_kernel
-    return None if packing == "auto" and bert.device.type == "cuda" else by_sequence
+    return None if packing == "auto" and encoder.device.type == "cuda" else by_sequence
 
 
-def why_no_kernel(bert: BertModel, device: torch.device, dtype: torch.dtype, training: bool) -> str | None:
+def why_no_kernel(encoder: Any, device: torch.device, dtype: torch.dtype, training: bool) -> str | None:
     """Return why torch's attention of variable length cannot serve an encoder, or None where it can."""
-    attention: Any = bert.encoder.layer[0].attention.self
-    return no_kernel(device, dtype, attention.attention_head_size, attention.dropout.p if training else 0.0)
+    size = encoder.config.hidden_size // encoder.config.num_attention_heads
+    return no_kernel(device, dtype, size, _attention_dropout(encoder) if training else 0.0)
 
 
-def compute_dtype(bert: BertModel) -> torch.dtype:
+def _attention_dropout(encoder: nn.Module) -> float:
+    """The dropout of the shares of attention, of the first layer that has any."""
+    for module in encoder.modules():
+        if type(module).__name__.endswith("SelfAttention"):
+            part: Any = module
+            return float(part.dropout.p)
+        if isinstance(share := getattr(module, "attention_dropout", None), float):
+            return share
+    return 0.0
+
+
+def compute_dtype(encoder: Any) -> torch.dtype:
     """Return the precision of matrix products: autocast's, or the weights' own."""
-    kind = bert.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else bert.dtype
+    kind = encoder.device.type
+    dtype: torch.dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else encoder.dtype
+    return dtype

@@ -74,9 +74,12 @@ def keep_layers(config: Any, layers: int | None, directory: Path) -> None:
 
 def bert_of(network: Any) -> BertModel | None:
     """Return the encoder of a Hugging Face model, if it is a BERT."""
-    encoder = network.base_model
-    plain = type(encoder).__name__ == "BertModel" and not network.config.is_decoder
-    return encoder if plain else None
+    return network.base_model if is_bert(network.base_model) else None
+
+
+def is_bert(encoder: Any) -> bool:
+    """Whether an encoder is a BERT."""
+    return type(encoder).__name__ == "BertModel" and not encoder.config.is_decoder
 
 
 def deviation_of(config: Any) -> float:

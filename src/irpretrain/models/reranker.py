@@ -21,6 +21,8 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.cedr_knrm import CEDR_FILE
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.packed_encoder import attention_of
+from irpretrain.models.packed_families import packed
 from irpretrain.models.parameters import bert_of, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
@@ -31,7 +33,7 @@ class Reranker(nn.Module):
     Attributes:
         network: the sequence classifier.
         tokenizer: its own; makes the sequences.
-        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
+        packing: whether sequences are laid end to end, where the encoder can; see `ComputeConfig.packing`.
     """
 
     packing: Packing = "off"
@@ -56,6 +58,11 @@ class Reranker(nn.Module):
         return next(self.network.parameters()).device
 
     @property
+    def encoder(self) -> Any:
+        """The encoder."""
+        return self.network.base_model
+
+    @property
     def bert(self) -> BertModel | None:
         """The encoder, if it is a BERT."""
         return bert_of(self.network)
@@ -75,7 +82,10 @@ class Reranker(nn.Module):
             logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
         else:
             token_types = {} if types is None else {"token_type_ids": types}
-            logits = self.network(input_ids=input_ids, attention_mask=attention_mask, **token_types).logits
+            with packed(self.encoder, attention_of(self.encoder, self.packing)):
+                logits = self.network(
+                    input_ids=input_ids, attention_mask=attention_mask, **token_types
+                ).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
     def _packed_logits(

@@ -23,6 +23,7 @@ from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
+from irpretrain.models.packed_families import packed
 from irpretrain.models.parameters import (
     bert_of,
     copy_tokenizer,
@@ -47,7 +48,7 @@ class TermWeightRegressor(nn.Module):
     Attributes:
         classifier: encoder and output layer, in Hugging Face's shape.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
-        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
+        packing: whether sequences are laid end to end, where the encoder can; see `ComputeConfig.packing`.
     """
 
     packing: Packing = "off"
@@ -112,11 +113,18 @@ class TermWeightRegressor(nn.Module):
                     module.p = head
                 elif encoder is not None:
                     module.p = encoder
+            elif encoder is not None and isinstance(getattr(module, "attention_dropout", None), float):
+                module.attention_dropout = encoder  # ModernBERT's is no layer
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.classifier.device
+
+    @property
+    def encoder(self) -> Any:
+        """The encoder."""
+        return self.classifier.base_model
 
     @property
     def bert(self) -> BertModel | None:
@@ -134,13 +142,13 @@ class TermWeightRegressor(nn.Module):
 
         What stands at padding means nothing.
         """
-        bert = self.bert
-        attend = None if bert is None else attention_of(bert, self.packing)
+        bert, attend = self.bert, attention_of(self.encoder, self.packing)
         if bert is not None and attend is not None:
             classifier: Any = self.classifier
             states = encode_packed(bert, input_ids, None, attention_mask, attend)
             return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
-        logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
+        with packed(self.encoder, attend):
+            logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
         return logits.squeeze(-1)
 
     def save(self, directory: str | Path) -> None:

@@ -23,7 +23,7 @@ class Options(AnchorOptions):
     """HARP's ACM: the anchor of one linked document prefers the other document of the sentence to random ones."""
 
     type: Literal["acm"] = option(..., "This objective.")
-    negatives: int = option(1, "Random documents as negatives.", unit="documents", ge=1)
+    negatives: int = option(1, "Random documents.", unit="documents", ge=1)
 
 
 class Draft(NamedTuple):

@@ -31,17 +31,14 @@ class AnchorOptions(Section):
     """What HARP's four objectives share."""
 
     words_mean: float = option(
-        3.0, "Poisson mean of the words drawn beside the anchor; zeros are drawn again.", unit="words", gt=0
+        3.0, "Poisson mean of the words drawn beside the anchor, zeros excluded.", unit="words", gt=0
     )
-    words_most: int = option(20, "Maximum; larger draws are repeated.", unit="words", ge=1, le=1000)
+    words_most: int = option(20, "Maximum number of words.", unit="words", ge=1, le=1000)
     weights: Literal["idf", "uniform"] = option(
         "idf",
-        "Draw words in proportion to count × ln(documents / documents with the word), or to the count. "
-        "(HARP uses a BERT model's attention.)",
+        "Draw words in proportion to count × ln(documents / documents with the word), or to the count.",
     )
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(
-        "inquery", "Words that are never drawn; they stay in anchors and sentences."
-    )
+    stop_list: Literal["none", "inquery", "nltk+inquery"] = option("inquery", "Words that are never drawn.")
     groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
 

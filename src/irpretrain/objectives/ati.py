@@ -34,8 +34,8 @@ class Options(Section):
     )
     negatives: Literal["sections", "titles"] = option(
         "sections",
-        "What is compared: the article's other sections with the abstract, for its title (paper), or random "
-        "articles' titles with its title, for the abstract (not the paper's).",
+        "Negatives: other sections of the article, for its title (paper); or random "
+        "articles' titles, for the abstract (not the paper's).",
     )
     most_negatives: int | None = option(
         None, "Maximum negatives per group; null: all sections.", unit="sections or titles", ge=1

@@ -7,7 +7,7 @@ from pydantic import Field
 Boilerplate = Annotated[
     Literal["drop", "keep"],
     Field(
-        description="Drop or keep See Also and boilerplate sections (references, links, notes) with their subsections, "
-        "known by the headings of the wiki's language."
+        description="Drop or keep See Also and boilerplate sections (references, links, "
+        "notes) with their subsections."
     ),
 ]

@@ -45,12 +45,8 @@ class Options(Section):
     saturation: float = option(0.01, "Attention to a word that counts half of the most.", gt=0)
     temperature: float = option(1.0, "Temperature of the softmax that words are drawn by.", gt=0)
     pairs_per_document: int = option(5, "Pairs per document.", unit="pairs", ge=1)
-    set_size_mean: float = option(
-        3.0, "Poisson mean of the set size; zeros are drawn again.", unit="words", gt=0
-    )
-    set_size_most: int = option(
-        20, "Maximum set size; larger draws are repeated.", unit="words", ge=1, le=1000
-    )
+    set_size_mean: float = option(3.0, "Poisson mean of the set size, zeros excluded.", unit="words", gt=0)
+    set_size_most: int = option(20, "Maximum set size.", unit="words", ge=1, le=1000)
     minimum_words: int = option(10, "Documents with fewer different words are skipped.", unit="words", ge=1)
     stop_list: StopList = option("none", "Words never drawn; they count in P(w|D).")
 

@@ -57,21 +57,19 @@ class Options(Section):
     minimum_words: int = option(100, "Shorter articles are not used.", unit="words", ge=1)
     fifth_group: Literal["unused", "negative"] = option(
         "unused",
-        "hp: use of documents that link back but are linked only from other segments (D5), which the "
-        "paper's four groups leave out.",
+        "hp: use of documents that link back but are linked only from other segments (D5).",
     )
     unlinked_anchor: Literal["none", "preferred"] = option(
         "none",
-        "hp: anchor (`masking.anchor_ratio`) beside a document that the segment does not link: none "
-        "(paper), or the preferred document's, so that masks show no preference.",
+        "hp: anchor (`masking.anchor_ratio`) for a document that the segment does not link: "
+        "none (paper), or the preferred document's.",
     )
     segments_per_document: int | None = option(
         None, "Maximum query segments per article; null: all.", unit="segments", ge=1
     )
     positives_per_segment: int | None = option(
         None,
-        "Maximum groups per segment, each with another preferred document; null: all (equation 3 sums "
-        "over them).",
+        "Maximum groups per segment; null: all (equation 3).",
         unit="groups",
         ge=1,
     )

@@ -25,7 +25,7 @@ class Options(PassageOptions):
     type: Literal["ict"] = option(..., "This objective.")
     keep_sentence: float = option(
         0.0,
-        "Probability that the sentence stays in its passage (0 in Chang et al., 0.1 in Lee et al.).",
+        "Probability that the sentence stays in its passage.",
         ge=0,
         le=1,
     )

@@ -36,17 +36,14 @@ class Options(Section):
     type: Literal["ltm"] = option(..., "This objective.")
     links: Literal["see-also", "symmetric"] = option(
         "see-also",
-        "Related articles: those in See Also, or those that link each other anywhere (not the paper's; "
-        "for too few See Also links).",
+        "Related articles: those in See Also, or those that link each other anywhere (not the paper's).",
     )
-    negatives: int = option(4, "Random documents of the collection, as negatives.", unit="documents", ge=1)
+    negatives: int = option(4, "Random documents.", unit="documents", ge=1)
     positives_per_document: int | None = option(
-        None, "Maximum groups per article, each with another linked article; null: all.", unit="groups", ge=1
+        None, "Maximum groups per article; null: all.", unit="groups", ge=1
     )
     minimum_words: int = option(1, "Shorter articles are not used.", unit="words", ge=1)
-    query_ends_at_see_also: bool = option(
-        True, "End the query before the first See Also section, whose list names the positives."
-    )
+    query_ends_at_see_also: bool = option(True, "End the query before the first See Also section.")
 
 
 class Choice(NamedTuple):
@@ -73,10 +70,11 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
         adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
         query = query_span(article, options.query_ends_at_see_also)
         if article.length < options.minimum_words or query is None:
-            counts.skip("no_text_before_see_also" if article.length >= options.minimum_words else "short")
+            no_text = "no_text_before_see_also" if options.query_ends_at_see_also else "no_text"
+            counts.skip(no_text if article.length >= options.minimum_words else "short")
             unused["of_skipped_documents"] += len(adjacent)
             continue
-        # Random documents are never disambiguation pages: one among the preferred would be told by its form.
+        # Random documents are never disambiguation pages, so the model could recognise such a positive by its format.
         articles = [node for node in adjacent if not source.graph.disambiguation[node]]
         linked = [node for node in articles if source.words[node] >= options.minimum_words]
         rng = shard.stream(options.type, article.document_id)
@@ -113,12 +111,17 @@ def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
 
 
 def choose(
-    own: int, linked: Sequence[int], others: RandomDocuments, options: Options, rng: np.random.Generator
+    article: int, linked: Sequence[int], others: RandomDocuments, options: Options, rng: np.random.Generator
 ) -> list[Choice]:
-    """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
+    """Return one group for each linked document: it, and random ones that are neither linked nor the query.
+
+    Args:
+        article: node of the query's article.
+        linked: nodes of the documents to prefer.
+    """
     choices = []
     for positive in some(rng, linked, options.positives_per_document):
-        negatives, repeated = others.draw(rng, options.negatives, {own, *linked})
+        negatives, repeated = others.draw(rng, options.negatives, {article, *linked})
         if negatives:
             choices.append(Choice(positive, negatives, repeated))
     return choices

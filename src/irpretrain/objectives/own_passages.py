@@ -28,7 +28,7 @@ class PassageOptions(Section):
         128, "Maximum passage length: whole sentences of one section.", unit="words", ge=1
     )
     minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
-    negatives: int = option(4, "Passages of other random documents, as negatives.", unit="passages", ge=1)
+    negatives: int = option(4, "Passages of other random documents.", unit="passages", ge=1)
     groups_per_document: int | None = option(
         1, "Maximum groups per document; null: all.", unit="groups", ge=1
     )

@@ -32,7 +32,7 @@ class Options(AnchorOptions):
 
     type: Literal["qdm"] = option(..., "This objective.")
     negatives: int = option(
-        1, "Negatives: other documents linked by the same words; repeated if too few.", unit="documents", ge=1
+        1, "Other documents linked by the same words; repeated if too few.", unit="documents", ge=1
     )
 
 

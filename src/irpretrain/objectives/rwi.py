@@ -25,13 +25,11 @@ class Options(Section):
     """Wikiformer's RWI: a section's own path of titles is preferred to other titles."""
 
     type: Literal["rwi"] = option(..., "This objective.")
-    negatives: int = option(1, "Maximum negatives: other queries of the article.", ge=1)
+    negatives: int = option(1, "Maximum negatives.", ge=1)
     groups_per_document: int | None = option(
         1, "Maximum sections per article; null: all.", unit="sections", ge=1
     )
-    minimum_words: int = option(
-        1, "Sections with fewer words are not used; their titles are.", unit="words", ge=1
-    )
+    minimum_words: int = option(1, "Sections with fewer words are not used.", unit="words", ge=1)
     boilerplate: Boilerplate = "drop"
 
 

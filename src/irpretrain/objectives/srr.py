@@ -30,7 +30,7 @@ class Options(PresetOptions):
         ..., "Sections that compete: the children of one node, or all of the article."
     )
     positive: Literal["random", "deepest-first"] = option(
-        ..., "Preferred section: at random, or the first at the article's deepest level or one above."
+        ..., "Preferred section: a random one, or the first at the deepest level or one above."
     )
     minimum_words: int = option(
         ..., "Sections with fewer words of their own do not compete.", unit="words", ge=1
@@ -38,7 +38,7 @@ class Options(PresetOptions):
     minimum_candidates: int = option(..., "Minimum competing sections.", unit="sections", ge=2)
     minimum_sections: int = option(
         ...,
-        "Articles with fewer sections are skipped (empty sections count, the lead does not).",
+        "Articles with fewer sections, without the lead, are skipped.",
         unit="sections",
         ge=0,
     )

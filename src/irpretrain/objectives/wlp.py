@@ -23,16 +23,11 @@ class Options(Section):
     type: Literal["wlp"] = option(..., "This objective.")
     sentence: Literal["random", "first"] = option(
         "random",
-        "Sentence of the first section: any (Chang et al.; PHP's section 4.2 for its baseline), or the "
-        "first (PHP's section 2.2).",
+        "Sentence of the first section: any, or the first.",
     )
     minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
-    negatives: int = option(
-        4, "Random documents that the article does not link, as negatives.", unit="documents", ge=1
-    )
-    groups_per_document: int | None = option(
-        1, "Maximum groups per article, each with another linked document; null: all.", unit="groups", ge=1
-    )
+    negatives: int = option(4, "Random documents that the article does not link.", unit="documents", ge=1)
+    groups_per_document: int | None = option(1, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
 
 def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:

@@ -224,10 +224,10 @@ class PublishedTable(PublishedPlace):
                 return printed
         return None
 
-    def claims(self, row: str, regime: str) -> list[PublishedMark]:
+    def marks_of_row(self, row: str, regime: str) -> list[PublishedMark]:
         """Return the marks that every printed value of `row`, or of the rows it stands for, carries in a regime.
 
-        Such a mark is a claim of the paper that can be tested on any data set: "better than that baseline". A first
+        Such a mark can be tested on any data set: "better than that baseline". A first
         stage counts in every regime, but what it is compared with only in those that the paper reports.
         """
         marks_of_values = list(self._marks_in(self.row(row).stands_for or [row], regime))

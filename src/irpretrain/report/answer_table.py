@@ -7,10 +7,11 @@ from irpretrain.config import Config
 from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.depths import PublishedAnswerRow, PublishedAnswers, as_share
 from irpretrain.papers.published import Published
+from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import encoder_labels, model_label
-from irpretrain.report.plans import Baseline, Claim, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.plans import Baseline, CellPlan, Mark, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.remarks import test_text
 from irpretrain.report.scores import RunName, Scores
 
@@ -55,14 +56,14 @@ class _AnswerTable:
         rows = (self._row(row, self._their_cells(row), not row.values) for row in self.printed.rows)
         return PlannedPanel("Data sets of the paper", columns, tuple(rows))
 
-    def _their_cells(self, row: PublishedAnswerRow) -> Iterable[Plan]:
+    def _their_cells(self, row: PublishedAnswerRow) -> Iterable[CellPlan]:
         """A cell for each task, and their mean, where all of them were run."""
         values = [PublishedValue.parse(as_share(text)) for text in row.values] or [None] * (
             len(self.printed.tasks) + 1
         )
         tasks = zip(self.printed.tasks, values, strict=False)
         plans = [self._plan(row, task, self.printed.measure, printed=value) for task, value in tasks]
-        mean = Plan(
+        mean = CellPlan(
             row.key,
             AVERAGE,
             CANDIDATES,
@@ -84,7 +85,9 @@ class _AnswerTable:
         columns = tuple(Column(label, measure) for measure in measures)
         return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
 
-    def _row(self, row: PublishedAnswerRow, plans: Iterable[Plan], is_optional: bool = False) -> PlannedRow:
+    def _row(
+        self, row: PublishedAnswerRow, plans: Iterable[CellPlan], is_optional: bool = False
+    ) -> PlannedRow:
         return PlannedRow(row.key, row.label, self._filled_by(row), tuple(plans), is_optional)
 
     def _task_label(self, task: str) -> str:
@@ -96,7 +99,7 @@ class _AnswerTable:
     def _model(self, row: PublishedAnswerRow) -> str | None:
         return next((name for name in row.models if name in self.config.models), None)
 
-    def _plan(self, row: PublishedAnswerRow, task: str, measure: str, **printed: Any) -> Plan:
+    def _plan(self, row: PublishedAnswerRow, task: str, measure: str, **printed: Any) -> CellPlan:
         run = RunName(task, CANDIDATES, self._model(row) or "", REGIME)
         reason = self._reason(row, run, measure)
         others = [other for other in self.printed.rows if other.key != row.key and self._model(other)]
@@ -105,7 +108,7 @@ class _AnswerTable:
             for other in (others if row.key == self.printed.marked else ())
         ]
         mark = self.printed.mark
-        return Plan(
+        return CellPlan(
             row.key,
             task,
             CANDIDATES,
@@ -115,9 +118,9 @@ class _AnswerTable:
             reason,
             tuple(Baseline(mark, self._name(other), name) for other, name in runs),
             counted="questions" if measure in MEASURES[:2] else "examples",
-            source=f"results/downstream/predictions/{task}/{run.model}/seed-{{seed}}.json",
-            claims=tuple(
-                Claim(mark, self._name(other), self._reason(other, name, measure))
+            source=TASK_PREDICTIONS.format(task=task, model=run.model, seed="{seed}"),
+            marks=tuple(
+                Mark(mark, self._name(other), self._reason(other, name, measure))
                 for other, name in (runs if measure == self.printed.measure else ())
             ),
             **printed,
@@ -159,7 +162,7 @@ class _AnswerTable:
             f"Ours: mean [{evaluation.confidence:.0%} interval] over the tested half. Same mark against the rows that "
             f"are run, {test_text(TableTest.of(evaluation))}.",
             f"Verdicts: a number is reproduced when it lies in our interval or within "
-            f"{self.published.verdict.tolerance:g} of our mean. On other data the mark is a claim, reproduced when "
+            f"{self.published.verdict.tolerance:g} of our mean. On other data the mark is reproduced when "
             "ours is significantly better too.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",

@@ -102,8 +102,8 @@ class Verdict:
     Attributes:
         outcome: one of OUTCOMES.
         reason: why, in one clause.
-        kind: "number" (the printed value), "claim" (against a baseline), or "" where there is neither.
-        against: label of the baseline, for a claim.
+        kind: "number" (the printed value), "mark" (against a baseline), or "" where there is neither.
+        against: label of the baseline, for a mark.
     """
 
     outcome: str

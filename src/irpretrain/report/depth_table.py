@@ -18,7 +18,7 @@ from irpretrain.report.naming import (
     regime_label,
     shown_measures,
 )
-from irpretrain.report.plans import Baseline, Claim, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.plans import Baseline, CellPlan, Mark, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 
@@ -142,7 +142,7 @@ class _DepthTable:
 
     def _cells(
         self, dataset: str, series: dict[str, _Series], depth: int, row: PublishedDepth | None
-    ) -> Iterator[Plan]:
+    ) -> Iterator[CellPlan]:
         first, *_ = self.printed.indexes.values()
         for key, shown in series.items():
             measure = shown.measure or f"R@{depth}"
@@ -150,7 +150,7 @@ class _DepthTable:
             for place, index in enumerate(self.printed.indexes.values()):
                 run = shown.run(dataset, index.first_stage, depth)
                 reason = self._reason(dataset, shown, run, measure)
-                yield Plan(
+                yield CellPlan(
                     str(depth),
                     dataset,
                     run.candidates,
@@ -161,18 +161,18 @@ class _DepthTable:
                     (baseline,) if place else (),
                     printed=None if row is None else _printed(row, key, place),
                     shown_candidates=run.candidates,
-                    **self._claimed(key, measure, baseline if place else None),
+                    **self._marked(key, measure, baseline if place else None),
                 )
 
-    def _claimed(self, key: str, measure: str, baseline: Baseline | None) -> dict[str, Any]:
-        """What the paper claims of a series' value over an index, or why nothing."""
+    def _marked(self, key: str, measure: str, baseline: Baseline | None) -> dict[str, Any]:
+        """What the paper says of a series' value over an index, or why nothing."""
         if key.startswith(f"{CANDIDATES} "):
             return {"alone": "the paper does not show the candidates' own measure"}
         if key != RECALL and measure != self.printed.measure:
             return {"alone": f"the paper's table has no {measure}"}
         if baseline is None:
             return {"alone": "the paper has another data set; the other indexes are compared with this one"}
-        return {"claims": (Claim(MARK, baseline.over, "it was not measured at this depth"),)}
+        return {"marks": (Mark(MARK, baseline.over, "it was not measured at this depth"),)}
 
     def _reason(self, dataset: str, series: _Series, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""
@@ -207,7 +207,7 @@ class _DepthTable:
             "share of relevant documents among the candidates.",
             f"Verdicts: a number is reproduced when it lies in our interval or within "
             f"{self.published.verdict.tolerance:g} of our mean. On data sets that the paper lacks, what it says of its "
-            f"numbers is a claim: {self.printed.claim}; reproduced when ours is significantly higher too.",
+            f"numbers counts as a mark: {self.printed.claim}; reproduced when ours is significantly higher too.",
             f"Candidates: {stages}. Models read one query and one document at a time, so a ranking at a smaller depth "
             "is that of the largest without the documents beyond it.",
             f"Measures: {measures}",

@@ -8,7 +8,7 @@ from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import Diagnosis
 from irpretrain.report.cells import Column, Ours
-from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.plans import CellPlan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import in_order
 
 TITLE = "Axiom diagnosis of re-rankers"
@@ -54,17 +54,17 @@ def _panel(axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> Pla
     return PlannedPanel(diagnosis_label(config, diagnosis), columns, rows)
 
 
-def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Plan:
+def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> CellPlan:
     agreement = diagnosis.get(model, axiom)
     if agreement is None:
-        return Plan(model, diagnosis.name, "", axiom, "", reason=f"{diagnosis.path} has no such row")
+        return CellPlan(model, diagnosis.name, "", axiom, "", reason=f"{diagnosis.path} has no such row")
     if not agreement.pairs or math.isnan(agreement.share):
         undecided = "the axiom prefers neither query of any pair"
-        return Plan(model, diagnosis.name, "", axiom, "", reason=undecided)
+        return CellPlan(model, diagnosis.name, "", axiom, "", reason=undecided)
     name, value = (diagnosis.name, model), (agreement.share, agreement.low, agreement.high)
     ours = Ours.of_file(name, axiom, value, agreement.pairs, "pairs", diagnosis.path)
     alone = "no paper prints such a number"
-    return Plan(model, diagnosis.name, "", axiom, "", measured=ours, alone=alone)
+    return CellPlan(model, diagnosis.name, "", axiom, "", measured=ours, alone=alone)
 
 
 def _notes(axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]) -> list[str]:

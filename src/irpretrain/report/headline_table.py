@@ -12,7 +12,7 @@ from irpretrain.report.naming import (
     regime_label,
     shown_measures,
 )
-from irpretrain.report.plans import Baseline, Compared, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.plans import Baseline, CellPlan, Compared, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.table_engine import build
@@ -77,7 +77,7 @@ def _panel(config: Config, scores: Scores, pair: tuple[str, str]) -> PlannedPane
         columns += [Column(group, f"{measures[0]} against {name}") for name in contrasts.values()]
     rows = []
     for model in models:
-        cells: list[Plan | Compared] = []
+        cells: list[CellPlan | Compared] = []
         for regime in regimes:
             baselines = _baselines(config, scores, pair, regime, control)
             plans = [_plan(config, scores, pair, model, regime, measure, baselines) for measure in measures]
@@ -94,10 +94,10 @@ def _plan(
     regime: str,
     measure: str,
     baselines: tuple[Baseline, ...],
-) -> Plan:
+) -> CellPlan:
     first = scores.first_stage(pair[0], model) if model in first_stage_labels(config) else None
     run = first or RunName(*pair, model, regime)
     missing = scores.get(run, measure) is None
     reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
     alone = "this table is not the paper's"
-    return Plan(model, *pair, measure, regime, None if missing else run, reason, baselines, alone=alone)
+    return CellPlan(model, *pair, measure, regime, None if missing else run, reason, baselines, alone=alone)

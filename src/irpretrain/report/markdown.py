@@ -33,9 +33,9 @@ def markdown(table: Table) -> str:
     reasons = table.reasons()
     if reasons:
         parts.append("\n".join(f"- ({mark}) {escape(reason)}" for reason, mark in reasons.items()))
-    claims = [line for panel in table.panels for line in verdict_lines(panel)]
-    if claims:
-        parts += ["**Verdicts**", "\n".join(f"- {escape(line)}" for line in claims)]
+    marks = [line for panel in table.panels for line in verdict_lines(panel)]
+    if marks:
+        parts += ["**Verdicts**", "\n".join(f"- {escape(line)}" for line in marks)]
     parts += ["**Notes**", "\n".join(f"- {escape(note)}" for note in table.notes)]
     if table.source:
         parts.append(f"Source of the published numbers: {escape(table.source)}")
@@ -66,14 +66,14 @@ def cell_text(table: Table, cell: AnyCell) -> str:
 
 
 def verdict_lines(panel: Panel) -> list[str]:
-    """Return one line for each claim of the paper that a panel decides."""
+    """Return one line for each mark of the paper that a panel decides."""
     return [
         f"{row.label} {verdict.direction} than {verdict.against} ({column.group} {column.label}): "
         f"{verdict.outcome}; {verdict.reason}"
         for row in panel.rows
         for column, cell in zip(panel.columns, row.cells, strict=True)
         for verdict in (cell.verdicts if isinstance(cell, Cell) else ())
-        if verdict.kind == "claim"
+        if verdict.kind == "mark"
     ]
 
 

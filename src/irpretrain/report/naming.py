@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from irpretrain.config import Config
-from irpretrain.config.retrieval import TF_INDEX
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.text import EncoderConfig
 
 if TYPE_CHECKING:
     from irpretrain.report.scores import Scores
 
-FIRST_STAGES = {"bm25": "BM25", "ql": "QL"}
+FIRST_STAGES = {name: name.upper() for name in BUILT_IN_FIRST_STAGES}
 """Those that every configuration has; `first_stage_labels` has them all."""
 USUAL_CANDIDATES = "bm25"
 """Candidates that need not be named."""
@@ -91,8 +91,8 @@ def model_label(config: Config, model: str) -> str:
         return f"{label} ({encoder_label(encoder)}, fresh score head)"
     if described.collection is None:
         return label
-    own = "" if encoder == config.encoder else f"{encoder_label(encoder)}; "
-    return f"{label} ({own}{' + '.join(config.collections[described.collection])})"
+    encoder_name = "" if encoder == config.encoder else f"{encoder_label(encoder)}; "
+    return f"{label} ({encoder_name}{' + '.join(config.collections[described.collection])})"
 
 
 def encoder_label(encoder: EncoderConfig) -> str:
@@ -113,6 +113,6 @@ def encoder_labels(config: Config, models: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(labels))
 
 
-def control_model(config: Config, models: Any) -> str | None:
+def control_model(config: Config, models: Iterable[str]) -> str | None:
     """Return the first of `models` that is an untrained control."""
     return next((model for model in models if is_control(config, model)), None)

@@ -16,22 +16,24 @@ SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
 """The two bars of a model, and what is added to its name."""
 WIDTH = 0.36
 HATCHES = ("", "//")
+BAR_COLOURS = (0, 5)
+"""Their places in the palette."""
 
 
 def paired_bars(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    """Draw the scores of some models with and without masked language modelling, and the levels of others."""
+    """Draw the scores of some models with and without masked language modelling, and of others as horizontal lines."""
     view = ScoreFigure.of(published, name, config, scores)
     models, without = view.models("with"), SUFFIXES["without MLM"]
     panels = [
         (pair, regime)
         for pair in scores.pairs()
         for regime in view.figure.regimes
-        if any(_known(scores, pair, regime, f"{model}{without}") for model in models)
+        if any(_was_run(scores, pair, regime, f"{model}{without}") for model in models)
     ]
     if not panels:
         return view.absent(f"no experiment runs a model such as {models[0]}{without}")
     levels = [
-        model for model in view.models("levels") if any(_known(scores, *panel, model) for panel in panels)
+        model for model in view.models("levels") if any(_was_run(scores, *panel, model) for panel in panels)
     ]
     pairs = [pair for pair, _ in panels]
     remark = f"{view.reading(pairs)} {training_remark(config, [*models, *levels])}"
@@ -43,7 +45,7 @@ def _tick(config: Config, model: str) -> str:
     return config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
 
 
-def _known(scores: Scores, pair: Pair, regime: str, model: str) -> bool:
+def _was_run(scores: Scores, pair: Pair, regime: str, model: str) -> bool:
     return RunName(*pair, model, regime) in scores.names()
 
 
@@ -64,7 +66,7 @@ def _draw(axis: Any, view: ScoreFigure, pair: Pair, regime: str) -> None:
             means.append(results.mean)
             below.append(results.mean - bounds[0])
             above.append(bounds[1] - results.mean)
-        style = {"color": COLOURS[(0, 5)[side]], "hatch": HATCHES[side], "edgecolor": "white"}
+        style = {"color": COLOURS[BAR_COLOURS[side]], "hatch": HATCHES[side], "edgecolor": "white"}
         axis.bar(places, means, WIDTH, yerr=(below, above), label=label, ecolor="#444444", **style)
     for model in view.models("levels"):
         label = short_label(view.config, model)

@@ -26,10 +26,10 @@ from irpretrain.report.naming import (
 )
 from irpretrain.report.plans import (
     Baseline,
+    CellPlan,
     Changed,
-    Claim,
     Compared,
-    Plan,
+    Mark,
     PlannedPanel,
     PlannedRow,
     TablePlan,
@@ -48,7 +48,7 @@ Pair = tuple[str, str]
 
 
 def plan_table(published: Published, name: str, config: Config, scores: Scores) -> TablePlan:
-    """Return the plan of one table of a paper: printed values, what fills them here, marks and claims."""
+    """Return the plan of one table of a paper: printed values, what fills them here, and marks."""
     return _PaperTable(published, name, config, scores).plan()
 
 
@@ -112,7 +112,7 @@ class _PaperTable:
         ]
         return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
 
-    def _row(self, row: PublishedRow, plans: Sequence[Plan], is_optional: bool = False) -> PlannedRow:
+    def _row(self, row: PublishedRow, plans: Sequence[CellPlan], is_optional: bool = False) -> PlannedRow:
         return PlannedRow(
             row.key, self._label(row), self._filled_by(row), self._with_tallies(plans), is_optional
         )
@@ -128,9 +128,9 @@ class _PaperTable:
                 columns.append(Column(group, f"{measure} change"))
         return tuple(columns)
 
-    def _with_tallies(self, plans: Iterable[Plan]) -> tuple[Plan | Compared | Changed, ...]:
+    def _with_tallies(self, plans: Iterable[CellPlan]) -> tuple[CellPlan | Compared | Changed, ...]:
         """The cells as `_columns` has them."""
-        cells: list[Plan | Compared | Changed] = []
+        cells: list[CellPlan | Compared | Changed] = []
         for plan in plans:
             cells.append(plan)
             if self.table.outcomes is not None and self.table.counts_outcomes(plan.measure):
@@ -161,7 +161,7 @@ class _PaperTable:
         return shown_measures(self.config, self.scores, dataset)
 
     def _speaks_of(self, measure: str, dataset: str) -> bool:
-        """Whether the table's claims are about a measure: it is among the table's own; where none of these was computed
+        """Whether the table's marks are about a measure: it is among the table's own; where none of these was computed
         on the data set, one of them at another cut-off; where that was not either, any measure."""
         printed = {column.measure for column in self.table.columns}
         kinds = {name.partition("@")[0] for name in printed}
@@ -186,10 +186,10 @@ class _PaperTable:
         """(regime, measure) of each column of a data set of ours."""
         return [(regime, m) for regime in self._regimes(*pair) for m in self._measures(pair[0])]
 
-    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[Plan]:
+    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[CellPlan]:
         run = self.scores.first_stage(pair[0], first_stage)
         for regime, measure in self._cells_here(pair):
-            yield Plan(first_stage, *pair, measure, regime, run, alone="the paper has no such row")
+            yield CellPlan(first_stage, *pair, measure, regime, run, alone="the paper has no such row")
 
     def _stands_beside(self, first_stage: str, dataset: str) -> bool:
         """Whether a first stage that fills no row of the paper has one of its own: in a table of first stages alone,
@@ -234,7 +234,7 @@ class _PaperTable:
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
-    def _plan(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Plan:
+    def _plan(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> CellPlan:
         run = self._run(row, *pair, regime)
         reason = self._reason(row, *pair, run, measure)
         baselines = []
@@ -244,7 +244,7 @@ class _PaperTable:
             if name is not None and self.table.can_have(row.key, mark):
                 baselines.append(Baseline(mark.mark, self._name(other), name, mark.direction))
         cell = (row.key, pair[0], measure, pair[1], regime)
-        return Plan(
+        return CellPlan(
             row.key,
             *pair,
             measure,
@@ -262,7 +262,7 @@ class _PaperTable:
     def _compared(
         self, row: PublishedRow, pair: Pair, measure: str, run: RunName, regime: str
     ) -> dict[str, Any]:
-        """What a value of ours is held against: the paper's recipe beside a printed number, else the paper's claims."""
+        """What a value of ours is held against: the paper's recipe beside a printed number, else the paper's marks."""
         paper, cell = self.published.paper, (row.key, pair[0], measure, pair[1], regime)
         if self.table.value(*cell) is not None:
             differing = differences(self.config, paper, run.model, run.regime)
@@ -273,16 +273,16 @@ class _PaperTable:
             return {"alone": f"the paper has no {regime_label(regime)} numbers in this table"}
         if not self._speaks_of(measure, pair[0]):
             return {"alone": f"the paper's table has no {measure}"}
-        marks = self.table.claims(row.key, regime)
-        return {"claims": tuple(self._claim(mark, pair, measure, run, regime) for mark in marks)}
+        marks = self.table.marks_of_row(row.key, regime)
+        return {"marks": tuple(self._mark(mark, pair, measure, run, regime) for mark in marks)}
 
-    def _claim(self, mark: PublishedMark, pair: Pair, measure: str, ours: RunName, regime: str) -> Claim:
+    def _mark(self, mark: PublishedMark, pair: Pair, measure: str, ours: RunName, regime: str) -> Mark:
         baseline = self.table.row(mark.over)
         run = self._run(baseline, pair[0], ours.candidates, regime)
         missing = self._reason(baseline, *pair, run, measure)
         depth = reranked_depth(self.config, ours.candidates)
         unordered = depth if needs_no_order(measure, depth) else 0
-        return Claim(mark.mark, self._name(baseline), missing or baseline.absent, mark.direction, unordered)
+        return Mark(mark.mark, self._name(baseline), missing or baseline.absent, mark.direction, unordered)
 
     def _reason(
         self, row: PublishedRow, dataset: str, candidates: str, run: RunName | None, measure: str

@@ -1,5 +1,5 @@
 """What a table is to hold, before anything is computed: its panels and rows, and for each cell what fills it, what the
-paper prints there, and what the paper claims. `table_engine.build` makes the table, `verdicts.decide` its verdicts."""
+paper prints there, and which differences it marks. `table_engine.build` makes the table, `verdicts.decide` decides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irpretrain.report.cells import Ours, PanelOf, RowOf
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.scores import RunName
 
-NO_CLAIM = "the paper has no such cell, and claims nothing of this row"
+NO_MARK = "the paper has no such cell, and marks nothing in this row"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Claim:
+class Mark:
     """What the paper says of a value: better, or worse, than a baseline.
 
     Attributes:
@@ -43,7 +43,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CellPlan:
     """A cell: what is measured and compared, and what the paper has to say of it.
 
     Attributes:
@@ -57,7 +57,7 @@ class Plan:
         gap: what stands in the paper's cell in place of a number.
         printed_outcomes: the paper's wins, ties and losses.
         other_recipe: keys of the configuration in which ours differs from the paper's recipe.
-        alone: why no number or claim of the paper is compared, where none is.
+        alone: why no number or mark of the paper is compared, where none is.
         shown_candidates: the candidates, where they are named.
     """
 
@@ -70,15 +70,15 @@ class Plan:
     reason: str = ""
     baselines: tuple[Baseline, ...] = ()
     measured: Ours | None = None
-    mean_of: tuple[Plan, ...] = ()
+    mean_of: tuple[CellPlan, ...] = ()
     counted: str = "queries"
     source: str = ""
     printed: PublishedValue | None = None
     gap: str = ""
     printed_outcomes: str = ""
     other_recipe: tuple[str, ...] = ()
-    alone: str = NO_CLAIM
-    claims: tuple[Claim, ...] = ()
+    alone: str = NO_MARK
+    marks: tuple[Mark, ...] = ()
     shown_candidates: str = ""
 
 
@@ -86,7 +86,7 @@ class Plan:
 class Compared:
     """A cell that shows how another cell compares with one baseline: difference and p, or wins, ties and losses."""
 
-    plan: Plan
+    plan: CellPlan
     mark: str
     as_outcomes: bool = False
 
@@ -95,13 +95,13 @@ class Compared:
 class Changed:
     """A cell that shows the relative change of another cell's mean from a third one's; `printed` is the paper's."""
 
-    plan: Plan
-    base: Plan
+    plan: CellPlan
+    base: CellPlan
     printed: str
 
 
-PlannedRow = RowOf[Plan | Compared | Changed]
-PlannedPanel = PanelOf[Plan | Compared | Changed]
+PlannedRow = RowOf[CellPlan | Compared | Changed]
+PlannedPanel = PanelOf[CellPlan | Compared | Changed]
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ class TablePlan:
             filled_only,
         )
 
-    def plans(self) -> Iterator[Plan]:
+    def plans(self) -> Iterator[CellPlan]:
         """Every cell with a value, panel by panel, row by row."""
         for panel in self.panels:
             for row in panel.rows:
-                yield from (cell for cell in row.cells if isinstance(cell, Plan))
+                yield from (cell for cell in row.cells if isinstance(cell, CellPlan))

@@ -9,7 +9,7 @@ from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import AxiomResults, CalibratedTemperature, RankIntervals
 from irpretrain.report.cells import Column, Ours
-from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.plans import CellPlan, PlannedPanel, PlannedRow, TablePlan
 
 MEASURE = "share"
 NO_COLLECTIONS = (
@@ -76,13 +76,13 @@ class _RankIntervalTable:
         interval: PublishedInterval,
         collection: RankIntervals | None,
         printed: PublishedValue | None = None,
-    ) -> Plan:
+    ) -> CellPlan:
         name = collection.name if collection else self.printed.label
         if collection is None:
             reason = self.printed.absent if self.collections else NO_COLLECTIONS
         else:
             reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
-        return Plan(
+        return CellPlan(
             _ranks(interval),
             name,
             "",

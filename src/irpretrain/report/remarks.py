@@ -53,7 +53,7 @@ def table_notes(
         else f"Ours: {interval}.",
         _intervals(config),
         f"Verdicts: a number is reproduced when it lies in our interval or within {tolerance:g} of our mean. On data "
-        "sets that the paper lacks, a mark that all its numbers of a row carry is a claim; it is reproduced when ours "
+        "sets that the paper lacks, a mark that all its numbers of a row carry is reproduced when ours "
         f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),

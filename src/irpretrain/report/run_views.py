@@ -13,6 +13,7 @@ from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import Asset, read_manifest
 from irpretrain.corpora.sources import used_assets
 from irpretrain.given_json import read_given_json
+from irpretrain.plan.paths import SELECTION_SCORES, SWEEP_FIGURE
 from irpretrain.report.figure_views import svg_uri
 from irpretrain.report.lineage import Lineage, Record, flat_counts
 from irpretrain.report.naming import dataset_label, first_stage_labels, model_label
@@ -26,9 +27,10 @@ PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
 WORTH_A_WARNING = 0.01
 """Share of queries without candidates from which on they are a warning."""
-STAGE = "select_model"
-SCORES = re.compile(r"metrics/selected/([^/]+)/seed-(\d+)\.json")
-"""Output of the stage with the choice and all scores, inside the results directory."""
+CHOOSING = "select_model"
+RESULTS = "results/"
+CHOICE = re.compile(SELECTION_SCORES.removeprefix(RESULTS).format(model="([^/]+)", seed=r"(\d+)"))
+"""Output of that stage with the choice and all scores, inside the results directory."""
 REMEDY = "Delete it and run the workflow again."
 RATIOS = ("terms", "postings", "bytes", "median_ms", "mean_ms")
 """What is also shown as a multiple of the first index's."""
@@ -63,7 +65,7 @@ def environments(lineage: Lineage) -> list[dict[str, Any]]:
     return sorted(entries.values(), key=lambda entry: -int(entry["jobs"]))
 
 
-def samples(counts: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
+def samples(by_name: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
     """Return one line a collection and objective whose word sets were sampled."""
     return [
         {
@@ -80,7 +82,7 @@ def samples(counts: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
             "outside": sampled.words_outside,
             "share": sampled.words_outside / sampled.words_drawn if sampled.words_drawn else 0.0,
         }
-        for name, sampled in counts.items()
+        for name, sampled in by_name.items()
     ]
 
 
@@ -123,13 +125,13 @@ class DataLine:
 
 def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
     """Return a line for each data set that is tested, from the sidecars of the stages that read and searched it."""
-    stages = first_stage_labels(config)
+    first_stages = first_stage_labels(config)
     lines: dict[str, DataLine] = {}
     for record in lineage.records:
         if record.stage in PREPARED and "summary" in record.counts:
             name = Path(record.outputs[0]).parent.name
-            counts = record.counts
-            lines[name] = DataLine(dataset_label(config, name), counts["summary"], list(counts["warnings"]))
+            summary, warnings = record.counts["summary"], list(record.counts["warnings"])
+            lines[name] = DataLine(dataset_label(config, name), summary, warnings)
     for record in lineage.records:
         lost, queries = record.counts.get("queries_without_candidates", 0), record.counts.get("queries", 0)
         if record.stage not in SEARCHED or not lost:
@@ -137,7 +139,7 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
         place = Path(record.outputs[0]).parent
         if (line := lines.get(place.parent.name)) is None:
             continue
-        told = f"{stages.get(place.name, place.name)} finds no candidate for {lost:,} of {queries:,} queries"
+        told = f"{first_stages.get(place.name, place.name)} finds no candidate for {lost:,} of {queries:,} queries"
         line.summary += f"; {told}"
         if lost > WORTH_A_WARNING * queries:
             line.warnings.append(f"{told} ({100 * lost / queries:.1f} %): they score 0.")
@@ -149,14 +151,15 @@ def selections(config: Config, lineage: Lineage, results: str | Path) -> list[di
 
     Args:
         lineage: sidecars of the run, whose `select_model` stages are looked up.
+        results: the directory of results.
 
     Raises:
-        InputError: the file of a choice cannot be read.
+        InputError: the file of a choice is no JSON.
     """
     chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
     views = []
     for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
-        choosing, choice = chosen_by[model], read_given_json(path)
+        choosing, choice = chosen_by[model], read_given_json(path, REMEDY)
         chosen = choice["chosen"]["step"]
         views.append(
             {
@@ -176,8 +179,8 @@ def selections(config: Config, lineage: Lineage, results: str | Path) -> list[di
 
 def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple[str, int, Path]]:
     """Model, seed and file of every choice, in the order of `models` and seeds."""
-    outputs = [output for record in lineage.records if record.stage == STAGE for output in record.outputs]
-    matches = [match for output in outputs if (match := SCORES.search(output)) and match[1] in models]
+    outputs = [output for record in lineage.records if record.stage == CHOOSING for output in record.outputs]
+    matches = [match for output in outputs if (match := CHOICE.search(output)) and match[1] in models]
     files = [(match[1], int(match[2]), results / match[0]) for match in matches]
     return sorted(files, key=lambda file: (models.index(file[0]), file[1]))
 
@@ -189,7 +192,7 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]
         sweeps: `results/tuning/<first stage>.json`; the picture is `results/figures/sweep-<first stage>.svg`.
 
     Raises:
-        InputError: a file is not what tuning writes.
+        InputError: a file is no JSON.
     """
     views = []
     for path in map(Path, sweeps):
@@ -204,7 +207,9 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]
                 "value": tuning["value"],
                 "parameters": ", ".join(f"{NAMES[name]} = {value:g}" for name, value in chosen),
                 "at_edge": " and ".join(NAMES[name] for name in tuning["at_edge"]),
-                "image": svg_uri(path.parents[1] / "figures" / f"sweep-{path.stem}.svg"),
+                "image": svg_uri(
+                    path.parents[1] / SWEEP_FIGURE.removeprefix(RESULTS).format(candidates=path.stem)
+                ),
             }
         )
     return views
@@ -217,7 +222,7 @@ def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, A
         costs: `results/index_costs/<dataset>.json`.
 
     Raises:
-        InputError: a file is not what measuring indexes writes.
+        InputError: a file is no JSON.
     """
     views = []
     for path in map(Path, costs):

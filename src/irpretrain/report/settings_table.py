@@ -11,7 +11,7 @@ from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import PredictorScores
 from irpretrain.report.cells import Column, Comparison, Ours
 from irpretrain.report.comparisons import HEADLINE_LEVEL
-from irpretrain.report.plans import Claim, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.plans import CellPlan, Mark, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import PredictorGroup, axioms_text, predictor_groups
 
 MEASURE = "AUC"
@@ -64,13 +64,13 @@ class _SettingsTable:
         panel = PlannedPanel("Settings", tuple(columns), tuple(rows), "Setting")
         return TablePlan.of_paper(self.published, self.printed, [panel], self._notes())
 
-    def _cell(self, group: PredictorGroup, place: int) -> Plan:
+    def _cell(self, group: PredictorGroup, place: int) -> CellPlan:
         """A cell: beside the printed AUC on the paper's data set, against the setting before it on others."""
         setting = self.printed.settings[place]
         scores = group.members.get(setting.setting)
         is_theirs = group is self.of_paper
-        comparison, claims = (None, ()) if is_theirs or not place else self._against(group, place)
-        return Plan(
+        comparison, marks = (None, ()) if is_theirs or not place else self._against(group, place)
+        return CellPlan(
             setting.setting,
             group.dataset or group.label,
             "",
@@ -80,16 +80,16 @@ class _SettingsTable:
             measured=_ours(scores, group, (comparison,) if comparison else ()) if scores else None,
             printed=PublishedValue.parse(setting.auc) if is_theirs else None,
             alone=FIRST,
-            claims=claims,
+            marks=marks,
         )
 
-    def _against(self, group: PredictorGroup, place: int) -> tuple[Comparison | None, tuple[Claim, ...]]:
+    def _against(self, group: PredictorGroup, place: int) -> tuple[Comparison | None, tuple[Mark, ...]]:
         """How a setting compares with the one before it, and what the printed AUCs say of the two."""
         setting, before = self.printed.settings[place], self.printed.settings[place - 1]
         direction: Direction = "worse" if float(setting.auc) < float(before.auc) else "better"
         scores, other = group.members.get(setting.setting), group.members.get(before.setting)
         comparison = self._compare(scores, other, direction) if scores and other else None
-        return comparison, (Claim(MARKS[direction], f"setting {before.setting}", MISSING, direction),)
+        return comparison, (Mark(MARKS[direction], f"setting {before.setting}", MISSING, direction),)
 
     def _compare(self, scores: PredictorScores, other: PredictorScores, direction: Direction) -> Comparison:
         """Test the difference of two AUCs, taking their test parts as independent.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from irpretrain.config import Config
 from irpretrain.report.cells import AnyCell, Cell, Comparison, Contrast, Ours, Panel, Row, Table, Tally
 from irpretrain.report.comparisons import Pairing, TableTest, compare, interval
-from irpretrain.report.plans import Baseline, Changed, Compared, Plan, PlannedRow, TablePlan
+from irpretrain.report.plans import Baseline, CellPlan, Changed, Compared, PlannedRow, TablePlan
 from irpretrain.report.scores import RunName, Scores, identifier
 from irpretrain.report.verdicts import decide
 
@@ -37,7 +37,7 @@ def _row(row: PlannedRow, tolerance: float, values: _Values) -> Row | None:
     return Row(row.key, row.label, row.filled_by, cells)
 
 
-def _cell(planned: Plan | Compared | Changed, tolerance: float, values: _Values) -> AnyCell:
+def _cell(planned: CellPlan | Compared | Changed, tolerance: float, values: _Values) -> AnyCell:
     if isinstance(planned, Changed):
         changed, base = values.ours(planned.plan), values.ours(planned.base)
         is_itself = planned.plan == planned.base
@@ -80,9 +80,9 @@ class _Values:
         self._comparisons: dict[tuple[RunName, str, Baseline], Comparison] = dict(
             zip(pairings, made, strict=True)
         )
-        self._known: dict[Plan, Ours | None] = {}
+        self._known: dict[CellPlan, Ours | None] = {}
 
-    def _pairings(self, plan: Plan) -> dict[tuple[RunName, str, Baseline], Pairing]:
+    def _pairings(self, plan: CellPlan) -> dict[tuple[RunName, str, Baseline], Pairing]:
         ours = self.scores.get(plan.run, plan.measure) if plan.run else None
         pairings = {}
         for baseline in plan.baselines if plan.run and ours else ():
@@ -94,13 +94,13 @@ class _Values:
                 )
         return pairings
 
-    def ours(self, plan: Plan) -> Ours | None:
+    def ours(self, plan: CellPlan) -> Ours | None:
         """Return our value of a plan, or None where there is none."""
         if plan not in self._known:
             self._known[plan] = self._mean(plan) if plan.mean_of else plan.measured or self._of_run(plan)
         return self._known[plan]
 
-    def _of_run(self, plan: Plan) -> Ours | None:
+    def _of_run(self, plan: CellPlan) -> Ours | None:
         results = self.scores.get(plan.run, plan.measure) if plan.run else None
         if plan.run is None or results is None:
             return None
@@ -123,14 +123,14 @@ class _Values:
             plan.source.format(seed=results.seeds[0]),
         )
 
-    def lacking(self, plans: tuple[Plan, ...]) -> str:
+    def lacking(self, plans: tuple[CellPlan, ...]) -> str:
         """Why a mean of some cells cannot be taken; empty where it can."""
         empty = [plan for plan in plans if self.ours(plan) is None]
         if not empty:
             return ""
         return empty[0].reason if len(empty) == len(plans) else f"the mean needs all {len(plans)} data sets"
 
-    def _mean(self, plan: Plan) -> Ours | None:
+    def _mean(self, plan: CellPlan) -> Ours | None:
         """The mean of other cells' values; it has no interval, being over different queries."""
         values = [ours for other in plan.mean_of if (ours := self.ours(other)) is not None]
         if len(values) < len(plan.mean_of):

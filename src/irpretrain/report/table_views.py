@@ -129,7 +129,7 @@ def table_view(table: Table, book: CellBook) -> dict[str, Any]:
             for panel in table.panels
         ],
         "reasons": [(mark, reason) for reason, mark in table.reasons().items()],
-        "claims": [line for panel in table.panels for line in verdict_lines(panel)],
+        "marks": [line for panel in table.panels for line in verdict_lines(panel)],
         "notes": table.notes,
         "source": table.source,
     }

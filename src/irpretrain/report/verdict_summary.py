@@ -23,12 +23,12 @@ from irpretrain.report.cells import (
 from irpretrain.report.verdicts import MEANINGS
 
 NAME = "verdict_summary"
-KINDS = {"number": "numbers", "claim": "claims"}
+KINDS = {"number": "numbers", "mark": "marks"}
 """Kinds of verdicts that decide something, and how several are called."""
 COUNTED = ("paper", "table", "kind", "verdict", "count")
 """Columns of the CSV file."""
 Key = tuple[str, str, str, str]
-"""Paper, table, kind ("number", "claim", or "" where nothing was compared), outcome."""
+"""Paper, table, kind ("number", "mark", or "" where nothing was compared), outcome."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Tallied:
 
 def of_tables(tables: Iterable[Table]) -> Counter[Key]:
     """Return the counts of the papers' tables. A cell that stands in two panels counts once, a cell with a number and
-    two claims three times."""
+    two marks three times."""
     seen: dict[tuple[str, ...], Key] = {}
     for table in tables:
         for cell in table.cells() if table.paper else ():
@@ -125,7 +125,7 @@ def summary_table(rows: Sequence[Tallied], names: dict[str, str]) -> Table:
     papers = Panel("Papers", columns, tuple(row(tally) for tally in rows if not tally.table), "Paper")
     tables = Panel("Tables", columns, tuple(row(tally) for tally in rows if tally.table), "Table")
     notes = (
-        "A cell with a number and two claims counts three times; one that stands in two panels counts once.",
+        "A cell with a number and two marks counts three times; one that stands in two panels counts once.",
         *(f"{outcome}: {meaning}" for outcome, meaning in MEANINGS.items()),
     )
     return Table(NAME, "", "Verdicts of each paper's tables", (papers, tables), notes)

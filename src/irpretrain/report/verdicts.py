@@ -1,9 +1,9 @@
-"""Verdicts: does a number, or a claim, of the paper hold here? `decide` alone says which verdict a cell has.
+"""Verdicts: does a number, or a mark, that the paper prints hold here? `decide` alone says which verdict a cell has.
 
 A number is reproduced when the printed value lies in our confidence interval or differs from our mean by at most
-the tolerance of `resources/published/<paper>.yaml`. A claim ("significantly better than that baseline", or worse) is
+the tolerance of `resources/published/<paper>.yaml`. A mark ("significantly better than that baseline", or worse) is
 read off the marks that every value of a row carries; it is reproduced when ours is so too with p at most the level.
-Claims are what can be checked on a data set that the paper does not have.
+Marks are what can be checked on a data set that the paper does not have. Statements of its text are in `claims`.
 """
 
 import math
@@ -22,7 +22,7 @@ from irpretrain.report.cells import (
     difference_text,
     p_text,
 )
-from irpretrain.report.plans import Claim, Plan
+from irpretrain.report.plans import CellPlan, Mark
 
 ROUNDING = 1e-9
 """Slack of the comparison with the tolerance: 0.512 - 0.502 is not 0.010 in binary."""
@@ -33,7 +33,7 @@ NAMED = 3
 MEANINGS = {
     REPRODUCED: "the printed number lies in our interval or near our mean, or ours is significantly better than the "
     "baseline that the paper's mark names (worse, where the mark says that)",
-    OFF: "the number does not, or ours is not",
+    OFF: "the printed number does not, or the difference that the paper marks is not significant in ours",
     NOT_RUN: "nothing of ours to compare; the reason stands under the table",
     NOTHING_PUBLISHED: "ours alone: the paper prints no such number",
     OTHER_RECIPE: "both numbers are there, but ours comes with another fine-tuning, or other lengths of query and "
@@ -42,11 +42,11 @@ MEANINGS = {
 """What the outcomes mean, for a reader of the report."""
 
 
-def decide(plan: Plan, ours: Ours | None, tolerance: float) -> tuple[Verdict, ...]:
+def decide(plan: CellPlan, ours: Ours | None, tolerance: float) -> tuple[Verdict, ...]:
     """Return the verdicts of a cell.
 
     Without a value of ours it was not run. A printed number decides alone, unless ours comes with another recipe. Where
-    the paper prints no number, each of its claims is decided; where it claims nothing, ours stands alone.
+    the paper prints no number, each of its marks is decided; where it has none, ours stands alone.
 
     Args:
         tolerance: largest difference from a printed number that counts as reproduced.
@@ -57,8 +57,8 @@ def decide(plan: Plan, ours: Ours | None, tolerance: float) -> tuple[Verdict, ..
         if plan.other_recipe:
             return (other_recipe(*plan.other_recipe),)
         return (number_verdict(plan.printed, ours, tolerance),)
-    claims = tuple(claim_verdict(claim, ours.comparisons) for claim in plan.claims)
-    return claims or (Verdict(NOTHING_PUBLISHED, plan.alone),)
+    marks = tuple(mark_verdict(mark, ours.comparisons) for mark in plan.marks)
+    return marks or (Verdict(NOTHING_PUBLISHED, plan.alone),)
 
 
 def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> Verdict:
@@ -75,16 +75,16 @@ def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> V
     return Verdict(OFF, f"{differs}; {missed}", "number")
 
 
-def claim_verdict(claim: Claim, comparisons: Sequence[Comparison]) -> Verdict:
+def mark_verdict(mark: Mark, comparisons: Sequence[Comparison]) -> Verdict:
     """Return whether ours is significantly better (or worse) than the baseline, as the paper's mark says."""
-    made = next((c for c in comparisons if (c.mark, c.over) == (claim.mark, claim.against)), None)
-    if made is not None and made.difference == 0 and claim.unordered:
+    made = next((c for c in comparisons if (c.mark, c.over) == (mark.mark, mark.against)), None)
+    if made is not None and made.difference == 0 and mark.unordered:
         return Verdict(
-            NOTHING_PUBLISHED, f"all {claim.unordered} candidates count, so no order of them is better"
+            NOTHING_PUBLISHED, f"all {mark.unordered} candidates count, so no order of them is better"
         )
-    where = ("claim", claim.against, claim.mark, claim.direction)
+    where = ("mark", mark.against, mark.mark, mark.direction)
     if made is None:
-        return Verdict(NOT_RUN, f"its baseline was not run: {claim.absent}", *where)
+        return Verdict(NOT_RUN, f"its baseline was not run: {mark.absent}", *where)
     difference = difference_text(made.difference)
     ours = "equal" if float(difference) == 0 else "better" if made.difference > 0 else "worse"
     return Verdict(REPRODUCED if made.holds else OFF, f"{ours}, {difference}, {p_text(made.p)}", *where)

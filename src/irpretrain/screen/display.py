@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
+from irpretrain.plan.paths import PAPER_REPORT
 from irpretrain.report.headline import headline
 from irpretrain.screen.job_log import Status, failure_message, newest_status, notices
 from irpretrain.screen.lines import failed_line, finished_line, progress_line
@@ -14,7 +15,7 @@ from irpretrain.screen.run_state import Failure, Job, RunState
 
 SECONDS_BETWEEN_LINES = 20.0
 """Seconds between two lines that say how far a run is, where it is shown as lines."""
-PAPER_REPORTS = "results/reports/"
+PAPER_REPORTS = PAPER_REPORT.partition("{")[0]
 
 
 class PlainDisplay:

@@ -17,6 +17,8 @@ from irpretrain.config.compute import ComputeConfig
 from irpretrain.errors import SetupError
 from irpretrain.models.linear import Linear
 from irpretrain.models.packed_encoder import attention_of, why_no_kernel
+from irpretrain.models.packed_families import can_pack
+from irpretrain.models.parameters import is_bert
 from irpretrain.training.compute import NARROW, precision_on
 from irpretrain.training.ranks import here
 
@@ -54,7 +56,7 @@ def use_fast_paths(
     if options.compile and packable.bert is None:
         say_once("compute.compile does nothing, because the model is no BERT")
     if device.type == "cuda":
-        for reason in slow_paths(packable.bert, options, device, training):
+        for reason in slow_paths(packable.encoder, options, device, training):
             say_once(f"SLOW: {reason}")
 
     def put_back() -> None:
@@ -66,17 +68,15 @@ def use_fast_paths(
 
 def packs(model: nn.Module) -> bool:
     """Whether a model, where it is and as it computes right now, lays sequences end to end."""
-    bert = getattr(model, "bert", None)
-    return bert is not None and attention_of(bert, getattr(model, "packing", "off")) is not None
+    encoder = getattr(model, "encoder", None)
+    return encoder is not None and attention_of(encoder, getattr(model, "packing", "off")) is not None
 
 
-def slow_paths(
-    bert: BertModel | None, options: ComputeConfig, device: torch.device, training: bool
-) -> Iterator[str]:
+def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device, training: bool) -> Iterator[str]:
     """Yield what an encoder does slowly on a GPU, and why; nothing where all fast paths are on.
 
     Args:
-        bert: the encoder; None if it is of another architecture.
+        encoder: of any architecture.
         options: packing and precision.
         device: a GPU.
         training: whether it will train, with dropout.
@@ -84,11 +84,11 @@ def slow_paths(
     precision = precision_on(device, options)
     if precision == "fp32":
         yield "matrix products are in single precision, without tensor cores; set compute.precision to bf16"
-    if bert is None:
-        yield "padding is computed, because the model is no BERT"
+    if not (is_bert(encoder) or can_pack(encoder)):
+        yield f"padding is computed, because encoders of type {encoder.config.model_type} are never packed"
     elif options.packing == "off":
         yield "padding is computed, because compute.packing is off"
-    elif reason := why_no_kernel(bert, device, NARROW.get(precision, torch.float32), training):
+    elif reason := why_no_kernel(encoder, device, NARROW.get(precision, torch.float32), training):
         doing = "padding is computed" if options.packing == "auto" else "attention is a call a sequence"
         yield f"{doing}: torch's attention of variable length cannot be used, because {reason}"
 

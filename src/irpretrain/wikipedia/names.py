@@ -19,9 +19,7 @@ class Names(Section):
     )
     boilerplate: list[str] = option([], "Headings of sections without prose: references, links, notes.")
     disambiguation: list[str] = option([], "Templates of disambiguation pages; a final * matches any ending.")
-    redirect: list[str] = option(
-        [], "Words of redirects without #; only for dumps before 2010, which do not mark redirects."
-    )
+    redirect: list[str] = option([], "Words of redirects without #, for dumps before 2010.")
     file: list[str] = option([], "Names of the file namespace, whose links are dropped.")
     category: list[str] = option([], "Names of the category namespace.")
     namespaces: list[str] = option([], "Names of other namespaces without articles.")

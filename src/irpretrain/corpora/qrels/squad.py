@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import option
+from irpretrain.corpora.documents.squad import ArticleOptions, Question, Unit, paragraph_id, read_questions
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
-from irpretrain.corpora.squad import ArticleOptions, Question, Unit, paragraph_id, read_questions
 
 
 class Options(ArticleOptions):

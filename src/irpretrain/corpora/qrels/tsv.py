@@ -7,10 +7,10 @@ from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import judgement
+from irpretrain.corpora.documents.tsv import check_names
 from irpretrain.corpora.fields import pick
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.corpora.tables import header, read_rows
-from irpretrain.corpora.tsv import check_names
 from irpretrain.errors import InputError
 
 QUERIES = ("query_id", "query-id", "qid", "topic")
@@ -23,8 +23,8 @@ class Options(Section):
 
     columns: list[str] | None = option(
         None,
-        "Column names in order, for files without a header (query_id, document_id and relevance are "
-        "required); null: the first line is the header.",
+        "Column names in order (query_id, document_id, relevance), for files without a "
+        "header; null: the first line.",
         min_length=3,
     )
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.documents.squad import ArticleOptions, Paragraph, read_articles
 from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
-from irpretrain.corpora.squad import ArticleOptions, Paragraph, read_articles
 
 
 class Options(ArticleOptions):

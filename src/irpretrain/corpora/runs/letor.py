@@ -14,7 +14,7 @@ SUFFIXES = ("test.txt",)
 class Options(Section):
     """Options of the format letor."""
 
-    feature: int = option(25, "Feature used as score; in LETOR 4.0, 25 is BM25 of the whole document.", ge=1)
+    feature: int = option(25, "Feature used as score; in LETOR 4.0, 25 is BM25.", ge=1)
 
 
 def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:

@@ -14,8 +14,7 @@ class Options(Section):
 
     fields: list[str] | None = option(
         None,
-        "Parts of a topic that make its query, in this order, such as title and description; null: what "
-        "ir_datasets takes (default_text).",
+        "Parts of a topic that make its query, in this order; null: default_text.",
         min_length=1,
     )
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import converted, query
+from irpretrain.corpora.documents.smart import SmartRecord, read_records
 from irpretrain.corpora.files import Encoding
 from irpretrain.corpora.records import Malformed, Query
-from irpretrain.corpora.smart import SmartRecord, read_records
 
 
 class Options(Section):
@@ -17,8 +17,7 @@ class Options(Section):
     encoding: Encoding = option("utf-8", "Of the file.")
     identifiers: Literal["written", "counted"] = option(
         "written",
-        "written: as in `.I`. counted: 1, 2, 3, … in file order, as the judgements of Cranfield count its "
-        "queries.",
+        "written: as in `.I`. counted: 1, 2, 3, … in file order (Cranfield).",
     )
     fields: list[str] = option(["W"], "Letters of the query's fields, in this order.", min_length=1)
 

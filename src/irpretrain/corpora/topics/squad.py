@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.corpora.checked import query
+from irpretrain.corpora.documents.squad import ArticleOptions, Question, read_questions
 from irpretrain.corpora.records import Malformed, Query, Skipped
-from irpretrain.corpora.squad import ArticleOptions, Question, read_questions
 
 
 class Options(ArticleOptions):

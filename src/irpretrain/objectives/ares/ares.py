@@ -42,27 +42,25 @@ class Options(PresetOptions):
     preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     agreement: Literal["predictor", "strict"] = option(
         "predictor",
-        "Prefer the query that a predictor prefers; or keep pairs on which all axioms with a preference "
-        "agree.",
+        "Prefer a predictor's choice; or keep pairs on which all axioms with a preference agree.",
     )
     predictor: str | None = option(None, "Key of `predictors`; null with agreement strict.")
     axioms: list[Axiom] | None = option(
         None,
-        "With agreement strict: the axioms that must agree; null: all nine. A predictor has its own list.",
+        "With agreement strict: the axioms that must agree; null: all nine.",
         min_length=1,
     )
     strict_ties: Literal["allowed", "refused"] = option(
         "allowed",
-        "With agreement strict: allow indifferent axioms if at least one has a preference, or refuse them.",
+        "With agreement strict: allow indifferent axioms beside one with a preference, or refuse them.",
     )
     pairs_per_document: int = option(2, "Pairs per document.", unit="pairs", ge=1)
     draw: Literal["until-accepted", "first"] = option(
-        ..., "Draw pairs until enough are accepted, or only the number wanted."
+        ..., "Draw pairs until enough are accepted, or only `pairs_per_document`."
     )
     label: Literal["class", "probability"] = option(
         "class",
-        "class: use every pair with a preferred query. probability: only pairs whose preferred query "
-        "reaches `threshold`.",
+        "class: every pair with a preferred query. probability: only pairs that reach `threshold`.",
     )
     threshold: float | None = option(
         None, "For label probability: minimum probability of the preferred query.", ge=0.5, le=1

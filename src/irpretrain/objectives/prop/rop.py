@@ -38,71 +38,57 @@ class Options(PresetOptions):
     preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     sampling: Literal["document-language-model", "random"] = option(
         "document-language-model",
-        "random: draw every vocabulary word with equal probability, without sub-sampling (PROP, Table 5). "
-        "Both score sets by the document's language model.",
+        "random: draw every vocabulary word with equal probability, without sub-sampling (PROP, Table 5).",
     )
     pairs_per_document: int = option(..., "Pairs used per document.", unit="pairs", ge=1)
     generated_pairs: int | None = option(
         None,
-        "Pairs drawn per document; `pairs_per_document` of them are kept at random. null: draw as many as "
-        "are kept.",
+        "Pairs drawn per document; `pairs_per_document` of them are kept at random. null: all.",
         unit="pairs",
         ge=1,
     )
-    set_size_mean: float = option(
-        3.0, "Poisson mean of the set size; zeros are drawn again.", unit="words", gt=0
-    )
-    set_size_most: int = option(
-        20, "Maximum set size; larger draws are repeated.", unit="words", ge=1, le=1000
-    )
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(
-        ..., "Words never drawn and not counted in document length."
-    )
+    set_size_mean: float = option(3.0, "Poisson mean of the set size, zeros excluded.", unit="words", gt=0)
+    set_size_most: int = option(20, "Maximum set size.", unit="words", ge=1, le=1000)
+    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(..., "Words neither drawn nor counted.")
     stemming: Literal["none", "porter"] = option(
         "none",
-        "porter: the model is over Porter stems; a drawn stem becomes a surface form with probability ∝ "
-        "log(count + 1).",
+        "porter: the model is over Porter stems; a drawn stem is written as one of its words.",
     )
-    background: Literal["word-counts", "document-frequencies"] = option(
-        ..., "Source of the collection model P(w|C)."
-    )
+    background: Literal["word-counts", "document-frequencies"] = option(..., "Source of P(w|C).")
     mu: float | Literal["mean-document-length"] = option(
         "mean-document-length",
-        "Dirichlet prior; the mean document length is taken without stop words.",
+        "Dirichlet prior.",
         unit="words",
     )
-    minimum_count: int = option(..., "Minimum occurrences of a word in the collection.", unit="words", ge=1)
+    minimum_count: int = option(..., "Minimum occurrences in the collection.", unit="words", ge=1)
     rare_words: Literal["excluded", "counted"] = option(
         ...,
-        "Whether words under `minimum_count` count in document length, in its mean, and in the totals of "
-        "frequencies.",
+        "Whether words under `minimum_count` count in lengths and totals.",
     )
-    subsampling_threshold: float = option(..., "Threshold t of word2vec's sub-sampling; 0: none.", ge=0)
+    subsampling_threshold: float = option(..., "Threshold t of sub-sampling; 0: none.", ge=0)
     subsampling_minimum_count: int = option(
         ..., "Words with fewer occurrences are always kept.", unit="words", ge=0
     )
     subsampling_keep: Literal["word2vec-paper", "word2vec-code"] = option(
-        ..., "Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f as in word2vec's code; at most 1."
+        ..., "Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f; at most 1."
     )
     support: Literal["vocabulary", "document-and-sample"] = option(
         ...,
-        "Words that can be drawn: the vocabulary, or the document's words and others drawn by document "
-        "frequency.",
+        "Words that can be drawn: the vocabulary, or the document's words and others by document frequency.",
     )
     support_size: int = option(
         500,
-        "For document-and-sample: a document with n < support_size words gets support_size - n draws of "
-        "other words, else n + 100; duplicates count once.",
+        "For document-and-sample: a document with n < support_size words gets support_size "
+        "- n draws of other words, else n + 100.",
         unit="words",
         ge=1,
     )
     score_smoothing: Literal["normalised", "unnormalised"] = option(
         ...,
-        "For document-and-sample: score sets by P(w|D) normalised over the support, or by P(w|D) of "
-        "equation 3. The order of two sets of one size is the same.",
+        "For document-and-sample: P(w|D) normalised over the support, or that of equation 3.",
     )
     ties: Literal["second", "drop"] = option(
-        "second", "Equal likelihoods: prefer the second set (Algorithm 1, line 16), or drop the pair."
+        "second", "Equal likelihoods: prefer the second set, or drop the pair."
     )
     short_document_pieces: int = option(
         ..., "Shorter documents are skipped with probability `short_document_skip`.", unit="word pieces", ge=0

@@ -144,9 +144,9 @@ class _Support(NamedTuple):
 
 
 @compiled
-def _document_sums(own: _Terms, size: int, tables: Tables) -> None:
+def _document_sums(document: _Terms, size: int, tables: Tables) -> None:
     """Write running sums of c(w,D) k(w) over the document's terms."""
-    distinct, counts, sums = own.distinct, own.counts, own.sums
+    distinct, counts, sums = document.distinct, document.counts, document.sums
     total = 0.0
     for index in range(size):
         total += counts[index] * tables.keep[distinct[index]]
@@ -155,13 +155,13 @@ def _document_sums(own: _Terms, size: int, tables: Tables) -> None:
 
 @compiled
 def _sample_support(
-    own: _Terms, size: int, mark: int, tables: Tables, rules: Rules, state: np.ndarray
+    document: _Terms, size: int, mark: int, tables: Tables, rules: Rules, state: np.ndarray
 ) -> tuple[int, float]:
     """Add terms by document frequency behind the document's own; return the support's size and its Σ c + μ P(w|C).
 
     `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support; `mark` is the document's number.
     """
-    distinct, counts, sums, seen = own.distinct, own.counts, own.sums, own.seen
+    distinct, counts, sums, seen = document.distinct, document.counts, document.sums, document.seen
     others = rules.support_size - size if size < rules.support_size else size + OTHERS_OF_LONG_DOCUMENT
     for index in range(size):
         seen[distinct[index]] = mark
@@ -183,17 +183,17 @@ def _sample_support(
 
 
 @compiled
-def _draw_term(own: _Terms, support: int, tables: Tables, rules: Rules, state: np.ndarray) -> int:
+def _draw_term(document: _Terms, support: int, tables: Tables, rules: Rules, state: np.ndarray) -> int:
     """Return one term drawn from the document's distribution."""
     if rules.support == RANDOM:
         size = len(tables.background)
         return min(int(next_uniform(state) * size), size - 1)
-    whole = own.sums[support - 1]
+    whole = document.sums[support - 1]
     if rules.support == DOCUMENT_AND_SAMPLE:
-        return own.distinct[first_above(own.sums, support, next_uniform(state) * whole)]
+        return document.distinct[first_above(document.sums, support, next_uniform(state) * whole)]
     place = next_uniform(state) * (whole + rules.mu * tables.background_mass)
     if place < whole:
-        return own.distinct[first_above(own.sums, support, place)]
+        return document.distinct[first_above(document.sums, support, place)]
     return draw_alias(tables.background_thresholds, tables.background_aliases, state)
 
 
@@ -217,13 +217,13 @@ def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
 
 @compiled
 def _draw_set(
-    own: _Terms, drawable: _Support, tables: Tables, rules: Rules, state: np.ndarray, terms: np.ndarray
+    document: _Terms, drawable: _Support, tables: Tables, rules: Rules, state: np.ndarray, terms: np.ndarray
 ) -> tuple[float, int]:
     """Fill `terms` with drawn terms; return their log-likelihood and how many the document does not hold."""
     score, outside = 0.0, 0
     for place in range(len(terms)):
-        term = _draw_term(own, drawable.support, tables, rules, state)
-        count = count_of(term, own.distinct, own.counts, drawable.size)
+        term = _draw_term(document, drawable.support, tables, rules, state)
+        count = count_of(term, document.distinct, document.counts, drawable.size)
         terms[place] = term
         score += np.log((count + rules.mu * tables.background[term]) / drawable.norm)
         outside += count == 0

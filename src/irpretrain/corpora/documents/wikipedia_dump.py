@@ -54,35 +54,31 @@ class Options(Section):
 
     wiki: str | None = option(
         None,
-        "Database name of the wiki, such as enwiki, if neither the dump, its address, file name nor "
-        "language tells it.",
+        "Database name of the wiki, such as enwiki, if the dump does not tell it.",
         pattern="[a-z0-9_]+",
     )
     id_prefix: str | None = option(
-        None, "Document ids are <prefix>/<page id>; null: the wiki's database name, such as enwiki."
+        None, "Document ids are <prefix>/<page id>; null: the wiki's database name."
     )
     longest_page: int = option(
         1_000_000,
-        "Longer pages are skipped and counted; no Wikipedia article is so long.",
+        "Longer pages are skipped and counted.",
         unit="characters",
         ge=1,
     )
     page_seconds: float = option(
         60.0,
-        "Limit of processor time per page; a page above it is skipped, counted and named.",
+        "Limit of processor time per page; others are skipped, counted and named.",
         unit="s",
         gt=0,
     )
     page_memory_mb: int = option(1000, "Limit of memory per page, likewise.", unit="MB", ge=16)
     leave_out: list[str] = option(
-        description="Pages to skip and count, as <file name>:<record>, such as a page that occurs twice.",
+        description="Pages to skip, as <file name>:<record>, such as a page that occurs twice.",
         default_factory=list,
     )
     keep: list[Part] = option(
-        description=(
-            "Text to keep beside prose: captions (of files in the text), tables (one line per row), galleries "
-            "(their captions). The sidecar counts what is dropped."
-        ),
+        description=("Text to keep beside prose; tables have one line per row, galleries their captions."),
         default_factory=list,
     )
     formula_word: str = option(
@@ -92,7 +88,7 @@ class Options(Section):
     )
     parser: Literal["irpretrain", "mwparserfromhell"] = option(
         "irpretrain",
-        "Parser of wikitext. mwparserfromhell: prose, sections and links by that library; templates show nothing.",
+        "Parser of wikitext. By mwparserfromhell templates show nothing.",
     )
     names: Names = option(
         description=(

@@ -30,8 +30,7 @@ class Options(Section):
 
     text: Literal["abstract", "full"] = option(
         "abstract",
-        "full: with the parsed full text (PMC's XML if present, else the PDF), searched beside "
-        "metadata.csv where the release unpacks it.",
+        "full: with the parsed full text, as the release unpacks it beside metadata.csv.",
     )
 
 

@@ -17,8 +17,7 @@ class Options(Section):
 
     fields: list[str] | None = option(
         None,
-        "Parts of a document that make its body, in this order; null: what ir_datasets takes (default_text), "
-        "without the title.",
+        "Parts of a document that make its body, in this order; null: default_text, without the title.",
         min_length=1,
     )
 

@@ -28,7 +28,7 @@ class ArticleOptions(Section):
 
     articles: tuple[int, int] | None = option(
         None,
-        "Read articles from the first number up to, not including, the second, from 0; null: all.",
+        "First article, from 0, and the one after the last; null: all.",
         unit="articles",
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import document
-from irpretrain.corpora.cord19 import REPEATED
+from irpretrain.corpora.documents.cord19 import REPEATED
 from irpretrain.corpora.json_files import read_json
 from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
 
@@ -23,8 +23,7 @@ class Options(Section):
     title_field: str = option("ajName", "Title: the case's name.")
     body_fields: list[str] = option(
         ["qw"],
-        "Texts, joined by line ends: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, "
-        "pjjg the sentence.",
+        "Texts: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, pjjg the sentence.",
         min_length=1,
     )
 

@@ -19,13 +19,11 @@ class Options(DocumentFields):
 
     columns: list[str] | None = option(
         None,
-        "Column names in order, for files without a header; null: the first line is the header.",
+        "Column names in order, for files without a header; null: the first line.",
         min_length=1,
     )
 
-    quotes: bool = option(
-        False, 'Remove quotation marks around a cell, and read "" as ". Line ends and tabs still end a cell.'
-    )
+    quotes: bool = option(False, 'Remove quotation marks around a cell, and read "" as ".')
 
     @field_validator("columns")
     @classmethod

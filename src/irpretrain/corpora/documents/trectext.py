@@ -50,8 +50,7 @@ class Options(Section):
     title_tags: list[str] = option(list(TITLES), "Title tags; the first that has text is used.")
     body_tags: list[str] = option(
         list(BODIES),
-        "Tags of the body, in document order. Without any of them, the body is the text directly under "
-        "<DOC>.",
+        "Tags of the body. Without any of them, the body is the text directly under <DOC>.",
         min_length=1,
     )
 

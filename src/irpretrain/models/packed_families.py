@@ -1,0 +1,117 @@
+"""Packed sequences in encoders beside BERT, through transformers' attention interface.
+
+The encoder computes all sequences as one long row. transformers looks up the attention function by the name in the
+encoder's configuration, and makes no mask for a function that it knows no mask for; ours attends within each sequence.
+Embeddings take positions as an argument; everything else treats each position by itself. The head of the classifier
+then reads the last states as it reads padded ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+from transformers import AttentionInterface
+from transformers.modeling_outputs import BaseModelOutput
+
+from irpretrain.models.packed_attention import Bounds, PackedAttention
+
+ATTENTION = "irpretrain-packed"
+"""Name of our function in transformers' attention interface."""
+
+FIRST_POSITION: Mapping[str, Callable[[Any], int]] = {
+    "electra": lambda config: 0,
+    "modernbert": lambda config: 0,
+    "roberta": lambda config: config.pad_token_id + 1,
+    "xlm-roberta": lambda config: config.pad_token_id + 1,
+}
+"""Type of an encoder → the number of a sequence's first position. Types that are missing cannot be packed: DeBERTa
+attends by a function of its own, ALBERT pools inside the encoder; others were not tried."""
+
+
+def can_pack(encoder: Any) -> bool:
+    """Whether an encoder, which is no BERT, can compute packed sequences."""
+    config = encoder.config
+    return (
+        config.model_type in FIRST_POSITION
+        and not getattr(config, "is_decoder", False)
+        and getattr(encoder, "pooler", None) is None
+    )
+
+
+@contextmanager
+def packed(encoder: Any, attend: PackedAttention | None) -> Iterator[None]:
+    """Let an encoder compute its batches packed while the context lasts; as it does by itself without `attend`.
+
+    Args:
+        encoder: the encoder inside a classifier; it then takes int64 `input_ids`, `attention_mask` and, where it has
+            any, `token_type_ids` alone, [sequences, positions], and returns states of 0 for padding.
+        attend: the attention.
+    """
+    if attend is None:
+        yield
+        return
+    whole, first = encoder.forward, FIRST_POSITION[encoder.config.model_type](encoder.config)
+
+    def forward(
+        input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None, **_: Any
+    ) -> BaseModelOutput:
+        places = attention_mask.flatten().nonzero().squeeze(1)
+        width = attention_mask.shape[1]
+        types = {} if token_type_ids is None else {"token_type_ids": token_type_ids.flatten()[places][None]}
+        with _attending(encoder.config):
+            states = whole(
+                input_ids=input_ids.flatten()[places][None],
+                position_ids=(places % width + first)[None],
+                packed=_Packed(attend, Bounds.of(attention_mask.bool().sum(1), width)),
+                **types,
+            ).last_hidden_state[0]
+        unpacked = states.new_zeros((attention_mask.numel(), states.shape[-1])).index_copy(0, places, states)
+        return BaseModelOutput(last_hidden_state=unpacked.view(*attention_mask.shape, -1))
+
+    encoder.forward = forward
+    try:
+        yield
+    finally:
+        del encoder.forward
+
+
+@contextmanager
+def _attending(config: Any) -> Iterator[None]:
+    usual = config._attn_implementation
+    config._attn_implementation = ATTENTION
+    try:
+        yield
+    finally:
+        config._attn_implementation = usual
+
+
+@dataclass(frozen=True)
+class _Packed:
+    attend: PackedAttention
+    bounds: Bounds
+
+
+def _attend(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: None,
+    *,
+    packed: _Packed,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """As transformers calls it: float [1, heads, rows, size of a head] in, [1, rows, heads, size of a head] out."""
+    rows = (states[0].transpose(0, 1) for states in (query, key, value))
+    # transformers' window is that of flash attention: the row itself and so many less one to either side.
+    reach = None if sliding_window is None else sliding_window - 1
+    return packed.attend(*rows, packed.bounds, packed.bounds, dropout, reach)[None], None
+
+
+AttentionInterface.register(ATTENTION, _attend)
