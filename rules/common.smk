@@ -5,7 +5,6 @@ from functools import partial
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.plan import Plan, paths
 from irpretrain.plan.axioms import NO_VALUES, RANKING_SETTINGS, TERM_SETTINGS
-from irpretrain.plan.corpora import LINK_SETTINGS
 from irpretrain.plan.paths import sidecar
 from irpretrain.plan.requests import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
 from irpretrain.plan.retrieval import INDEX_SETTINGS, POSITION_SETTINGS, SEARCH_SETTINGS

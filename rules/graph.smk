@@ -18,7 +18,7 @@ rule extract_links:
         mem_mb=memory(2000),
         runtime=minutes(120),
     params:
-        options=settings("graph", include=LINK_SETTINGS),
+        options=plan.corpora.link_options,
     script:
         "../scripts/extract_links.py"
 

@@ -19,6 +19,7 @@ rule measure_weight_distribution:
     params:
         weightings=plan.weight_views.shown,
         options=settings("retrieval", include=INDEX_SETTINGS),
+        words=CFG.text.word_kind,
     script:
         "../scripts/measure_weight_distribution.py"
 

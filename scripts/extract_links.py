@@ -2,15 +2,18 @@
 
 from irpretrain.config.graph import GraphConfig
 from irpretrain.stage import stage
+from irpretrain.text.languages import without_language
 from irpretrain.wikipedia.links import extract_links
 
 with stage(snakemake) as done:
+    options, language = without_language(snakemake.params.options)
     done(
         extract_links(
             snakemake.input.documents,
-            GraphConfig(**snakemake.params.options),
+            GraphConfig(**options),
             snakemake.output.sources,
             snakemake.output.links,
             list(snakemake.input.titles),
+            language,
         )
     )

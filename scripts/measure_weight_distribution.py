@@ -9,6 +9,7 @@ with stage(snakemake) as done:
         measure_distribution(
             snakemake.params.weightings,
             RetrievalConfig(**snakemake.params.options),
+            snakemake.params.words,
             snakemake.output.shares,
         )
     )

@@ -3,8 +3,10 @@
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.shards import write_shard
 from irpretrain.stage import stage
+from irpretrain.text.languages import without_language
 
 with stage(snakemake) as done:
-    corpus = CorpusConfig(**snakemake.params.corpus)
+    options, language = without_language(snakemake.params.corpus)
     outputs = snakemake.output.documents, snakemake.output.redirects
-    done(write_shard(corpus, snakemake.params.source, snakemake.params.shard, *outputs))
+    source, shard = snakemake.params.source, snakemake.params.shard
+    done(write_shard(CorpusConfig(**options), source, shard, *outputs, language))

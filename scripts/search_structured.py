@@ -15,7 +15,10 @@ with stage(snakemake) as done:
         search_weighted(
             Positions.open(snakemake.input.positions, options.indri, words),
             read_weighted_queries(
-                snakemake.input.queries, snakemake.input.weights or None, words, Analyser.of(options.indri)
+                snakemake.input.queries,
+                snakemake.input.weights or None,
+                words,
+                Analyser.of(options.indri, words),
             ),
             DependenceConfig(**dependence) if dependence else None,
             options,

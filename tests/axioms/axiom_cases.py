@@ -32,15 +32,15 @@ def plain_options(**changes: Any) -> AxiomsConfig:
     return AxiomsConfig(**{"stemming": "none", "stop_list": "none"} | changes)
 
 
-def write_documents(folder: Path, texts: Sequence[str]) -> tuple[Path, Path]:
+def write_documents(folder: Path, texts: Sequence[str], text: TextConfig = TEXT) -> tuple[Path, Path]:
     """Write documents d0, d1, … with their statistics and word store; return (store, statistics)."""
     rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-        for i, text in enumerate(texts)
+        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": body}
+        for i, body in enumerate(texts)
     ]
     DOCUMENTS.write(folder / "documents.parquet", rows)
-    count_words(folder / "documents.parquet", TEXT, folder / "words.parquet")
-    write_word_store(folder / "documents.parquet", folder / "words.parquet", TEXT, folder / "store")
+    count_words(folder / "documents.parquet", text, folder / "words.parquet")
+    write_word_store(folder / "documents.parquet", folder / "words.parquet", text, folder / "store")
     return folder / "store", folder / "words.parquet"
 
 
@@ -71,16 +71,17 @@ def make_batch(
     queries: Sequence[tuple[str, int]],
     options: AxiomsConfig | None = None,
     vectors: Vectors | None = None,
+    text: TextConfig = TEXT,
 ) -> Batch:
     """Return the batch of (query, number of its document)."""
     options = options or plain_options()
-    store, statistics = write_documents(folder, texts)
+    store, statistics = write_documents(folder, texts, text)
     terms = read_terms(statistics, options.stop_list, options.stemming)
     frequencies = frequencies_of(store, terms, len(texts))
     collection = Collection(terms, frequencies, None, vector_rows(statistics, vectors), options)  # type: ignore[arg-type]
     stores = WordDocuments.open([store], len(terms.numbers))
     rows = stores.rows(pa.chunked_array([[f"d{document}" for _, document in queries]], pa.string()))
-    return BatchMaker(collection, stores, "alphanumeric").make([text for text, _ in queries], rows, rows)
+    return BatchMaker(collection, stores, text.word_kind).make([query for query, _ in queries], rows, rows)
 
 
 def values_of(batch: Batch, axioms: Sequence[Axiom] = WITHOUT_RANK) -> dict[str, np.ndarray]:

@@ -3,7 +3,7 @@
 import pytest
 from overlay_layers import OVERLAYS, layers, load
 
-WITHOUT_EXPERIMENTS = ("my-wikipedia", "my-deepct-index")
+WITHOUT_EXPERIMENTS = ("my-wikipedia", "my-deepct-index", "other-language")
 
 overlays = pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
 

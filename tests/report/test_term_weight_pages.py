@@ -119,6 +119,16 @@ def test_titles_name_term_and_numbers() -> None:
     )
 
 
+def test_overlapping_words_show_each_letter_once() -> None:
+    analyser = Analyser.of(OPTIONS, "chinese:alphanumeric")
+    asked = query_terms("京大", "chinese:alphanumeric", analyser)
+    passage = read_passage("在北京大学 ok。", "chinese:alphanumeric", analyser, asked)
+    assert [word.text for word in passage.words] == ["在", "北", "京", "大学", "ok"]
+    assert [word.asked for word in passage.words] == [False, False, True, True, False]
+    assert "".join(word.before + word.text for word in passage.words) + passage.rest == "在北京大学 ok。"
+    assert [word.weight for word in shade(passage, {"北京": 3, "大学": 2}, 0.5)] == [0, 3, 0, 2, 0]
+
+
 def test_rows_are_all_terms_and_those_that_were_added(analyser: Analyser) -> None:
     passage = read_passage("Zoos of the zoo, red", "alphanumeric", analyser, frozenset({"zoo"}))
     rows = term_rows(passage, [{"zoo": 2, "ape": 1}, {"red": 3, "cat": 1}], frozenset({"zoo"}))

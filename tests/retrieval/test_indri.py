@@ -256,7 +256,7 @@ def test_lucene_s_own_indri_similarity_agrees(
     documents = write_documents(tmp_path / "documents.parquet", bodies)
     build_positions([documents], indri, TEXT, tmp_path / "positions")
     stops = {"none": ["-keepStopwords"], "lucene": [], "inquery": ["-stopwords", str(INQUERY)]}[stop_list]
-    monkeypatch.setattr(lucene, "_analyser_arguments", lambda options: ["-stemmer", stemmer, *stops])
+    monkeypatch.setattr(lucene, "_analyser_arguments", lambda options, words: ["-stemmer", stemmer, *stops])
     lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
     weights = {
         "q1": {"apple": 0.5, "runs": 0.25},

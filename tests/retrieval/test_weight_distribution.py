@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, write_vectors
 
+from irpretrain.config.retrieval import LUCENE_WORDS
 from irpretrain.errors import InputError
 from irpretrain.retrieval.weight_distribution import RANKS, Shares, measure_distribution
 
@@ -25,7 +26,7 @@ PASSAGES = {
 
 
 def measure(folder: Path, **weightings: list[Path]) -> dict[str, dict]:
-    counts = measure_distribution(weightings, OPTIONS, folder / "shares.json")
+    counts = measure_distribution(weightings, OPTIONS, LUCENE_WORDS, folder / "shares.json")
     found = json.loads((folder / "shares.json").read_text())
     assert found["ranks"] == RANKS == 10
     assert list(counts) == [row["weighting"] for row in found["weightings"]] == list(weightings)
@@ -54,8 +55,8 @@ def test_shards_change_no_byte(tmp_path: Path) -> None:
         write_vectors(tmp_path / f"{number}.parquet", {name: PASSAGES[name] for name in some})
         for number, some in enumerate((names[3:], names[:1], [], names[1:3]))
     ]
-    measure_distribution({"few": [whole]}, OPTIONS, tmp_path / "one.json")
-    measure_distribution({"few": parts}, OPTIONS, tmp_path / "several.json")
+    measure_distribution({"few": [whole]}, OPTIONS, LUCENE_WORDS, tmp_path / "one.json")
+    measure_distribution({"few": parts}, OPTIONS, LUCENE_WORDS, tmp_path / "several.json")
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "several.json").read_bytes()
 
 
@@ -69,7 +70,9 @@ def test_weightings_of_different_passages_are_refused(tmp_path: Path) -> None:
     two = write_vectors(tmp_path / "two.parquet", {"a": {}, "b": {}})
     one = write_vectors(tmp_path / "one.parquet", {"a": {}})
     with pytest.raises(InputError, match="second weighs 1 passages, first 2 of the same collection"):
-        measure_distribution({"first": [two], "second": [one]}, OPTIONS, tmp_path / "shares.json")
+        measure_distribution(
+            {"first": [two], "second": [one]}, OPTIONS, LUCENE_WORDS, tmp_path / "shares.json"
+        )
     assert not (tmp_path / "shares.json").exists()
 
 

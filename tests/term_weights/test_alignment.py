@@ -53,6 +53,15 @@ def test_unknown_and_non_latin_words(encoder):
     assert aligned(encoder, "東京 мир") == ([0, 2], [1, None, 2], 0)
 
 
+def test_overlapping_words_of_chinese_each_begin_at_a_letter_of_their_own(encoder):
+    words, [pieces] = word_spans("東京大学、塔", "chinese:alphanumeric"), encoder.encode(["東京大学、塔"])
+    assert words.words == ["東京", "京大", "大学", "塔"]
+    assert first_pieces(words, pieces).tolist() == [0, 1, 2, 5]
+    targets, without = piece_targets(words, pieces, np.array([1, 2, 3, 4], np.float32))
+    assert_array_equal(targets, [1, 2, 3, np.nan, 0, 4])
+    assert without == 0
+
+
 def test_words_that_share_a_piece_share_the_largest_target(encoder):
     # The tokenizer does not cut at a currency sign, so one [UNK] stands for two of our words.
     assert aligned(encoder, "cat€xyz word01", [1, 5, 2]) == ([0, 0, 1], [5, 2], 0)

@@ -14,7 +14,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.errors import IntegrityError
 from irpretrain.text.statistics import Totals, count_words, merge_counts, read_totals
-from irpretrain.text.stemming import porter_stems
+from irpretrain.text.stemming import stems_of
 from irpretrain.text.words import find_words
 
 TEXT = TextConfig(words="alphanumeric")
@@ -95,9 +95,9 @@ def test_any_sharding_gives_the_bytes_of_one_shard_and_the_counts_of_a_counter(
     assert {row[0]: row[2] for row in rows} == Counter(word for one in words for word in set(one))
     assert [row[0] for row in rows] == sorted(occurrences)
     by_stem: Counter[str] = Counter()
-    for row, stem in zip(rows, porter_stems([row[0] for row in rows]), strict=True):
+    for row, stem in zip(rows, stems_of([row[0] for row in rows]), strict=True):
         by_stem[stem] += row[3]
-    assert by_stem == Counter(stem for one in words for stem in set(porter_stems(one)))
+    assert by_stem == Counter(stem for one in words for stem in set(stems_of(one)))
 
 
 def test_many_blocks_merge_to_one_sorted_table(tmp_path: Path) -> None:

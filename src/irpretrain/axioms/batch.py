@@ -16,7 +16,7 @@ import numpy as np
 
 from irpretrain.axioms.collection import Collection
 from irpretrain.compiled import compiled
-from irpretrain.text.stemming import porter_stems
+from irpretrain.text.stemming import stems_of
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.terms import NO_TERM
 from irpretrain.text.word_documents import WordDocuments
@@ -117,7 +117,9 @@ class BatchMaker:
     ) -> None:
         self._collection, self._documents, self._kind = collection, documents, kind
         self._held_alone = held_alone
-        self._stop_words = load_stop_words(collection.options.stop_list)
+        self._stop_words = load_stop_words(
+            collection.options.stop_list, language_name=collection.terms.language
+        )
         self._new_words: dict[str, int] = {}
         self._new_terms: dict[str, int] = {}
 
@@ -161,7 +163,8 @@ class BatchMaker:
             if word in self._stop_words:
                 continue
             numbers[place] = len(terms.numbers) + self._new_words.setdefault(word, len(self._new_words))
-            stem = porter_stems([word])[0] if self._collection.options.stemming == "porter" else word
+            stemmed = self._collection.options.stemming == "porter"
+            stem = stems_of([word], terms.language)[0] if stemmed else word
             at = bisect_left(terms.names, stem)
             if at == len(terms.names) or terms.names[at] != stem:
                 at = len(terms.names) + self._new_terms.setdefault(stem, len(self._new_terms))

@@ -48,7 +48,7 @@ def compute_axiom_values(
     """
     directories = [words] if isinstance(words, str | Path) else list(words)
     stores = WordDocuments.open(directories, len(collection.terms.numbers))
-    maker = BatchMaker(collection, stores, text.words, held_alone)
+    maker = BatchMaker(collection, stores, text.word_kind, held_alone)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
     report, done = _Report(), 0

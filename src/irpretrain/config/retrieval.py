@@ -46,8 +46,10 @@ RankingModel = Literal["bm25", "ql", "ql-jm"]
 """BM25; query likelihood with Dirichlet and with Jelinek-Mercer smoothing."""
 StageModel = Literal["bm25", "ql", "ql-jm", "indri"]
 """The same, and Indri's query likelihood for weighted and structured queries."""
-QueryWords = Literal["lucene", "alphanumeric", "letters"]
-"""How a query is cut into words before it is analysed: by Lucene's tokeniser, or as `text.words` cuts documents."""
+LUCENE_WORDS = "lucene"
+QueryWords = str
+"""How a query is cut into words before it is analysed: by Lucene's tokeniser (LUCENE_WORDS), or as documents are (a
+`text.words.WordKind`)."""
 
 K1 = Annotated[float, Field(ge=0)]
 B = Annotated[float, Field(ge=0, le=1)]

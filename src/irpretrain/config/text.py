@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from irpretrain.config.base import Section, option
+from irpretrain.text.languages import ENGLISH, read_languages, unknown_language
+from irpretrain.text.words import WordKind, word_kind
 
 
 class TextConfig(Section):
     """Words, and the text of a document."""
 
+    language: str = option(
+        ENGLISH,
+        "Language of all texts; it decides words, stop words, stems, terms of indexes and sentence ends "
+        "(docs/languages.md): english, german, french, spanish, italian, portuguese, dutch, russian, arabic, hindi, "
+        "japanese, chinese, korean, or other.",
+    )
     words: Literal["alphanumeric", "letters"] = option(
         ..., "A word is a run of letters and digits, or of letters alone; always lower-cased."
     )
@@ -20,6 +30,24 @@ class TextConfig(Section):
     max_word_pieces: int | None = option(
         None, "Maximum word pieces of a document in the token store; null: all.", unit="word pieces", ge=1
     )
+
+    @property
+    def word_kind(self) -> WordKind:
+        """How texts are cut into words."""
+        return word_kind(self.words, self.language)
+
+    @field_validator("language")
+    @classmethod
+    def _check_language(cls, name: str) -> str:
+        if name != ENGLISH and name not in read_languages():
+            raise ValueError(unknown_language(name))
+        return name
+
+    @model_serializer(mode="wrap")
+    def _leave_out_english(self, values_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Results of English are those of before this key: what names it among its settings would be made again.
+        values: dict[str, Any] = values_of(self)
+        return {key: value for key, value in values.items() if (key, value) != ("language", ENGLISH)}
 
 
 class EncoderConfig(Section):

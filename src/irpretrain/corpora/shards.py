@@ -1,6 +1,5 @@
 """A shard of a corpus: its share of the records, in corpus order, as a table of documents and one of redirects."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,16 +13,24 @@ from irpretrain.corpora.policy import Tally, no_documents
 from irpretrain.corpora.records import Document, Redirect, Share
 from irpretrain.corpora.registry import format_module
 from irpretrain.progress import notice, progress
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.lengths import spaced_words
 
 PASSAGES_PER_DOCUMENT = 1 << 16
 """More passages than any document may have, so that a passage's place is one number; the last takes the rest."""
-WORD = re.compile(r"\S+")
 
 
 def write_shard(
-    config: CorpusConfig, source: str | Path, shard: int, documents: str | Path, redirects: str | Path
+    config: CorpusConfig,
+    source: str | Path,
+    shard: int,
+    documents: str | Path,
+    redirects: str | Path,
+    language: str = ENGLISH,
 ) -> dict[str, Any]:
     """Write the documents and the redirects of shard `shard` (from 0) of the corpus that lies at `source`.
+
+    `language` says what a word of a passage is (`text.lengths`).
 
     One of several shards may be empty; `collection.check_corpus` tells whether the whole corpus is.
 
@@ -40,7 +47,7 @@ def write_shard(
     tally = Tally(config.malformed, "malformed")
     title = f"read {Path(documents).parent.name}, shard {shard + 1} of {config.shards}"
     with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as redirects_writer:
-        rows = progress(_rows(files, config, shard, tally, redirects_writer), title, "documents")
+        rows = progress(_rows(files, config, shard, tally, redirects_writer, language), title, "documents")
         written = DOCUMENTS.write(documents, rows)
         if facts := _facts(files, config, shard):
             redirects_writer.note(facts)
@@ -59,7 +66,12 @@ def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:
 
 
 def _rows(
-    files: list[Path], config: CorpusConfig, shard: int, tally: Tally, redirects: ContractWriter
+    files: list[Path],
+    config: CorpusConfig,
+    shard: int,
+    tally: Tally,
+    redirects: ContractWriter,
+    language: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of documents; those of redirects are written on the way."""
     reader = format_module("documents", config.format)
@@ -73,7 +85,8 @@ def _rows(
             if isinstance(record, Redirect):
                 redirects.add_row(_redirect(part, record))
                 continue
-            for piece in passages(record, config.passage_words) if config.passage_words else [record]:
+            words = config.passage_words
+            for piece in passages(record, words, language) if words else [record]:
                 written = True
                 yield document_row(part, piece)
     if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
@@ -135,13 +148,13 @@ def _say_what_is_left_out(title: str, tally: Tally) -> None:
         notice(title, f"left out: {named}")
 
 
-def passages(document: Document, words: int) -> Iterator[Document]:
-    """Yield passages of `words` white-space words, each with the document's title and address.
+def passages(document: Document, words: int, language: str = ENGLISH) -> Iterator[Document]:
+    """Yield passages of `words` words (`text.lengths`), each with the document's title and address.
 
     A rest of fewer than half as many words joins the last passage. Passage n of document d is called d#n; its
     position keeps passages in the order of their documents. The text between words is left as it is.
     """
-    spans = [match.span() for match in WORD.finditer(document.body)]
+    spans = spaced_words(document.body, language)
     count = max(1, (len(spans) + words // 2) // words)
     count = min(count, PASSAGES_PER_DOCUMENT)
     for number in range(count):

@@ -147,7 +147,7 @@ class Collection(CollectionFiles):
         options, texts, words = (
             self.options.objective("rop", **changes),
             self.texts(),
-            self.options.text.words,
+            self.options.text.word_kind,
         )
         with naming(self.source, self._folder):
             model = PairSampler(self._statistics, options, self.options.text, self.options.seed).collection
@@ -223,7 +223,9 @@ class Collection(CollectionFiles):
         pairs = self._checked(pairs)
         options = self.options.axioms
         terms, postings = open_terms(self._statistics, self._postings, options)
-        queries = [terms.terms(terms.words(find_words(query, self.options.text.words))) for query, _ in pairs]
+        queries = [
+            terms.terms(terms.words(find_words(query, self.options.text.word_kind))) for query, _ in pairs
+        ]
         offsets = np.cumsum([0, *map(len, queries)])
         documents = postings.rows(pa.array([name for _, name in pairs], pa.string()))
         flat = np.concatenate(queries) if queries else np.zeros(0, np.int64)

@@ -136,7 +136,7 @@ class CollectionFiles:
             self._path("links.parquet"),
             self.options.graph,
         )
-        extract_links(self.documents, options, sources, links, [self.documents])
+        extract_links(self.documents, options, sources, links, [self.documents], self.options.text.language)
         build_graph([[sources]], [[links]], [[self._redirects]], options, self._path("graph"))
         return self._path("graph")
 

@@ -66,7 +66,7 @@ def find_anchors(article: Article, links: Links, usable: np.ndarray) -> list[Anc
         links: its hyperlinks.
         usable: bool [nodes], documents that links may lead to.
     """
-    spans = sentences(article.body)
+    spans = sentences(article.body, language_name=article.language)
     starts = [start for start, _ in spans]
     anchors = []
     for target, start, end in zip(
@@ -97,8 +97,8 @@ class WordDraws:
         self._frequencies = table.column("documents").to_numpy()
         self._documents = max(read_totals(shard.statistics).documents, 1)
         self._uniform = options.weights == "uniform"
-        self._stop = load_stop_words(options.stop_list)
-        self._find = word_finder(shard.text.words)
+        self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
+        self._find = word_finder(shard.text.word_kind)
         self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
         self.idf = lru_cache(maxsize=1 << 18)(self._idf)
 

@@ -13,6 +13,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, NO_ANCHOR
 from irpretrain.objectives.groups import Span
 from irpretrain.text.compose import body_start
+from irpretrain.text.lengths import count_spaced
 from irpretrain.text.token_store import TokenStore
 from irpretrain.wikipedia.tree import SectionRow, read_sections
 
@@ -31,6 +32,7 @@ class Article:
         place: its (part, position).
         store, row: where its word pieces are.
         body_start: character of the text in the token store at which the body begins.
+        language: of its text.
     """
 
     number: int
@@ -42,6 +44,7 @@ class Article:
     store: TokenStore
     row: int
     body_start: int
+    language: str
 
     @property
     def levels(self) -> list[int]:
@@ -55,12 +58,12 @@ class Article:
 
     @cached_property
     def length(self) -> int:
-        """Words, between white space, of the body."""
-        return len(self.body.split())
+        """Words (`text.lengths`) of the body."""
+        return count_spaced(self.body, self.language)
 
     def words(self, start: int, end: int) -> int:
-        """Return the number of words, between white space, of some characters of the body."""
-        return len(self.body[start:end].split())
+        """Return the number of words (`text.lengths`) of some characters of the body."""
+        return count_spaced(self.body[start:end], self.language)
 
     def pieces(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the word pieces (first, last exclusive) that begin in some characters of the body.
@@ -127,4 +130,5 @@ def stream_articles(
                 store,
                 int(row),
                 body_start(document, text),
+                text.language,
             )

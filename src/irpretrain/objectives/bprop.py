@@ -24,8 +24,10 @@ from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.objectives.group_tables import pair_groups
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
+from irpretrain.text.languages import ENGLISH
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.stop_words import StopList, load_stop_words
+from irpretrain.text.words import word_finder, word_kind
 
 NEEDS = frozenset({"term_weights"})
 DOCUMENTS_AT_ONCE = 1024
@@ -55,7 +57,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
     Counts documents, those skipped, pairs, and ties, in which the second set drawn comes first, as in PROP.
     """
     rarity = information(shard.collection_term_weights, options)
-    draws = _Draws(options)
+    draws = _Draws(options, shard.text.language)
     sums = dict.fromkeys(("documents", "pairs", "ties"), 0)
     few_words = 0
     title = f"sample pairs {Path(shard.documents).stem}"
@@ -88,14 +90,17 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
 class _Draws:
     """Draws sets of words."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, language: str) -> None:
         self._options = options
-        self._stop = load_stop_words(options.stop_list)
+        self._stop = load_stop_words(options.stop_list, language_name=language)
+        find = word_finder(word_kind("letters", language))
+        # Beyond English, letters may carry combining marks.
+        self._has_letters_only = str.isalpha if language == ENGLISH else lambda word: find(word) == [word]
         self._sizes = cumulative(set_size_probabilities(options.set_size_mean, options.set_size_most))
 
     def has(self, word: str) -> bool:
         """Whether a word may be drawn: the released code draws letters only."""
-        return word.isalpha() and word not in self._stop
+        return self._has_letters_only(word) and word not in self._stop
 
     def pairs(
         self, words: Sequence[str], weights: np.ndarray, rng: np.random.Generator

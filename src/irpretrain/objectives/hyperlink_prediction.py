@@ -128,7 +128,7 @@ def _drafts(shard: Shard, source: LinkSource, options: Options, counts: Counts) 
         if article.length < options.minimum_words or links is None:
             counts.skip("no_links" if links is None else "short")
             continue
-        bounds = np.array(segments(article.body, source.graph.segment_words))
+        bounds = np.array(segments(article.body, source.graph.segment_words, article.language))
         spans = article.pieces_of(bounds)
         rng = shard.stream(options.type, article.document_id)
         choices = choose(links, options, rng, long_enough, spans[:, 0] >= 0, counts)

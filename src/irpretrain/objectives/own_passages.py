@@ -99,7 +99,7 @@ def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> 
 def passages_of(article: Article, options: PassageOptions) -> list[Passage]:
     """Return the passages of an article."""
     bounds = [(section.start, section.end) for section in article.sections]
-    return passages(article.body, bounds, options.passage_words)
+    return passages(article.body, bounds, options.passage_words, article.language)
 
 
 def own_spans(article: Article, choice: Choice) -> tuple[Span, Span] | None:

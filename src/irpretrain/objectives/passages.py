@@ -3,15 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.lengths import count_spaced
 from irpretrain.text.sentences import Characters, sentences
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Sentences (characters of the body) of one section, in order, one after the other."""
+    """Sentences (characters of the body) of one section, in order, one after the other, and their language."""
 
     section: int
     sentences: tuple[Characters, ...]
+    language: str = ENGLISH
 
     @property
     def start(self) -> int:
@@ -24,8 +27,10 @@ class Passage:
         return self.sentences[-1][1]
 
 
-def passages(body: str, sections: Iterable[Characters], most_words: int) -> list[Passage]:
-    """Cut the own text of each section into passages of at most `most_words` words (between white space).
+def passages(
+    body: str, sections: Iterable[Characters], most_words: int, language: str = ENGLISH
+) -> list[Passage]:
+    """Cut the own text of each section into passages of at most `most_words` words (`text.lengths`).
 
     Sentences are packed greedily; a longer sentence is a passage of its own. Sections without text give none.
     """
@@ -33,23 +38,23 @@ def passages(body: str, sections: Iterable[Characters], most_words: int) -> list
     for number, (start, end) in enumerate(sections):
         run: list[Characters] = []
         words = 0
-        for sentence in sentences(body, start, end):
-            length = count_words(body, sentence)
+        for sentence in sentences(body, start, end, language):
+            length = count_words(body, sentence, language)
             if run and words + length > most_words:
-                cut.append(Passage(number, tuple(run)))
+                cut.append(Passage(number, tuple(run), language))
                 run, words = [], 0
             run.append(sentence)
             words += length
         if run:
-            cut.append(Passage(number, tuple(run)))
+            cut.append(Passage(number, tuple(run), language))
     return cut
 
 
-def count_words(body: str, characters: Characters) -> int:
-    """Return the number of words, between white space, of some characters of a text."""
-    return len(body[slice(*characters)].split())
+def count_words(body: str, characters: Characters, language: str = ENGLISH) -> int:
+    """Return the number of words (`text.lengths`) of some characters of a text."""
+    return count_spaced(body[slice(*characters)], language)
 
 
 def long_sentences(body: str, passage: Passage, words: int) -> list[Characters]:
     """Return the sentences of a passage with at least so many words."""
-    return [sentence for sentence in passage.sentences if count_words(body, sentence) >= words]
+    return [s for s in passage.sentences if count_words(body, s, passage.language) >= words]

@@ -41,7 +41,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
         lead = article.sections[0]
         queries = [
             span
-            for start, end in sentences(article.body, lead.start, lead.end)
+            for start, end in sentences(article.body, lead.start, lead.end, article.language)
             if article.words(start, end) >= options.minimum_query_words
             and (span := article.span(start, end)) is not None
         ][: 1 if options.sentence == "first" else None]

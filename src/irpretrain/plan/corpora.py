@@ -13,6 +13,7 @@ from irpretrain.plan import paths
 from irpretrain.plan.axioms import NO_VALUES
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.room import Files, Input, Room, as_mapping, described, is_made, strings
+from irpretrain.text.languages import ENGLISH, with_language
 
 LINK_SETTINGS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
 """What decides the links of a shard; the rest of `graph` matters to the whole graph only."""
@@ -22,7 +23,13 @@ class Corpora(Room):
     """Jobs of a corpus or of a shard of it."""
 
     def options(self, wildcards: Wildcards) -> Any:
-        return described(self.config.corpora[wildcards.corpus])
+        options = described(self.config.corpora[wildcards.corpus])
+        return with_language(options, self.config.text.language if options["passage_words"] else ENGLISH)
+
+    def link_options(self, wildcards: Wildcards) -> Any:
+        """What decides the links of a shard."""
+        options = self.settings("graph", include=LINK_SETTINGS)
+        return with_language(options, self.config.text.language)
 
     def files(self, wildcards: Wildcards) -> Input:
         """The corpus's files, so that a changed one reruns what is made of it."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from irpretrain.config.retrieval import TF_INDEX, FirstStageConfig, RunConfig
+from irpretrain.config.retrieval import LUCENE_WORDS, TF_INDEX, FirstStageConfig, RunConfig
 from irpretrain.config.usage import depth_of, searched_stages
 from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.room import Input, Room, described, first_stage_run, plain
+from irpretrain.text.languages import ENGLISH
 
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
 """What decides an index; the rest of `retrieval` matters to searches only."""
@@ -39,7 +40,9 @@ class Retrieval(Room):
 
     def query_words(self, wildcards: Wildcards) -> str:
         """How the texts behind an index's weights were cut into words; queries are cut the same way."""
-        return "lucene" if wildcards.index in self.config.indexes else self.config.text.words
+        text = self.config.text
+        by_lucene = wildcards.index in self.config.indexes and text.language == ENGLISH
+        return LUCENE_WORDS if by_lucene else text.word_kind
 
     def expansion(self, wildcards: Wildcards) -> str:
         """Text to add to a shard's documents: a file that is given, or queries that are written for them."""
@@ -85,7 +88,7 @@ class Retrieval(Room):
     def structured_stage(self, wildcards: Wildcards) -> Any:
         """What of a first stage decides its structured queries; they are cut into words as positions were."""
         stage = plain(self._stage(wildcards), include={"parameters", "dependence"})
-        return stage | {"query_words": self.config.text.words}
+        return stage | {"query_words": self.config.text.word_kind}
 
     # Runs of others
 

@@ -96,11 +96,11 @@ def write_query_page(
     [left], [right] = (per_query(run, judged, [measure]).values() for run in runs)
     chosen = choose_queries(name, options, texts, left, right, seed)
     shown = {query: shown_documents(runs, query, options.depth) for query, _ in chosen}
-    analyser = Analyser.of(retrieval)
+    analyser = Analyser.of(retrieval, text.word_kind)
     source = PageSource(
         options, texts, runs, judged, [left, right],
         read_texts(documents, {document for some in shown.values() for document in some}, text),
-        text.words, analyser,
+        text.word_kind, analyser,
     )  # fmt: skip
     views = [source.query(case, shown[case.query]) for case in chosen]
     pairs = source.pairs(chosen, shown)

@@ -88,9 +88,9 @@ def write_term_weight_page(
     cases = choose_cases(name, options, read_queries(queries), judged, runs)
     shown_documents = {document for case in cases for document in case.documents}
     texts = read_chosen(documents, shown_documents, text)
-    analyser = Analyser.of(retrieval)
+    analyser = Analyser.of(retrieval, text.word_kind)
     weights = {weighting.key: read_weights(weighting, shown_documents, analyser) for weighting in shown}
-    source = PageSource(texts, shown, weights, runs, judged, text.words, analyser, options.deepest)
+    source = PageSource(texts, shown, weights, runs, judged, text.word_kind, analyser, options.deepest)
     views = [source.case(case) for case in cases]
     write_page(
         "term_weight_pages.html.j2",

@@ -1,7 +1,8 @@
 """Weights of an index's terms → words of the passage as it stands with their shares, as a page shows them.
 
 Words are those of `irpretrain.text.words`, with their places in the text as written; a word has the weight of the terms
-that the index's analyser makes of it. Words of one stem share a term, and each occurrence shows all of its weight.
+that the index's analyser makes of it. Words of one stem share a term, and each occurrence shows all of its weight. Of
+overlapping words (Chinese, Japanese, Korean) each shows its first letter, the last of them all that is left.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +25,9 @@ class PassageWord(NamedTuple):
 
     Attributes:
         before: the characters between the word before it and this one.
-        text: the word as written.
+        text: the word as written, without what the next one shares with it.
         terms: different terms of the index that it counts for; none for a stop word.
-        asked: whether one of them is a term of the query.
+        asked: whether one of them is a term of the query, or one of a word that overlaps it.
     """
 
     before: str
@@ -110,11 +111,16 @@ def read_passage(text: str, kind: WordKind, analyser: Analyser, asked: frozenset
     """
     spans = word_spans(text, kind)
     analyser.learn(spans.words)
-    words, end = list[PassageWord](), 0
-    for word, first, last in zip(spans.words, spans.starts.tolist(), spans.ends.tolist(), strict=True):
+    words, end, ends_of_asked = list[PassageWord](), 0, 0
+    starts, ends = spans.starts.tolist(), spans.ends.tolist()
+    next_starts = [*starts, len(text)][1:]
+    for word, first, last, following in zip(spans.words, starts, ends, next_starts, strict=True):
         terms = tuple(dict.fromkeys(analyser.terms_of_word(word)))
-        words.append(PassageWord(text[end:first], text[first:last], terms, not asked.isdisjoint(terms)))
-        end = last
+        if not asked.isdisjoint(terms):
+            ends_of_asked = last
+        shown = min(last, following)
+        words.append(PassageWord(text[end:first], text[first:shown], terms, first < ends_of_asked))
+        end = shown
     return Passage(tuple(words), text[end:])
 
 

@@ -1,19 +1,28 @@
-"""Words as the index has them: the analyser that Anserini gives to documents and queries.
+"""Words as the index has them: the analyser that Anserini gives to documents and queries, or that of a language.
 
 Lucene's standard tokeniser cuts a text at the word boundaries of Unicode; possessives lose their 's, letters become
 lower-case, stop words go, stems are taken. No other stemmer agrees with Lucene's in every word, and stems must not be
 stemmed again (that changes some of them), so words are analysed by Lucene itself, each once.
+
+In another language than English a text is cut into our words (`text.words`), those of our stop list go, and each other
+word goes through Lucene's analyser of the language. Statistics, axioms and indexes then agree on words and stop words;
+stems are Lucene's in indexes, and Snowball's elsewhere.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from irpretrain.config.retrieval import IndriConfig, RetrievalConfig
+from irpretrain.config.retrieval import LUCENE_WORDS, IndriConfig, QueryWords, RetrievalConfig
 from irpretrain.retrieval.java import java_class
+from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.words import language_of, word_finder
 
 TEXTS_AT_ONCE = 512
 """Texts in one call of Java."""
+
+MOST_KNOWN = 2_000_000
+"""Words in memory, about 0.5 GB, before those of the next texts are analysed anew: a corpus may have more words."""
 
 MARK = "qzxsepxzq7"
 """Stands between texts that are analysed in one call: a word that the analyser returns as it is."""
@@ -32,13 +41,17 @@ class Analyser:
         self._known: dict[str, tuple[str, ...]] = {}
 
     @classmethod
-    def of(cls, options: RetrievalConfig | IndriConfig) -> Self:
-        """Return the analyser of the tf index, or that of first stages of model indri."""
+    def of(cls, options: RetrievalConfig | IndriConfig, words: QueryWords = LUCENE_WORDS) -> "Analyser":
+        """Return the analyser of the tf index, or that of first stages of model indri, for texts of such words."""
+        if language_of(words) != ENGLISH:
+            return LanguageAnalyser(words, options.stemmer != "none", options.stop_list != "none")
         return cls(options.stemmer, options.stop_list)
 
     @classmethod
-    def words_only(cls) -> Self:
+    def words_only(cls, words: QueryWords = LUCENE_WORDS) -> "Analyser":
         """Return an analyser that only cuts and lower-cases: its tokens are words that can be analysed further."""
+        if language_of(words) != ENGLISH:
+            return LanguageAnalyser(words, False, False)
         return cls("none", "none")
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
@@ -78,6 +91,48 @@ class Analyser:
         # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one a token.
         printed: str = self._call(self._analyser, text).toString()
         return printed[1:-1].split(", ") if len(printed) > 2 else []
+
+
+class LanguageAnalyser(Analyser):
+    """The analyser of another language than English.
+
+    Args:
+        words: kind of words that texts are cut into.
+        stemmed: whether words go through Lucene's analyser of the language; else a word is a term.
+        stopped: whether stop words go.
+    """
+
+    def __init__(self, words: QueryWords, stemmed: bool, stopped: bool) -> None:
+        name = language_of(words)
+        row = language(name)
+        self._find = word_finder(words)
+        self._stop = load_stop_words("all", language_name=name) if stopped else frozenset[str]()
+        self._known = {}
+        self._is_analysed = stemmed and bool(row.analyser)
+        if self._is_analysed:
+            no_words = java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
+            self._analyser = java_class(row.analyser)(no_words)
+            self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
+
+    def terms(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms of each text, in their order, repeated ones too."""
+        cut = [self._find(text) for text in texts]
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        self.learn(word for words in cut for word in words)
+        return [[term for word in words for term in self._known[word]] for words in cut]
+
+    def learn(self, words: Iterable[str]) -> None:
+        """Analyse those of `words` that are new; `terms_of_word` knows them then."""
+        new = [word for word in dict.fromkeys(words) if word not in self._known]
+        kept = [word for word in new if word not in self._stop]
+        self._known.update(dict.fromkeys(new, ()))
+        if self._is_analysed:
+            for start in range(0, len(kept), TEXTS_AT_ONCE):
+                chunk = kept[start : start + TEXTS_AT_ONCE]
+                self._known.update(zip(chunk, map(tuple, self._together(chunk)), strict=True))
+        else:
+            self._known.update((word, (word,)) for word in kept)
 
 
 def _lucene_analyser(stemmer: str, stop_list: str) -> Any:

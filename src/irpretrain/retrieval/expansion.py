@@ -49,7 +49,7 @@ def expand_documents(
             added.setdefault(document, []).extend(texts)
         else:
             elsewhere += 1
-    analyser = Analyser.words_only()
+    analyser = Analyser.words_only(text.word_kind)
     counts = {"documents": 0, "documents_without_addition": 0, "lines_of_other_documents": elsewhere}
 
     def rows() -> Iterator[dict[str, Any]]:

@@ -69,12 +69,12 @@ def tokenise(
     longest = min(options.max_length, text.max_word_pieces or options.max_length)
     pieces: dict[str, list[np.ndarray]] = {}
     for identifiers, bodies in stream_chosen(documents, ranked_documents, text):
-        cut = [_passages(body, options.passages) for body in bodies]
+        cut = [_passages(body, options.passages, text.language) for body in bodies]
         encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
         for identifier, some in zip(identifiers, cut, strict=True):
             pieces[identifier] = [next(encoded) for _ in some]
     return ForeignPieces(tokenizer, queries, pieces, options.max_length, options.query_length)
 
 
-def _passages(text: str, options: PassagesConfig | None) -> list[str]:
-    return [text] if options is None else text_passages(text, options, options.most)
+def _passages(text: str, options: PassagesConfig | None, language: str) -> list[str]:
+    return [text] if options is None else text_passages(text, options, options.most, language)

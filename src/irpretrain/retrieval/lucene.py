@@ -1,8 +1,9 @@
 """First-stage retrieval with Lucene, through Anserini's own command line.
 
-Documents and queries go through Lucene's English analyser (tokenise, lower-case, stop words, stemmer). A
-query is a bag of its words: operators of query languages in it are text. A word that occurs n times in the
-query counts n times. What the scores are exactly stands in docs/methods/evaluation.md.
+Documents and queries go through Lucene's English analyser (tokenise, lower-case, stop words, stemmer). In another
+language `retrieval.analysis` makes terms of both, and Anserini takes these as they are. A query is a bag of its words:
+operators of query languages in it are text. A word that occurs n times in the query counts n times. What the scores are
+exactly stands in docs/methods/evaluation.md.
 """
 
 import json
@@ -15,17 +16,19 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TextIO
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.retrieval import QueryWords, RankingModel, RetrievalConfig
+from irpretrain.config.retrieval import LUCENE_WORDS, QueryWords, RankingModel, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.progress import Counter, progress
+from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.java import JavaError, run_anserini
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.keyed_texts import read_queries
-from irpretrain.text.words import find_words
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.words import find_words, language_of
 
 DOCUMENTS_IN_FILE = 50_000
 """Documents in one input file. Anserini indexes files, not documents, in parallel."""
@@ -71,12 +74,14 @@ def index(
         JavaError: Anserini failed.
     """
     with folder_beside(output, "input") as source:
-        counts = _write_input(documents, text, source)
+        analyser = None if text.language == ENGLISH else Analyser.of(options, text.word_kind)
+        counts = _write_input(documents, text, analyser, source)
         if counts["documents"] == counts["documents_without_text"]:
             raise InputError(documents[0], "no document has text to index")
         with_text = counts["documents"] - counts["documents_without_text"]
-        arguments = ["-collection", "JsonCollection", *_analyser_arguments(options)]
-        run_indexing(source, output, arguments, options, expected=with_text, record=counts)
+        arguments = ["-collection", "JsonCollection", *_analyser_arguments(options, text.word_kind)]
+        record: dict[str, Any] = counts if analyser is None else {**counts, "query_words": text.word_kind}
+        run_indexing(source, output, arguments, options, expected=with_text, record=record)
     return counts
 
 
@@ -121,7 +126,9 @@ def run_indexing(
         (temporary / RECORD).write_text(text + "\n", encoding="utf-8")
 
 
-def _analyser_arguments(options: RetrievalConfig) -> list[str]:
+def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str]:
+    if language_of(words) != ENGLISH:  # documents and queries are terms already
+        return ["-pretokenized"]
     return ["-stemmer", options.stemmer, *(["-keepStopwords"] if options.stop_list == "none" else [])]
 
 
@@ -141,14 +148,16 @@ def folder_beside(path: str | Path, purpose: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_input(documents: Sequence[str | Path], text: TextConfig, folder: Path) -> dict[str, int]:
-    """Write Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file; return counts."""
+def _write_input(
+    documents: Sequence[str | Path], text: TextConfig, analyser: Analyser | None, folder: Path
+) -> dict[str, int]:
+    """Write Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file, with an analyser the terms of texts; return counts."""
     counts = {"documents": 0, "documents_without_text": 0}
     with InputFiles(folder) as files:
         for path in documents:
             total = DOCUMENTS.count(path)
             for document, contents in progress(
-                _documents(path, text), "write documents for Lucene", "documents", total
+                _documents(path, text, analyser), "write documents for Lucene", "documents", total
             ):
                 check_identifier(path, document)
                 files.add({"id": document, "contents": contents})
@@ -183,9 +192,10 @@ class InputFiles:
         self._documents += 1
 
 
-def _documents(path: str | Path, text: TextConfig) -> Iterator[tuple[str, str]]:
+def _documents(path: str | Path, text: TextConfig, analyser: Analyser | None) -> Iterator[tuple[str, str]]:
     for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
-        yield from zip(identifiers, texts, strict=True)
+        contents = texts if analyser is None else [" ".join(terms) for terms in analyser.terms(texts)]
+        yield from zip(identifiers, contents, strict=True)
 
 
 def check_identifier(path: str | Path, document: str) -> None:
@@ -267,7 +277,10 @@ def search_grid(
     _check_method(method)
     record = read_record(index, options)
     text_by_query = read_queries(queries)
+    words = record.get("query_words", LUCENE_WORDS)
     texts, identifiers = query_texts(list(text_by_query.values()), record), list(text_by_query)
+    if language_of(words) != ENGLISH:
+        texts = [" ".join(terms) for terms in Analyser.of(options, words).terms(texts)]
     # Numbers stand for the identifiers, which may hold anything.
     lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
@@ -283,7 +296,7 @@ def search_grid(
         option = f"-{RANKERS[method].name}.{RANKERS[method].parameters[name]}"
         arguments += [option, *map(repr, values)]
     counter = Counter("search", "queries", len(lines) * len(points))
-    _search([*arguments, *_analyser_arguments(options)], options, queries, texts, counter)
+    _search([*arguments, *_analyser_arguments(options, words)], options, queries, texts, counter)
     for point in points:
         path = (
             run_file if len(points) == 1 else run_file.with_name(run_file.name + _point_name(method, point))
@@ -320,12 +333,12 @@ def _check_method(method: str) -> None:
 
 def query_texts(texts: Sequence[str], record: Mapping[str, Any]) -> list[str]:
     """Return queries as an index with that record wants them."""
-    return one_line_each(texts, record.get("query_words", "lucene"))
+    return one_line_each(texts, record.get("query_words", LUCENE_WORDS))
 
 
 def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
     """Return each query on one line, cut into words where the index holds words that were cut so."""
-    if words == "lucene":
+    if words == LUCENE_WORDS:
         return [" ".join(text.split()) for text in texts]
     return [" ".join(find_words(text, words)) for text in texts]
 

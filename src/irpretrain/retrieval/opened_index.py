@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.retrieval import RankingModel, RetrievalConfig
+from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.lucene import query_texts, read_record
@@ -32,7 +32,7 @@ class OpenedIndex:
 
     def __init__(self, path: str | Path, model: RankingModel, options: RetrievalConfig) -> None:
         self.record = read_record(path, options)
-        self._analyser = Analyser.of(options)
+        self._analyser = Analyser.of(options, self.record.get("query_words", LUCENE_WORDS))
         self.reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(path))
         self.searcher = java_class("org.apache.lucene.search.IndexSearcher")(self.reader)
         similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")

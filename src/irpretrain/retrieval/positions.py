@@ -70,7 +70,7 @@ def build_positions(
         record = {
             "stemmer": options.stemmer,
             "stop_list": options.stop_list,
-            "words": text.words,
+            "words": text.word_kind,
             "documents": names,
             "terms": list(numbers),
         }
@@ -82,7 +82,7 @@ def _terms_by_place(
     documents: Sequence[str | Path], options: IndriConfig, text: TextConfig
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each document's identifier and its terms in order, "" in the place of a stop word."""
-    find, analyser = word_finder(text.words), Analyser.of(options)
+    find, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
     for path in documents:
         batches = stream_texts(path, text, DOCUMENTS_AT_ONCE)
         for identifiers, texts in progress(

@@ -45,7 +45,7 @@ def weigh_by_textrank(
     Returns:
         Counts: documents, documents without terms, terms, terms dropped because their weight is below 1.
     """
-    cut, analyser = Analyser.words_only(), Analyser.of(retrieval)
+    cut, analyser = Analyser.words_only(text.word_kind), Analyser.of(retrieval, text.word_kind)
     counts = dict.fromkeys(("documents", "documents_without_terms", "terms", "terms_dropped"), 0)
 
     def rows() -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
-from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.retrieval import QueryWords, RetrievalConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import InputError
 from irpretrain.progress import progress
@@ -71,12 +71,16 @@ class Shares:
 
 
 def measure_distribution(
-    weightings: Mapping[str, Sequence[str | Path]], options: RetrievalConfig, output: str | Path
+    weightings: Mapping[str, Sequence[str | Path]],
+    options: RetrievalConfig,
+    words: QueryWords,
+    output: str | Path,
 ) -> dict[str, Any]:
     """Write the mean share of each rank for several weightings of one collection, as JSON.
 
     Args:
         weightings: name → its TERM_VECTORS tables, all shards of the collection.
+        words: how the texts behind the weights were cut into words.
         output: `{"ranks": 10, "weightings": [{"weighting", "passages", "passages_without_terms", "mean_terms",
             "shares": [one a rank], "passages_reaching": [passages that have a term of each rank]}]}`.
 
@@ -87,7 +91,7 @@ def measure_distribution(
         InputError: the weightings hold different numbers of passages, or a weight is below 1.
         SetupError: Java or the jar is missing.
     """
-    analyser = Analyser.of(options)
+    analyser = Analyser.of(options, words)
     shares_by_name = {name: _shares(name, paths, analyser) for name, paths in weightings.items()}
     _check_equal(shares_by_name, weightings)
     rows = [_row(name, shares) for name, shares in shares_by_name.items()]

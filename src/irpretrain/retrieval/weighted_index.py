@@ -53,7 +53,7 @@ def index_weights(
     counts = dict.fromkeys(
         ("documents", "documents_without_terms", "words", "words_without_terms", "terms", "weight"), 0
     )
-    analyser = Analyser.of(options)
+    analyser = Analyser.of(options, query_words)
     with folder_beside(output, "input") as source:
         with InputFiles(source) as files:
             for path in vectors:

@@ -152,7 +152,7 @@ class Predictor:
     def rows(self, texts: Sequence[Text], kept: KeptBatches | None = None) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of some texts, in their order, and counts; `kept` has what batches
         gave before."""
-        words = [word_spans(text.text, self.text.words) for text in texts]
+        words = [word_spans(text.text, self.text.word_kind) for text in texts]
         pieces = self.encoder.encode([text.text for text in texts])
         weights, counts = self.weights(words, pieces, kept or KeptBatches())
         rows, unread = [], 0

@@ -22,7 +22,7 @@ def write_frequencies(documents: str | Path, text: TextConfig, output: str | Pat
     Returns:
         Counts: texts, texts without terms, terms.
     """
-    find = word_finder(text.words)
+    find = word_finder(text.word_kind)
     counts = {"texts": 0, "texts_without_terms": 0, "terms": 0}
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -65,7 +65,7 @@ def _oracle(
     targets_by_document: dict[str, list[np.ndarray]] = {}
     for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
         targets_by_document.setdefault(name, []).append(values.values.to_numpy())
-    find = word_finder(text.words)
+    find = word_finder(text.word_kind)
     without = 0
 
     def rows() -> Iterator[dict[str, Any]]:

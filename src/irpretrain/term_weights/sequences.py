@@ -32,7 +32,7 @@ def _texts(
         written = [batch.column("text")[row].as_py() for row in rows]
         for row, content, pieces in zip(rows, written, encoder.encode(written), strict=True):
             words, word_targets = (
-                word_spans(content, text.words),
+                word_spans(content, text.word_kind),
                 batch.column("targets")[row].values.to_numpy(),
             )
             if len(word_targets) != len(words.words):

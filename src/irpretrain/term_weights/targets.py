@@ -18,7 +18,7 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.qrels import read_qrels, relevant
 from irpretrain.text.compose import texts_of
 from irpretrain.text.keyed_texts import read_queries
-from irpretrain.text.stemming import porter_stems
+from irpretrain.text.stemming import stems_of
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import word_finder
 
@@ -143,8 +143,8 @@ class Labeller:
     )
 
     def __post_init__(self) -> None:
-        self.find: Callable[[str], list[str]] = word_finder(self.text.words)
-        self._stop = load_stop_words(self.options.stop_list)
+        self.find: Callable[[str], list[str]] = word_finder(self.text.word_kind)
+        self._stop = load_stop_words(self.options.stop_list, language_name=self.text.language)
         self._stems: dict[str, str] = {}
 
     def words(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
@@ -186,7 +186,7 @@ class Labeller:
         if self.options.stemming == "none":
             return words
         fresh = list({word for word in words if word not in self._stems})
-        self._stems.update(zip(fresh, porter_stems(fresh), strict=True))
+        self._stems.update(zip(fresh, stems_of(fresh, self.text.language), strict=True))
         return [self._stems[word] for word in words]
 
 

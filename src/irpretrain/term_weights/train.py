@@ -91,7 +91,7 @@ def train_regressor(
                 "folds": [sha256(folds), fold] if folds is not None else None,
                 "options": options.model_dump(include=TRAINING_KEYS, exclude=WITHOUT_EFFECT),
                 "layers": encoder_options.layers,
-                "words": text.words,
+                "words": text.word_kind,
                 "seed": seed,
                 "device": device.type,
                 "processes": training.compute.process_count,

@@ -130,7 +130,7 @@ def _examples(
     targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield features and targets of the words of each text."""
-    find = word_finder(text.words)
+    find = word_finder(text.word_kind)
     for batch in TERM_TARGETS.stream(targets, rows=TEXTS_AT_ONCE):
         for row in range(batch.num_rows):
             if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
@@ -170,7 +170,7 @@ class WordVectorPredictor:
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
-        find = word_finder(self.text.words)
+        find = word_finder(self.text.word_kind)
         rows = []
         number = 0
         for text in texts:

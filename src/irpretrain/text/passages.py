@@ -4,11 +4,11 @@ Passages begin every `stride` words and have `words` words; the first one that r
 last, so that none lies wholly in another. A document without words has one passage, which is empty.
 """
 
-import re
-
 import numpy as np
 
 from irpretrain.config.retrieval import PassagesConfig
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.lengths import spaced_words
 
 
 def passage_bounds(words: int, options: PassagesConfig, most: int | None) -> list[tuple[int, int]]:
@@ -42,9 +42,9 @@ def piece_bounds(word_starts: np.ndarray, options: PassagesConfig, most: int | N
     return [(int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(firsts), options, most)]
 
 
-def text_passages(text: str, options: PassagesConfig, most: int | None) -> list[str]:
-    """Return the passages of a text, of which a word is what stands between white space."""
-    words = [match.span() for match in re.finditer(r"\S+", text)]
+def text_passages(text: str, options: PassagesConfig, most: int | None, language: str = ENGLISH) -> list[str]:
+    """Return the passages of a text, whose words are those of `text.lengths`."""
+    words = spaced_words(text, language)
     bounds = passage_bounds(len(words), options, most)
     return [text[words[first][0] : words[last - 1][1]] if first < last else "" for first, last in bounds]
 

@@ -1,35 +1,52 @@
 """Sentences of a text, by rules: for objectives that take a sentence as query or as an anchor's surroundings.
 
 No sentence goes beyond its line. One ends at a full stop, `!`, `?` or `…`, to which closing quotes and brackets belong,
-before white space that no lower-case letter follows, unless the full stop ends an abbreviation or an initial; marks of
-Chinese and Japanese end one anywhere.
+before white space that no lower-case letter follows, unless the full stop ends an abbreviation of the language or an
+initial; marks of Chinese and Japanese end one anywhere. In other languages than English the marks of Arabic, Urdu and
+Hindi end one too, and in some a full stop after a number of one or two digits ends none (3. Oktober).
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[”’」』）]*")
-_LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
+from irpretrain.text.languages import ENGLISH, language
+
 _LINE = re.compile(r"[^\n]+")
 _NOT_SPACE = re.compile(r"\S")
-
-_ABBREVIATIONS = """
-al approx bros ca capt cf co col corp dept dr ed eds est etc fig figs gen gov hon inc jr lt ltd maj mr mrs ms mt no nos
-op pp prof pt rep rev sen sgt sr st vol vols vs
-"""
-ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
-"""Words after which a full stop ends no sentence; nor does it after a single letter, or letters with stops (e.g.)."""
+_IDEOGRAPHIC = "。！？"
 
 Characters = tuple[int, int]
 """Start and end (exclusive) of a piece of a text, in characters."""
 
 
-def sentences(text: str, start: int = 0, end: int | None = None) -> list[Characters]:
+@dataclass(frozen=True)
+class _Rules:
+    """What ends a sentence of a language.
+
+    Attributes:
+        end: marks with closing quotes and brackets, where white space follows or the marks need none.
+        last_word: the word before a mark.
+        abbreviations: as written; small letters stand for capitals too.
+        ordinals: whether a full stop after a number of one or two digits ends none.
+    """
+
+    end: re.Pattern[str]
+    last_word: re.Pattern[str]
+    abbreviations: frozenset[str]
+    ordinals: bool
+
+
+def sentences(
+    text: str, start: int = 0, end: int | None = None, language_name: str = ENGLISH
+) -> list[Characters]:
     """Return the sentences of text[start:end] in order, as characters of `text`, without white space around them."""
+    rules = _rules(language_name)
     spans = []
     for line in _LINE.finditer(text, start, len(text) if end is None else end):
         first = line.start()
-        for last in [*_ends(text, line.start(), line.end()), line.end()]:
+        for last in [*_ends(text, line.start(), line.end(), rules), line.end()]:
             if stripped := strip(text, first, last):
                 spans.append(stripped)
             first = last
@@ -44,18 +61,40 @@ def strip(text: str, start: int, end: int) -> Characters | None:
     return first.start(), start + len(text[start:end].rstrip())
 
 
-def _ends(text: str, start: int, end: int) -> Iterator[int]:
-    for mark in _END.finditer(text, start, end):
+@cache
+def _rules(language_name: str) -> _Rules:
+    row = language(language_name)
+    marks, letter = (
+        (".!?…", r"[^\W\d_]") if language_name == ENGLISH else (".!?…؟۔।॥", r"[^\s\d.,;:!?()\[\]\"'«»“”„]")
+    )
+    end = rf"[{marks}]+[\"'”’»)\]]*(?=\s)|[{_IDEOGRAPHIC}]+[”’」』）]*"
+    last_word = rf"{letter}+(?:\.{letter}+)*$"
+    return _Rules(re.compile(end), re.compile(last_word), row.abbreviations, row.ordinals)
+
+
+def _ends(text: str, start: int, end: int, rules: _Rules) -> Iterator[int]:
+    for mark in rules.end.finditer(text, start, end):
         following = _NOT_SPACE.search(text, mark.end(), end)
-        if text[mark.start()] in "。！？" or not (
-            following is None or following[0].islower() or _abbreviated(text, start, mark)
+        if text[mark.start()] in _IDEOGRAPHIC or not (
+            following is None or following[0].islower() or _abbreviated(text, start, mark, rules)
         ):
             yield mark.end()
 
 
-def _abbreviated(text: str, start: int, mark: re.Match[str]) -> bool:
+def _abbreviated(text: str, start: int, mark: re.Match[str], rules: _Rules) -> bool:
     if mark[0] != ".":
         return False
     # Looking back a bounded way: words are short, lines need not be.
-    word = _LAST_WORD.search(text[max(start, mark.start() - 20) : mark.start()])
-    return word is not None and (len(word[0]) == 1 or "." in word[0] or word[0].lower() in ABBREVIATIONS)
+    before = text[max(start, mark.start() - 20) : mark.start()]
+    if rules.ordinals and _ORDINAL.search(before):
+        return True
+    word = rules.last_word.search(before)
+    return word is not None and (
+        len(word[0]) == 1
+        or "." in word[0]
+        or word[0] in rules.abbreviations
+        or word[0].lower() in rules.abbreviations
+    )
+
+
+_ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")

@@ -25,7 +25,8 @@ from irpretrain.errors import IntegrityError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
 from irpretrain.text.compose import stream_texts
-from irpretrain.text.stemming import porter_stems
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.stemming import stems_of
 from irpretrain.text.words import word_finder
 
 DOCUMENTS_PER_BATCH = 1024
@@ -37,10 +38,11 @@ SUMS = ("count", "documents", "stem_documents")
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums of a collection: its documents (empty ones too) and the occurrences of all words."""
+    """Sums of a collection: its documents (empty ones too) and the occurrences of all words; the language of these."""
 
     documents: int
     words: int
+    language: str = ENGLISH
 
 
 def count_words(
@@ -56,7 +58,7 @@ def count_words(
     Returns:
         Counts: documents, documents_without_words, words, distinct_words.
     """
-    tally, totals, empty = _Tally(), Totals(0, 0), 0
+    tally, totals, empty = _Tally(text.language), Totals(0, 0, text.language), 0
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=Path(output).parent, prefix=".words-") as folder:
         runs: list[Path] = []
@@ -65,11 +67,12 @@ def count_words(
         total = DOCUMENTS.count(documents)
         for _, batch in progress(batches, title, "documents", total, size=lambda batch: len(batch[1])):
             words, without = tally.add(batch, text)
-            totals, empty = Totals(totals.documents + len(batch), totals.words + words), empty + without
+            totals = Totals(totals.documents + len(batch), totals.words + words, text.language)
+            empty += without
             if len(tally.numbers) > words_in_memory:
                 runs.append(Path(folder) / f"run-{len(runs)}.parquet")
                 WORD_COUNTS.write(runs[-1], tally.table())
-                tally = _Tally()
+                tally = _Tally(text.language)
         rest = tally.table()
         tables = [rest] if not runs else _merged([*map(_blocks, runs), iter(rest.to_batches())])
         distinct = _write(tables, totals, output)
@@ -88,7 +91,12 @@ def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, 
         Counts: shards, documents, words, distinct_words.
     """
     parts = [read_totals(shard) for shard in shards]
-    totals = Totals(sum(part.documents for part in parts), sum(part.words for part in parts))
+    language = parts[0].language if parts else ENGLISH
+    for shard, part in zip(shards, parts, strict=True):
+        if part.language != language:
+            fault = f"its words are {part.language}, those of {shards[0]} are {language}"
+            raise IntegrityError(shard, fault, remedy="Delete both and run the workflow again.")
+    totals = Totals(sum(part.documents for part in parts), sum(part.words for part in parts), language)
     rounds = progress(_merged([_blocks(shard) for shard in shards]), "merge word counts", "words", size=len)
     distinct = _write(rounds, totals, output)
     return {
@@ -105,13 +113,15 @@ def read_totals(path: str | Path) -> Totals:
     facts = pq.read_metadata(path).metadata or {}
     if b"documents" not in facts or b"words" not in facts:
         raise IntegrityError(path, "the totals are missing", remedy="Delete it and run the workflow again.")
-    return Totals(int(facts[b"documents"]), int(facts[b"words"]))
+    language = facts.get(b"language", ENGLISH.encode()).decode()
+    return Totals(int(facts[b"documents"]), int(facts[b"words"]), language)
 
 
 class _Tally:
     """Running counts of the words met so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
+        self._language = language
         self.numbers: defaultdict[str, int] = defaultdict()
         self.numbers.default_factory = self.numbers.__len__  # a new word gets the next number
         self._stem_numbers: dict[str, int] = {}
@@ -124,7 +134,7 @@ class _Tally:
         """Count the words of some texts; return (words, texts without words)."""
         from irpretrain.text.word_tally import Tally, add_documents  # numba
 
-        find, number = word_finder(text.words), self.numbers.__getitem__
+        find, number = word_finder(text.word_kind), self.numbers.__getitem__
         words_before = len(self.numbers)
         documents = [list(map(number, find(document))) for document in texts]
         lengths = np.fromiter(map(len, documents), np.int64, len(documents))
@@ -144,7 +154,10 @@ class _Tally:
     def _grow(self, words_before: int) -> None:
         """Make room for the words numbered from `words_before`, and look up their stems."""
         new = list(islice(reversed(self.numbers), len(self.numbers) - words_before))[::-1]
-        stems = [self._stem_numbers.setdefault(stem, len(self._stem_numbers)) for stem in porter_stems(new)]
+        stems = [
+            self._stem_numbers.setdefault(stem, len(self._stem_numbers))
+            for stem in stems_of(new, self._language)
+        ]
         size = len(self.numbers)
         if size > len(self._stem_of):
             capacity = max(size, 2 * len(self._stem_of), 1024)
@@ -183,5 +196,6 @@ def _write(tables: Iterator[pa.Table] | list[pa.Table], totals: Totals, output: 
     with atomic_file(output) as temporary, ContractWriter(WORD_COUNTS, temporary) as writer:
         for table in tables:
             writer.add(table)
-        writer.note({"documents": str(totals.documents), "words": str(totals.words)})
+        spoken = {} if totals.language == ENGLISH else {"language": totals.language}
+        writer.note({"documents": str(totals.documents), "words": str(totals.words), **spoken})
         return writer.rows

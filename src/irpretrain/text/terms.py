@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 
 from irpretrain.contracts import WORD_COUNTS
+from irpretrain.text.languages import ENGLISH
 from irpretrain.text.statistics import read_totals
-from irpretrain.text.stemming import porter_stems
+from irpretrain.text.stemming import stems_of
 from irpretrain.text.stop_words import StopList, load_stop_words
 
 NO_TERM = -1
@@ -24,13 +25,14 @@ class Terms:
     """The terms of a collection.
 
     Attributes:
-        names: the terms in code-point order: words, or Porter stems.
+        names: the terms in code-point order: words, or stems.
         term_of: int32 [words + 1], term of each word of WORD_COUNTS, NO_TERM for stop words; the last entry is NO_TERM
             too, so that the number -1 of an unknown word has none.
         counts: int64 [terms], occurrences in the collection.
         documents: int64 [terms], documents that hold the term.
         collection_documents: documents of the collection, empty ones too.
         numbers: word → its number in WORD_COUNTS.
+        language: of the words.
     """
 
     names: list[str]
@@ -39,6 +41,7 @@ class Terms:
     documents: np.ndarray
     collection_documents: int
     numbers: dict[str, int] = field(repr=False)
+    language: str = ENGLISH
 
     @property
     def mean_document_length(self) -> float:
@@ -61,11 +64,11 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Literal["n
     a stem, `documents` is exact where none of its words is a stop word; otherwise the documents in which the first
     word of the stem is a stop word are missing.
     """
-    table = WORD_COUNTS.read(statistics)
+    table, totals = WORD_COUNTS.read(statistics), read_totals(statistics)
     words: list[str] = table["word"].to_pylist()
-    stop = load_stop_words(stop_list)
+    stop = load_stop_words(stop_list, language_name=totals.language)
     kept = np.array([word not in stop for word in words], bool)
-    spelt = porter_stems(words) if stemming == "porter" else words
+    spelt = stems_of(words, totals.language) if stemming == "porter" else words
     names = sorted({spelt[row] for row in np.flatnonzero(kept)})
     places = {name: number for number, name in enumerate(names)}
     term_numbers = [places[name] if keep else NO_TERM for name, keep in zip(spelt, kept, strict=True)]
@@ -76,8 +79,9 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Literal["n
         term_of,
         _sums(term_of[:-1], table["count"].to_numpy(), len(names)),
         _sums(term_of[:-1], documents, len(names)),
-        read_totals(statistics).documents,
+        totals.documents,
         {word: number for number, word in enumerate(words)},
+        totals.language,
     )
 
 

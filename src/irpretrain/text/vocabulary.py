@@ -16,7 +16,7 @@ import pyarrow as pa
 from irpretrain.contracts import VOCABULARY, WORD_COUNTS
 from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.text.stop_words import StopList, load_stop_words
-from irpretrain.text.words import WordKind, word_finder
+from irpretrain.text.words import WordKind, language_of, word_finder
 
 FILE = "vocabulary.parquet"
 
@@ -52,7 +52,7 @@ class Vocabulary:
         table = WORD_COUNTS.read(statistics, ["word", "count"])
         words: list[str] = table["word"].to_pylist()
         frequent = table["count"].to_numpy() >= minimum_count
-        stop = load_stop_words(stop_list)
+        stop = load_stop_words(stop_list, language_name=language_of(kind))
         word_rows = np.flatnonzero(frequent & np.array([word not in stop for word in words], bool))
         if not len(word_rows):
             raise ConfigError(

@@ -1,7 +1,8 @@
 """Where the words of a text stand: the words of `irpretrain.text.words`, each with its characters.
 
 The words are those of the lower-cased text, the characters those of the text as it is written, for an encoder that
-reads it so. They differ where lower-casing makes two characters of one (İ).
+reads it so. They differ where lower-casing makes two characters of one (İ). Words of Chinese, Japanese and Korean
+overlap: each begins one letter after the one before and ends one letter later, so neither starts nor ends ever fall.
 """
 
 import re
@@ -9,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.text.words import WordKind
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.words import WordKind, language_of, marked_words
 
 _RUN = re.compile(r"[^\W_]+")
 
@@ -30,7 +32,10 @@ class WordSpans(NamedTuple):
 def word_spans(text: str, kind: WordKind) -> WordSpans:
     """Return the words of `text` as `find_words` does, with their places."""
     lower = text.lower()
-    places = [match.span() for match in _RUN.finditer(lower)]
+    if language_of(kind) != ENGLISH:
+        places = marked_words(kind).places(lower)
+    else:
+        places = [match.span() for match in _RUN.finditer(lower)]
     if kind == "letters":
         places = [part for place in places for part in _letters(lower, *place)]
     words = [lower[start:end] for start, end in places]

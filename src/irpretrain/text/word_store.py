@@ -159,7 +159,7 @@ def word_numbers(statistics: str | Path) -> dict[str, int]:
 
 
 def _batches(documents: str | Path, text: TextConfig) -> Iterator[tuple[pa.RecordBatch, list[list[str]]]]:
-    find = word_finder(text.words)
+    find = word_finder(text.word_kind)
     columns = list(dict.fromkeys([*KEYS, *text.fields]))
     batches = DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
     title = f"number words {Path(documents).parent.name}"

@@ -1,19 +1,41 @@
 """Words of a text, as language models count them.
 
-A word is a longest run of Unicode letters and digits (`alphanumeric`: `str.isalnum`), or of letters alone
-(`letters`: `str.isalpha`), of the lower-cased text. Everything else separates, so "don't" is "don" and "t",
-and a letter written with a separate combining mark is cut there. The paper on PROP (section 4.4.2) lower-cases
-and does not stem; `letters` is what its released code counts.
+In English a word is a longest run of Unicode letters and digits (`alphanumeric`: `str.isalnum`), or of letters alone
+(`letters`: `str.isalpha`), of the lower-cased text. Everything else separates, so "don't" is "don" and "t", and a
+letter written with a separate combining mark is cut there. The paper on PROP (section 4.4.2) lower-cases and does not
+stem; `letters` is what its released code counts.
+
+In every other language combining marks and joiners belong to the letter before them, and a run of Chinese, Japanese or
+Korean letters gives overlapping pairs of neighbours, as Lucene's CJKAnalyzer cuts it: 北京大学 is 北京, 京大, 大学. A
+letter that stands alone is a word. The words of a text in order, joined by spaces, are cut into themselves.
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import compress, count
+from itertools import compress, count, pairwise
 from operator import not_
-from typing import Literal
+from typing import TYPE_CHECKING, NamedTuple
 
-WordKind = Literal["alphanumeric", "letters"]
+from irpretrain.text.languages import ENGLISH
+
+if TYPE_CHECKING:
+    import regex
+
+WordKind = str
+"""How texts are cut: `alphanumeric` or `letters`, behind a language and a colon where it is not English."""
+
+
+def word_kind(words: str, language: str) -> WordKind:
+    """Return the kind of words of a language; `words` is alphanumeric or letters."""
+    return words if language == ENGLISH else f"{language}:{words}"
+
+
+def language_of(kind: WordKind) -> str:
+    """Return the language of a kind of words; that of Lucene's own words is English."""
+    return kind.rpartition(":")[0] or ENGLISH
 
 
 def find_words(text: str, kind: WordKind) -> list[str]:
@@ -28,6 +50,8 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
     ASCII separators are blanked byte by byte, which is several times as fast as a regular expression; only what
     holds other characters is looked at again.
     """
+    if language_of(kind) != ENGLISH:
+        return _finder_of_marked_words(kind)
     belongs = str.isalnum if kind == "alphanumeric" else str.isalpha
     blanks = bytes(code if code > 127 or belongs(chr(code)) else ord(" ") for code in range(256))
     cut = re.compile(r"[^\W_]+").findall if kind == "alphanumeric" else _letters
@@ -60,3 +84,56 @@ def _letters(piece: str) -> list[str]:
 
 
 _LETTERS_AND_NUMERALS = re.compile(r"[^\W\d_]+")
+
+UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u30FC\uFF70]"
+"""Characters of Chinese, Japanese and Korean, with the sign of a long vowel."""
+_ATTACHED = r"\p{M}\u200C\u200D\uFF9E\uFF9F"
+"""What belongs to the letter before it: combining marks, joiners, and voicing marks of half the usual width."""
+_OF_WORDS = {"alphanumeric": r"[\p{L}\p{N}]", "letters": r"\p{L}"}
+
+
+class MarkedWords(NamedTuple):
+    """Patterns of the words of all languages but English.
+
+    Attributes:
+        word: a run of letters; its group `unspaced` is a run of Chinese, Japanese or Korean letters.
+        letter: a letter of such a run with its marks.
+    """
+
+    word: regex.Pattern[str]
+    letter: regex.Pattern[str]
+
+    def places(self, lower: str) -> list[tuple[int, int]]:
+        """Return start and end of each word of a lower-cased text, in order of their starts."""
+        places: list[tuple[int, int]] = []
+        for match in self.word.finditer(lower):
+            if match["unspaced"] is None:
+                places.append(match.span())
+                continue
+            letters = [letter.span() for letter in self.letter.finditer(lower, *match.span())]
+            pairs = [(start, end) for (start, _), (_, end) in pairwise(letters)]
+            places += pairs or letters
+        return places
+
+
+@cache
+def marked_words(kind: WordKind) -> MarkedWords:
+    """Return the patterns of a kind that is not English's."""
+    import regex  # takes 20 ms, and English needs none
+
+    base = _OF_WORDS[kind.rpartition(":")[2]]
+    letter = rf"[{UNSPACED}&&{base}][{_ATTACHED}]*+"
+    spaced = rf"[{base}--[{UNSPACED}{_ATTACHED}]][[{base}{_ATTACHED}]--{UNSPACED}]*+"
+    return MarkedWords(
+        regex.compile(rf"(?V1)(?P<unspaced>(?:{letter})++)|{spaced}"), regex.compile(rf"(?V1){letter}")
+    )
+
+
+def _finder_of_marked_words(kind: WordKind) -> Callable[[str], list[str]]:
+    places = marked_words(kind).places
+
+    def find(text: str) -> list[str]:
+        lower = text.lower()
+        return [lower[start:end] for start, end in places(lower)]
+
+    return find

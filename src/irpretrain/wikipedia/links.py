@@ -12,6 +12,8 @@ from irpretrain.atomic import atomic_file
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
 from irpretrain.progress import progress
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.lengths import count_spaced
 from irpretrain.wikipedia.mentions import TitleFinder
 from irpretrain.wikipedia.segments import segments
 from irpretrain.wikipedia.titles import normal_title
@@ -34,6 +36,7 @@ def extract_links(
     sources: str | Path,
     links: str | Path,
     titles_of: Sequence[str | Path] = (),
+    language: str = ENGLISH,
 ) -> dict[str, Any]:
     """Write the links of one shard, and its documents as their sources.
 
@@ -43,6 +46,7 @@ def extract_links(
         sources: a LINK_SOURCES table in the order of `documents`.
         links: a LINKS table in the order of `documents`, of each document by the anchors' places.
         titles_of: all shards of the collection, whose titles are looked for where mentions are links.
+        language: of the texts.
 
     Returns:
         Counts: documents, segments, links, links within a page (left out), links in See Also sections, mentions,
@@ -59,7 +63,7 @@ def extract_links(
         ContractWriter(LINKS, second) as link_writer,
     ):
         for batch in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
-            rows = _Rows(options, finder, counts)
+            rows = _Rows(options, finder, counts, language)
             for row in batch.to_pylist():
                 rows.add(row)
             source_writer.add(rows.sources())
@@ -78,20 +82,22 @@ _OF_MENTIONS = ("mentions", "mentions_of_own_title", "mentions_within_anchors", 
 class _Rows:
     """Collects the rows of a batch of documents."""
 
-    def __init__(self, options: GraphConfig, finder: TitleFinder | None, counts: Counter[str]) -> None:
-        self._options, self._finder, self._counts = options, finder, counts
+    def __init__(
+        self, options: GraphConfig, finder: TitleFinder | None, counts: Counter[str], language: str
+    ) -> None:
+        self._options, self._finder, self._counts, self._language = options, finder, counts, language
         self._sources: dict[str, list[Any]] = {name: [] for name in LINK_SOURCES.schema.names}
         self._links: dict[str, list[Any]] = {name: [] for name in LINKS.schema.names}
 
     def add(self, row: dict[str, Any]) -> None:
         """Add a row of DOCUMENTS."""
         body, key = row["body"], normal_title(row["title"], self._options.title_case)
-        spans = segments(body, self._options.segment_words)
+        spans = segments(body, self._options.segment_words, self._language)
         self._counts["segments"] += len(spans)
         for name in ("part", "position", "document_id", "title", "disambiguation"):
             self._sources[name].append(row[name])
         self._sources["key"].append(key)
-        self._sources["words"].append(len(body.split()))
+        self._sources["words"].append(count_spaced(body, self._language))
         self._sources["segments"].append(len(spans))
         links = list(self._written(row))
         if self._finder is not None:

@@ -45,7 +45,9 @@ def make_neural_ranker(
         ConfigError: no word is left.
         IntegrityError: the vectors are damaged, or of another collection.
     """
-    vocabulary = Vocabulary.of_collection(statistics, text.words, options.minimum_count, options.stop_list)
+    vocabulary = Vocabulary.of_collection(
+        statistics, text.word_kind, options.minimum_count, options.stop_list
+    )
     columns = WORD_COUNTS.read(statistics, ["count", "documents"])
     counts, documents = (columns[name].to_numpy()[vocabulary.numbers] for name in ("count", "documents"))
     facts: dict[str, Any] = {}

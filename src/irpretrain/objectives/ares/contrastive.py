@@ -104,8 +104,8 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
     Raises:
         InputError: no word is left for the vocabulary.
     """
-    table = WORD_COUNTS.read(statistics, ["word", "count", "documents"])
-    stop = pa.array(sorted(load_stop_words(options.stop_list)), pa.string())
+    table, totals = WORD_COUNTS.read(statistics, ["word", "count", "documents"]), read_totals(statistics)
+    stop = pa.array(sorted(load_stop_words(options.stop_list, language_name=totals.language)), pa.string())
     kept = pc.and_(
         pc.invert(pc.is_in(table["word"], value_set=stop)),
         pc.greater_equal(table["count"], options.minimum_count),
@@ -120,7 +120,7 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
         )
     flags = kept.to_numpy(zero_copy_only=False) if isinstance(kept, pa.Array) else kept.to_numpy()
     number_of = np.where(flags, np.cumsum(flags) - 1, OUTSIDE).astype(np.int32)
-    mean_length = pc.sum(vocabulary["count"]).as_py() / max(read_totals(statistics).documents, 1)
+    mean_length = pc.sum(vocabulary["count"]).as_py() / max(totals.documents, 1)
     return ContrastiveModel(
         words=vocabulary["word"].combine_chunks(),
         number_of=number_of,

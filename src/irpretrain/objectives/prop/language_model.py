@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
 from irpretrain.text.statistics import read_totals
-from irpretrain.text.stemming import porter_stems
+from irpretrain.text.stemming import stems_of
 
 RARE = -1
 """Number of a word that is under the minimum count."""
@@ -132,7 +132,7 @@ def read_collection_model(
     """
     stop = pa.array(sorted(stop_words), pa.string())
     if stemming == "porter":
-        vocabulary = _stems(_words(statistics, stop), minimum_count)
+        vocabulary = _stems(_words(statistics, stop), minimum_count, read_totals(statistics).language)
     else:
         vocabulary = _surface_words(_words(statistics, stop), minimum_count)
     if not vocabulary.terms:
@@ -196,7 +196,7 @@ def _surface_words(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vo
     return _Vocabulary(terms, counts, documents, numbers, forms, all_counts, all_documents)
 
 
-def _stems(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
+def _stems(batches: Iterator[pa.RecordBatch], minimum_count: int, language: str) -> _Vocabulary:
     """Add words up by stem. All distinct words are held: a rare word may belong to a frequent stem."""
     counts: defaultdict[str, int] = defaultdict(int)
     documents: defaultdict[str, int] = defaultdict(int)
@@ -204,7 +204,7 @@ def _stems(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary
     for batch in batches:
         words = batch.column("word").to_pylist()
         columns = (batch.column(name).to_pylist() for name in ("count", "stem_documents"))
-        for word, stem, count, stem_documents in zip(words, porter_stems(words), *columns, strict=True):
+        for word, stem, count, stem_documents in zip(words, stems_of(words, language), *columns, strict=True):
             counts[stem] += count
             documents[stem] += stem_documents
             surface[stem].append((word, count))

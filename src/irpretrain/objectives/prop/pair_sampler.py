@@ -60,7 +60,7 @@ class PairSampler:
     ) -> None:
         self.collection: CollectionModel = read_collection_model(
             statistics,
-            stop_words=load_stop_words(options.stop_list),
+            stop_words=load_stop_words(options.stop_list, language_name=text.language),
             minimum_count=options.minimum_count,
             background=options.background,
             mu=options.mu,
@@ -120,7 +120,7 @@ class PairSampler:
 
     def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (term numbers end to end, offsets, |D|) of some texts."""
-        find, number = word_finder(self._text.words), self.collection.numbers.get
+        find, number = word_finder(self._text.word_kind), self.collection.numbers.get
         words = [find(text) for text in texts]
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         numbers = np.fromiter(

@@ -47,9 +47,14 @@ _MAGIC_NAMES = frozenset(
 )
 """Those that MediaWiki knows in small letters too; names of single languages are known by their capitals."""
 _ENTITY = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|[a-zA-Z][a-zA-Z0-9]{1,30});")
-_VARIANT = re.compile(r"-\{([^{}\n]*+)\}-")
+_VARIANT = re.compile(r"-\{(\s*+(?:[^{};\n]|;\s*+)*+)\}-")
+_NESTED_VARIANTS = 3
+"""So deep may variants stand in variants."""
 _VARIANT_FLAG = re.compile(r"\s*([A-Z]|[a-z-]+)\s*(?:;[^|]*)?\|")
 _VARIANT_NAME = re.compile(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:")
+_NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)")
+"""A semicolon may also end an entity: &amp;."""
+_ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}")
 
 
 def remove_tags(text: str, language: WikiLanguage) -> str:
@@ -57,7 +62,9 @@ def remove_tags(text: str, language: WikiLanguage) -> str:
 
     A raised number over a lowered one is a fraction, behind FRACTION. What is no tag of wikitext stays.
     """
-    if "-{" in text:
+    for _ in range(_NESTED_VARIANTS):
+        if "-{" not in text:
+            break
         text = _VARIANT.sub(_variant, text)
     if "<" not in text:
         return text
@@ -95,8 +102,10 @@ def _variant(markup: re.Match[str]) -> str:
         if flag[1] in ("H", "T", "-"):
             return ""
         content = content[flag.end() :]
+    if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
+        return content[: one_way.start()].strip()
     first = _VARIANT_NAME.match(content)
-    return content[first.end() :].partition(";")[0].strip() if first else content
+    return _NEXT_VARIANT.split(content[first.end() :], 1)[0].strip() if first else content
 
 
 def remove_quotes(text: str) -> str:

@@ -1,0 +1,93 @@
+"""What depends on the language of texts (`text.language`): the rows of resources/languages.yaml."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from irpretrain.errors import ConfigError
+from irpretrain.near_names import nearest
+from irpretrain.resources import parse_yaml, resources_directory
+
+ENGLISH = "english"
+"""The default. Its words are cut as ever: combining marks separate, and a run of ideographs is one word."""
+OTHER = "other"
+"""The row of every language that has none of its own."""
+
+
+@dataclass(frozen=True)
+class StopListFile:
+    """A stop list in resources/stopwords, and how many entries it must have."""
+
+    file: str
+    entries: int
+
+
+@dataclass(frozen=True)
+class Language:
+    """A row of the table.
+
+    Attributes:
+        name: value of `text.language`.
+        code: ISO 639-1; "" where there is none.
+        analyser: Lucene's class that makes the terms of an index; "" where terms are words.
+        stemmer: Snowball's algorithm; "" where stems are words.
+        stop_list: stop words; None where there are none, and for English, whose lists options name.
+        abbreviations: words after which a full stop ends no sentence.
+        unspaced: whether no white space stands between words, so that lengths count letters.
+        ordinals: whether a full stop after a number of one or two digits ends none.
+    """
+
+    name: str
+    code: str = ""
+    analyser: str = ""
+    stemmer: str = ""
+    stop_list: StopListFile | None = None
+    abbreviations: frozenset[str] = frozenset()
+    unspaced: bool = False
+    ordinals: bool = False
+
+
+def language(name: str) -> Language:
+    """Return a row of the table.
+
+    Raises:
+        ConfigError: there is none of that name.
+    """
+    languages = read_languages()
+    if name not in languages:
+        raise ConfigError(f"text.language: {unknown_language(name)}")
+    return languages[name]
+
+
+def with_language(options: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return options of a job with the language of its texts, of which English is not named: it changes no job."""
+    return {**options, **({} if name == ENGLISH else {"language": name})}
+
+
+def without_language(options: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return what `with_language` was given."""
+    rest = {key: value for key, value in options.items() if key != "language"}
+    return rest, options.get("language", ENGLISH)
+
+
+def unknown_language(name: str) -> str:
+    """Return what a message says of a language that is not in the table."""
+    languages = read_languages()
+    names_by_code = {row.code: row.name for row in languages.values() if row.code}
+    near = [names_by_code[name.lower()]] if name.lower() in names_by_code else nearest(name, languages)
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(languages)}."
+    return f"{name!r} is not a language of resources/languages.yaml; {meant} Any other language is {OTHER!r}"
+
+
+@cache
+def read_languages() -> Mapping[str, Language]:
+    """Return the table by names."""
+    text = (resources_directory() / "languages.yaml").read_text(encoding="utf-8")
+    return {name: _row(name, values) for name, values in parse_yaml(text).items()}
+
+
+def _row(name: str, values: dict[str, Any]) -> Language:
+    stop_list = StopListFile(**values["stop_list"]) if "stop_list" in values else None
+    abbreviations = frozenset(values.get("abbreviations", "").split())
+    return Language(name, **{**values, "stop_list": stop_list, "abbreviations": abbreviations})

@@ -1,0 +1,189 @@
+"""Languages: the table, and words, stop words, stems, sentences and lengths of a small text of each."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.corpora.records import Document
+from irpretrain.corpora.shards import passages as passages_of
+from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.objectives.passages import long_sentences, passages
+from irpretrain.resources import resources_directory
+from irpretrain.text.languages import ENGLISH, language, read_languages
+from irpretrain.text.sentences import sentences
+from irpretrain.text.statistics import count_words, merge_counts, read_totals
+from irpretrain.text.stemming import stems_of
+from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.terms import read_terms
+from irpretrain.text.word_spans import word_spans
+from irpretrain.text.words import find_words, language_of, word_kind
+from irpretrain.wikipedia.segments import segments
+from language_cases import CASES, Case
+
+LETTERS = st.text("aßéΣİñ漢字かナーｶﾞ한국ि्का 。，x2²'-\u0301\u200d\n", max_size=12)
+
+
+def cut(text: str, name: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text, language_name=name)]
+
+
+def test_every_language_but_english_has_a_case() -> None:
+    assert CASES.keys() == read_languages().keys() - {ENGLISH}
+    for row in read_languages().values():
+        if row.stop_list:
+            path = resources_directory() / "stopwords" / row.stop_list.file
+            assert len(path.read_text(encoding="utf-8").split()) == row.stop_list.entries
+
+
+@pytest.mark.parametrize(("name", "case"), CASES.items(), ids=list(CASES))
+def test_words_stop_words_and_stems(name: str, case: Case) -> None:
+    kind = word_kind("alphanumeric", name)
+    words = find_words(case.text, kind)
+    stop = load_stop_words("inquery", language_name=name)
+    assert words == case.words.split()
+    assert [word for word in words if word in stop] == case.stop.split()
+    assert stems_of([word for word in words if word not in stop], name) == case.stems.split()
+    assert load_stop_words("none", language_name=name) == frozenset()
+
+
+def test_letters_with_marks_are_not_cut() -> None:
+    """Every word of Hindi and Arabic is a run between white space; English cuts it at the first mark."""
+    for name in ("hindi", "arabic"):
+        text = CASES[name].text
+        assert any(unicodedata.category(letter).startswith("M") for letter in text)
+        assert find_words(text, f"{name}:letters") == text.split()
+        assert len(find_words(text, "letters")) > len(text.split())
+    assert find_words("می‌خواهم e\u0301te\u0301", "other:letters") == ["می‌خواهم", "e\u0301te\u0301"]
+
+
+def test_digits_are_words_of_one_kind() -> None:
+    assert find_words("2019年 x² 3D", "chinese:alphanumeric") == ["2019", "年", "x²", "3d"]
+    assert find_words("2019年 x² 3D", "chinese:letters") == ["年", "x", "d"]
+
+
+@given(LETTERS, st.sampled_from(["alphanumeric", "letters"]))
+def test_words_joined_by_spaces_are_cut_into_themselves(text: str, words: str) -> None:
+    kind = word_kind(words, "other")
+    found = find_words(text, kind)
+    assert find_words(" ".join(found), kind) == found
+    spans = word_spans(text, kind)
+    assert spans.words == found
+    assert (spans.starts[1:] >= spans.starts[:-1]).all()
+    assert (spans.ends[1:] >= spans.ends[:-1]).all()
+    for word, start, end in zip(found, spans.starts, spans.ends, strict=True):
+        assert text[start:end].lower().startswith(word) or "İ" in text
+
+
+def test_kinds_of_words_name_their_language() -> None:
+    assert (word_kind("letters", ENGLISH), word_kind("letters", "german")) == ("letters", "german:letters")
+    assert [language_of(kind) for kind in ("lucene", "letters", "german:letters")] == [
+        ENGLISH,
+        ENGLISH,
+        "german",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "parts"),
+    [
+        ("german", "Am 3. Oktober kam Dr. Ey, z. B. Ulm. Er ging. 1990. Ab.", [
+            "Am 3. Oktober kam Dr. Ey, z. B. Ulm.", "Er ging.", "1990.", "Ab.",
+        ]),
+        ("french", "Voir éd. Paris et MM. Roux. Il dort ! Oui.", ["Voir éd. Paris et MM. Roux.", "Il dort !", "Oui."]),
+        ("spanish", "La Sra. Díaz vino. ¿Y tú? ¡Sí!", ["La Sra. Díaz vino.", "¿Y tú?", "¡Sí!"]),
+        ("italian", "Il dott. Rossi dorme. Poi parte.", ["Il dott. Rossi dorme.", "Poi parte."]),
+        ("portuguese", "O Dr. Sá chegou. Ele saiu.", ["O Dr. Sá chegou.", "Ele saiu."]),
+        ("dutch", "Dat is bijv. Den Haag. En dhr. Bos.", ["Dat is bijv. Den Haag.", "En dhr. Bos."]),
+        ("russian", "Это тыс. Рублей. Да? Нет.", ["Это тыс. Рублей.", "Да?", "Нет."]),
+        ("arabic", "هل كتب؟ نعم. انتهى.", ["هل كتب؟", "نعم.", "انتهى."]),
+        ("hindi", "डॉ. सिंह आए। वे गए. क्या?", ["डॉ. सिंह आए।", "वे गए.", "क्या?"]),
+        ("japanese", "彼は来た。「本当？」と聞いた。", ["彼は来た。", "「本当？」", "と聞いた。"]),
+        ("chinese", "他来了。她走了！好", ["他来了。", "她走了！", "好"]),
+        ("korean", "서울이다. 크다! 예.", ["서울이다.", "크다!", "예."]),
+        ("other", "Vīns. Div. Treis؟ A. B. Capital.", ["Vīns.", "Div.", "Treis؟", "A. B. Capital."]),
+    ],
+)  # fmt: skip
+def test_sentences(name: str, text: str, parts: list[str]) -> None:
+    assert cut(text, name) == parts
+
+
+def test_english_keeps_its_own_ends() -> None:
+    text = "He paid Rs. 5. Mr. Ey left on 3. October came? Yes؟ No। So."
+    assert cut(text, ENGLISH) == ["He paid Rs.", "5.", "Mr. Ey left on 3.", "October came?", "Yes؟ No। So."]
+
+
+def test_lengths_count_letters_where_no_white_space_stands() -> None:
+    body = "北京大学，在2019年成立。iPhone 手机"
+    pieces = ["北", "京", "大", "学，", "在", "2019", "年", "成", "立。", "iPhone", "手", "机"]
+    assert [body[a:b] for a, b in segments(body, 1, "chinese")] == pieces
+    assert [body[a:b] for a, b in segments(body, 6, "chinese")] == ["北京大学，在2019", "年成立。iPhone 手机"]
+    assert [body[a:b] for a, b in segments(body, 1, "korean")] == body.split()
+    [first, second] = passages_of(Document(0, "d", "t", "", body), 6, "chinese")
+    assert (first.body, second.body) == ("北京大学，在2019", "年成立。iPhone 手机")
+    [whole] = passages_of(Document(0, "d", "t", "", body), 6)
+    assert whole.body == body
+    [passage] = passages("他来了。她走了！好", [(0, 9)], 9, "chinese")
+    assert long_sentences("他来了。她走了！好", passage, 3) == [(0, 4), (4, 8)]
+    assert long_sentences("他来了。她走了！好", passages("他来了。她走了！好", [(0, 9)], 9)[0], 3) == []
+
+
+def test_statistics_say_their_language(tmp_path: Path) -> None:
+    tables = {}
+    for name in ("german", "dutch", ENGLISH):
+        rows = [
+            {
+                "document_id": "d",
+                "part": 0,
+                "position": 0,
+                "title": "",
+                "url": "",
+                "body": CASES["german"].text,
+            }
+        ]
+        DOCUMENTS.write(tmp_path / "documents", rows)
+        tables[name] = tmp_path / name
+        count_words(tmp_path / "documents", TextConfig(words="letters", language=name), tables[name])
+    assert read_totals(tables["german"]).language == "german"
+    assert b"language" not in (WORD_COUNTS.read(tables[ENGLISH]).schema.metadata or {})
+    terms = read_terms(tables["german"], "inquery", "porter")
+    assert (terms.names, terms.language) == (["haus", "schlaf", "stadt"], "german")
+    merge_counts([tables["german"]] * 2, tmp_path / "merged")
+    assert read_totals(tmp_path / "merged").language == "german"
+    with pytest.raises(IntegrityError, match=r"its words are dutch, those of .* are german"):
+        merge_counts([tables["german"], tables["dutch"]], tmp_path / "merged")
+
+
+def test_the_default_names_no_language_among_settings() -> None:
+    """Jobs are made again where their settings change; a configuration without the key has those of before it."""
+    keys = {"words", "fields", "separator", "max_word_pieces"}
+    assert TextConfig(words="letters").model_dump().keys() == keys
+    assert TextConfig(words="letters", language=ENGLISH).model_dump(mode="json").keys() == keys
+    dumped = TextConfig(words="letters", language="hindi").model_dump()
+    assert dumped["language"] == "hindi"
+    assert TextConfig(**dumped).word_kind == "hindi:letters"
+    assert TextConfig(words="letters").word_kind == "letters"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("germann", "did you mean german?"),
+        ("de", "did you mean german?"),
+        ("ZH", "did you mean chinese?"),
+        ("ltg", "there are english, german, "),
+    ],
+)
+def test_an_unknown_language_names_what_is_near(name: str, meant: str) -> None:
+    message = rf"'{name}' is not a language of resources/languages.yaml; {re.escape(meant)}.*'other'"
+    with pytest.raises(ValueError, match=message):
+        TextConfig(words="letters", language=name)
+    with pytest.raises(ConfigError, match="text.language: " + message):
+        language(name)
