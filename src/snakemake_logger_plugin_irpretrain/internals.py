@@ -54,12 +54,14 @@ def targets(workflow: Any) -> list[str]:
 
 def made_targets(workflow: Any) -> Collection[str]:
     """Return the targets of the run, once it has been planned."""
-    return workflow.dag_settings.targets  # type: ignore[no-any-return]
+    made: Collection[str] = workflow.dag_settings.targets
+    return made
 
 
 def configuration_files(workflow: Any) -> Sequence[str | Path]:
     """Return the files that the configuration comes from, the Snakefile's own first."""
-    return workflow.configfiles  # type: ignore[no-any-return]
+    files: Sequence[str | Path] = workflow.configfiles
+    return files
 
 
 def overlays(workflow: Any) -> tuple[Sequence[str | Path], Mapping[str, Any]] | None:

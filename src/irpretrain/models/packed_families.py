@@ -108,10 +108,10 @@ def _attend(
     **_: Any,
 ) -> tuple[Tensor, None]:
     """As transformers calls it: float [1, heads, rows, size of a head] in, [1, rows, heads, size of a head] out."""
-    rows = (states[0].transpose(0, 1) for states in (query, key, value))
+    asking, asked, read = (states[0].transpose(0, 1) for states in (query, key, value))
     # transformers' window is that of flash attention: the row itself and so many less one to either side.
     reach = None if sliding_window is None else sliding_window - 1
-    return packed.attend(*rows, packed.bounds, packed.bounds, dropout, reach)[None], None
+    return packed.attend(asking, asked, read, packed.bounds, packed.bounds, dropout, reach)[None], None
 
 
 AttentionInterface.register(ATTENTION, _attend)
