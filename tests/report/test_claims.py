@@ -147,6 +147,14 @@ def test_a_lead_that_narrows(config) -> None:
     assert row.difference == pytest.approx(0.2)
     assert row.verdict == SUPPORTED
     assert row.better == "php, few-shot-128 over untrained, few-shot-128"
+    # Behind by 0.1 and then by 0.6: nothing has become smaller.
+    for model, regime, value in (("php", "few-shot-128", 0.2), ("php", "full", 0.1)):
+        results[RunName("squad", "bm25", model, regime), "RR@10"] = Results(
+            (1,), QUERIES, np.array([[value] * 4 + [0.21]])
+        )
+    row = answered(config, Scores(results), claim)
+    assert row.low > 0
+    assert (row.verdict, row.reason) == (UNDECIDED, "there is no lead that could become smaller")
 
 
 def test_power_is_that_of_the_t_test() -> None:

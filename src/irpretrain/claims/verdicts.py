@@ -23,7 +23,8 @@ VERDICTS = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_RUN, NOT_TESTABLE)
 MEANINGS = {
     SUPPORTED: "the 95 % interval of the difference lies above 0, and every seed has this sign",
     CONTRADICTED: "the interval excludes even the smallest effect of interest",
-    UNDECIDED: "the interval holds both 0 and that effect, or a seed has the other sign",
+    UNDECIDED: "the interval holds both 0 and that effect, a seed has the other sign, or there is no lead that could "
+    "become smaller",
     NOT_RUN: "it can be tested here; the row names a configuration that does",
     NOT_TESTABLE: "it needs what this project does not have",
 }
@@ -103,10 +104,18 @@ def power(estimate: Estimate, effect: float) -> float:
     return float(1 - nctdtr(estimate.freedom, shift, stdtrit(estimate.freedom, upper)))
 
 
-def decide(estimate: Estimate, effect: float) -> Ruling:
-    """Return the verdict on a claim that was tested; `effect` is the smallest one of interest, 0 for a share."""
+def decide(estimate: Estimate, effect: float, lead: Estimate | None = None) -> Ruling:
+    """Return the verdict on a claim that was tested.
+
+    Args:
+        estimate: the difference.
+        effect: the smallest one of interest, 0 for a share.
+        lead: of a claim that a lead becomes smaller, the lead that is claimed to be the larger one.
+    """
     if math.isnan(estimate.low):
         return Ruling(UNDECIDED, "one value has no interval")
+    if lead is not None and not lead.low > 0:
+        return Ruling(UNDECIDED, "there is no lead that could become smaller")
     against = sum(difference <= 0 for difference in estimate.of_seeds)
     if estimate.low > 0 and not against:
         return Ruling(SUPPORTED, "the interval lies above 0")

@@ -95,7 +95,7 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
         reason = f"{claim.overlay} runs both sides"
         return replace(row, better=better, worse=worse, reason=reason)
     if claim.share is None:
-        ruling = decide(made.estimate, effect)
+        ruling = decide(made.estimate, effect, made.lead)
     else:
         # Both sides may be equal: then the better one is ahead of the share by what this leaves.
         effect = (1 - claim.share) * made.level

@@ -46,7 +46,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A claim's comparison: what was compared, where, and what came out. `level` is the worse side's mean."""
+    """A claim's comparison: what was compared, where, and what came out.
+
+    Attributes:
+        level: the worse side's mean.
+        lead: of a claim about the change of a lead, the larger one; None for other claims.
+    """
 
     better: str
     worse: str
@@ -57,6 +62,7 @@ class Comparison:
     seeds: int = 1
     dataset: str = ""
     candidates: str = ""
+    lead: Estimate | None = None
 
 
 class _Value(NamedTuple):
@@ -142,7 +148,9 @@ class Finder:
             return None
         first, second = values[0], (1.0 if claim.share is None else claim.share) * values[1]
         better, worse = (_run_text(run) for run in runs[:2])
+        lead = None
         if claim.more_than:
+            lead = paired(values[0], values[1])
             first, second = first + values[3], second + values[2]
             better, worse = (f"{ahead} over {behind}" for ahead, behind in _pairs(runs))
         return Comparison(
@@ -154,6 +162,7 @@ class Finder:
             values[0].shape[1],
             max(len(of_seeds) for of_seeds in values),
             *place,
+            lead=lead,
         )
 
     def _run(self, named: _Named, place: tuple[str, str]) -> RunName | None:
