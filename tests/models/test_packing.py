@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +28,7 @@ from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.length_batches import packed_batches
 from irpretrain.models.packed_attention import Bounds, by_kernel, by_sequence, no_kernel
 from irpretrain.models.packed_encoder import unpacked
-from irpretrain.models.packed_families import FIRST_POSITION
+from irpretrain.models.packed_families import POSITIONS
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.training.fast_paths import packs, use_fast_paths
@@ -208,7 +209,7 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {
         name: write_family(folder / name, name, with_mlm_head=True, initializer_range=0.2)
         for name, (kind, *_) in FAMILIES.items()
-        if kind in FIRST_POSITION
+        if kind in POSITIONS
     }
 
 
@@ -265,8 +266,43 @@ def test_families_with_attention_or_a_pooler_of_their_own_are_padded(tmp_path: P
     assert not packs(model)
 
 
+@pytest.mark.parametrize("family", ["electra", "modernbert"])
+def test_threads_do_not_see_each_other_s_packing(families: dict[str, Path], family: str) -> None:
+    model = CrossEncoder.from_encoder(families[family]).eval()
+    batch = batch_of_family(model, [3, 40, 1])
+    model.packing = "on"
+    with torch.inference_mode():
+        [expected] = model(**batch)[:1]
+
+        def scored(_: int) -> bool:
+            with torch.inference_mode():
+                return torch.equal(model(**batch)[0], expected)
+
+        with ThreadPoolExecutor(4) as threads:
+            assert all(threads.map(scored, range(60)))
+        model.packing = "off"
+        torch.testing.assert_close(model(**batch)[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_padding_s_id_in_a_text_keeps_roberta_s_numbers(families: dict[str, Path]) -> None:
+    model = CrossEncoder.from_encoder(families["xlm-roberta"]).double().eval()
+    batch = batch_of_family(model, [3, 12])
+    batch["input_ids"][1, 4] = model.config.pad_token_id
+    compare(model, batch, None)
+
+
+def test_a_forward_of_an_encoder_s_own_is_put_back(families: dict[str, Path]) -> None:
+    model = CrossEncoder.from_encoder(families["electra"]).eval()
+    own = model.encoder.forward
+    model.encoder.forward = lambda **options: own(**options)
+    wrapped = model.encoder.forward
+    model.packing = "on"
+    model(**batch_of_family(model, [3, 12]))
+    assert model.encoder.forward is wrapped
+
+
 def test_every_type_that_can_be_packed_is_tested(families: dict[str, Path]) -> None:
-    assert {FAMILIES[name][0] for name in families} == FIRST_POSITION.keys()
+    assert {FAMILIES[name][0] for name in families} == POSITIONS.keys()
 
 
 def test_another_architecture_is_padded(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ then reads the last states as it reads padded ones.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from transformers import AttentionInterface
 from transformers.modeling_outputs import BaseModelOutput
@@ -22,21 +24,36 @@ from irpretrain.models.packed_attention import Bounds, PackedAttention
 ATTENTION = "irpretrain-packed"
 """Name of our function in transformers' attention interface."""
 
-FIRST_POSITION: Mapping[str, Callable[[Any], int]] = {
-    "electra": lambda config: 0,
-    "modernbert": lambda config: 0,
-    "roberta": lambda config: config.pad_token_id + 1,
-    "xlm-roberta": lambda config: config.pad_token_id + 1,
+
+def _from_zero(input_ids: Tensor, config: Any) -> Tensor:
+    return torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
+
+
+def _behind_padding(input_ids: Tensor, config: Any) -> Tensor:
+    """As RoBERTa numbers positions: from the padding's id on, over ids that are not the padding's."""
+    counted = input_ids != config.pad_token_id
+    return counted.cumsum(1) * counted + config.pad_token_id
+
+
+POSITIONS: Mapping[str, Callable[[Tensor, Any], Tensor]] = {
+    "electra": _from_zero,
+    "modernbert": _from_zero,
+    "roberta": _behind_padding,
+    "xlm-roberta": _behind_padding,
 }
-"""Type of an encoder → the number of a sequence's first position. Types that are missing cannot be packed: DeBERTa
-attends by a function of its own, ALBERT pools inside the encoder; others were not tried."""
+"""Type of an encoder → the numbers of positions, int64 [sequences, positions], of ids and the configuration. Types that
+are missing cannot be packed: DeBERTa attends by a function of its own, ALBERT pools inside the encoder; others were not
+tried."""
+
+_BY_ITSELF = threading.RLock()
+"""Held while one of these encoders computes: how it does is changed for the time, which another thread must not see."""
 
 
 def can_pack(encoder: Any) -> bool:
     """Whether an encoder, which is no BERT, can compute packed sequences."""
     config = encoder.config
     return (
-        config.model_type in FIRST_POSITION
+        config.model_type in POSITIONS
         and not getattr(config, "is_decoder", False)
         and getattr(encoder, "pooler", None) is None
     )
@@ -48,25 +65,36 @@ def packed(encoder: Any, attend: PackedAttention | None) -> Iterator[None]:
 
     Args:
         encoder: the encoder inside a classifier; it then takes int64 `input_ids`, `attention_mask` and, where it has
-            any, `token_type_ids` alone, [sequences, positions], and returns states of 0 for padding.
+            any, `token_type_ids` alone, [sequences, positions], padding last, and returns states of 0 for padding.
         attend: the attention.
     """
-    if attend is None:
+    if not can_pack(encoder):
         yield
         return
-    whole, first = encoder.forward, FIRST_POSITION[encoder.config.model_type](encoder.config)
+    with _BY_ITSELF:
+        if attend is None:
+            yield
+        else:
+            with _computing_packed(encoder, attend):
+                yield
+
+
+@contextmanager
+def _computing_packed(encoder: Any, attend: PackedAttention) -> Iterator[None]:
+    whole, replaced = encoder.forward, vars(encoder).get("forward")
+    position_numbers = POSITIONS[encoder.config.model_type]
 
     def forward(
         input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None, **_: Any
     ) -> BaseModelOutput:
         places = attention_mask.flatten().nonzero().squeeze(1)
-        width = attention_mask.shape[1]
+        numbers = position_numbers(input_ids, encoder.config).flatten()[places]
         types = {} if token_type_ids is None else {"token_type_ids": token_type_ids.flatten()[places][None]}
         with _attending(encoder.config):
             states = whole(
                 input_ids=input_ids.flatten()[places][None],
-                position_ids=(places % width + first)[None],
-                packed=_Packed(attend, Bounds.of(attention_mask.bool().sum(1), width)),
+                position_ids=numbers[None],
+                packed=_Packed(attend, Bounds.of(attention_mask.bool().sum(1), attention_mask.shape[1])),
                 **types,
             ).last_hidden_state[0]
         unpacked = states.new_zeros((attention_mask.numel(), states.shape[-1])).index_copy(0, places, states)
@@ -77,6 +105,8 @@ def packed(encoder: Any, attend: PackedAttention | None) -> Iterator[None]:
         yield
     finally:
         del encoder.forward
+        if replaced is not None:
+            encoder.forward = replaced
 
 
 @contextmanager
