@@ -92,6 +92,19 @@ def test_options_turn_stems_and_stop_words_off() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "terms"),
+    [
+        ("german", "Die 北京大学 in Peking", ["北京", "京大", "大学", "peking"]),
+        ("japanese", "佐々木", ["佐々", "々木"]),
+        # The first word is a stop word only as Lucene writes it.
+        ("hindi", "मैं घर जाता हूँ", ["जा", "हुं"]),
+    ],
+)
+def test_letters_count_once_and_stop_words_in_any_spelling(name: str, text: str, terms: list[str]) -> None:
+    assert Analyser.of(RetrievalConfig(), f"{name}:alphanumeric").terms([text]) == [terms]
+
+
+@pytest.mark.parametrize(
     ("name", "bodies", "asked"),
     [
         ("german", {"d": "Die Häuser der Städte", "e": "Ein Garten im Sommer"}, "In welchem Haus?"),

@@ -18,6 +18,7 @@ from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.objectives.passages import long_sentences, passages
 from irpretrain.resources import resources_directory
 from irpretrain.text.languages import ENGLISH, language, read_languages
+from irpretrain.text.lengths import spaced_words
 from irpretrain.text.sentences import sentences
 from irpretrain.text.statistics import count_words, merge_counts, read_totals
 from irpretrain.text.stemming import stems_of
@@ -113,6 +114,32 @@ def test_kinds_of_words_name_their_language() -> None:
 )  # fmt: skip
 def test_sentences(name: str, text: str, parts: list[str]) -> None:
     assert cut(text, name) == parts
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("german", ["„Er kam.“", "»So.«", "Prof. Mai ging am 3. Oktober."]),
+        ("french", ["« Il vint. »", "Elle partit."]),
+        ("russian", ["„Да.“", "Нет."]),
+        ("korean", ["좋은 집.", "볼 수 있는 것.", "다음 문장."]),
+        ("portuguese", ["O Sr. Silva chegou.", "Foi."]),
+    ],
+)
+def test_sentences_end_behind_the_language_s_quotes_and_not_behind_its_titles(
+    name: str, parts: list[str]
+) -> None:
+    assert cut(" ".join(parts), name) == parts
+
+
+def test_a_long_run_of_marks_takes_no_quadratic_time() -> None:
+    for marks in (".", "?!…", "।"):
+        assert len(sentences(marks * 100_000, language_name="hindi")) == 1
+        assert len(sentences(marks * 100_000)) == 1
+
+
+def test_a_mark_belongs_to_the_letter_before_it_in_lengths_too() -> None:
+    assert [len(spaced_words(text, "japanese")) for text in ("か\u3099き\u3099", "ｶﾞｷﾞ", "日本。")] == [2, 2, 2]
 
 
 def test_english_keeps_its_own_ends() -> None:

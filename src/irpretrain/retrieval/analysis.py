@@ -16,7 +16,7 @@ from irpretrain.config.retrieval import LUCENE_WORDS, IndriConfig, QueryWords, R
 from irpretrain.retrieval.java import java_class
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.stop_words import load_stop_words
-from irpretrain.text.words import language_of, word_finder
+from irpretrain.text.words import language_of, unspaced_word, word_finder
 
 TEXTS_AT_ONCE = 512
 """Texts in one call of Java."""
@@ -110,8 +110,10 @@ class LanguageAnalyser(Analyser):
         self._known = {}
         self._is_analysed = stemmed and bool(row.analyser)
         if self._is_analysed:
+            # Its own stop list is ours, but goes by words as it has normalised them.
             no_words = java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
-            self._analyser = java_class(row.analyser)(no_words)
+            self._analyser = java_class(row.analyser)(*([] if stopped else [no_words]))
+            self._unspaced = unspaced_word(words)
             self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
@@ -130,7 +132,10 @@ class LanguageAnalyser(Analyser):
         if self._is_analysed:
             for start in range(0, len(kept), TEXTS_AT_ONCE):
                 chunk = kept[start : start + TEXTS_AT_ONCE]
-                self._known.update(zip(chunk, map(tuple, self._together(chunk)), strict=True))
+                for word, terms in zip(chunk, self._together(chunk), strict=True):
+                    # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
+                    whole = len(terms) > 1 and self._unspaced(word)
+                    self._known[word] = (word,) if whole else tuple(terms)
         else:
             self._known.update((word, (word,)) for word in kept)
 

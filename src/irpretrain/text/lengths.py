@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from irpretrain.text.languages import language
-from irpretrain.text.words import UNSPACED
+from irpretrain.text.words import ATTACHED, UNSPACED
 
 _SPACED = re.compile(r"\S+")
 
@@ -34,4 +34,4 @@ def _unspaced() -> Any:
     import regex  # takes 20 ms, and most languages need none
 
     letter = rf"[{UNSPACED}&&[\p{{L}}\p{{N}}]]"
-    return regex.compile(rf"(?V1){letter}[^\w\s]*+|(?:(?!{letter})\S)++")
+    return regex.compile(rf"(?V1){letter}[{ATTACHED}]*+[^\w\s]*+|(?:(?!{letter})\S)++")

@@ -27,6 +27,7 @@ class _Rules:
 
     Attributes:
         end: marks with closing quotes and brackets, where white space follows or the marks need none.
+        initial: a letter that may stand for a name.
         last_word: the word before a mark.
         abbreviations: as written; small letters stand for capitals too.
         ordinals: whether a full stop after a number of one or two digits ends none.
@@ -34,6 +35,7 @@ class _Rules:
 
     end: re.Pattern[str]
     last_word: re.Pattern[str]
+    initial: re.Pattern[str]
     abbreviations: frozenset[str]
     ordinals: bool
 
@@ -64,12 +66,17 @@ def strip(text: str, start: int, end: int) -> Characters | None:
 @cache
 def _rules(language_name: str) -> _Rules:
     row = language(language_name)
-    marks, letter = (
-        (".!?…", r"[^\W\d_]") if language_name == ENGLISH else (".!?…؟۔।॥", r"[^\s\d.,;:!?()\[\]\"'«»“”„]")
-    )
-    end = rf"[{marks}]+[\"'”’»)\]]*(?=\s)|[{_IDEOGRAPHIC}]+[”’」』）]*"
+    if language_name == ENGLISH:
+        marks, closing, letter, initial = ".!?…", r"[\"'”’»)\]]*+", r"[^\W\d_]", "."
+    else:
+        marks, letter = ".!?…؟۔।॥", r"[^\s\d.,;:!?()\[\]\"'«»“”„]"
+        # Quotes that open in English close in German („…“, »…«); French ones may stand apart.
+        closing = r"[\"'”’»“‘«)\]]*+(?:[ \u00A0\u202F]»)?"
+        initial = "[^\u1100-\U0010ffff]"  # Korean, Japanese and Chinese have words of one letter
+    end = rf"(?<![{marks}])[{marks}]++{closing}(?=\s)|[{_IDEOGRAPHIC}]+[”’」』）]*"
     last_word = rf"{letter}+(?:\.{letter}+)*$"
-    return _Rules(re.compile(end), re.compile(last_word), row.abbreviations, row.ordinals)
+    patterns = map(re.compile, (end, last_word, initial))
+    return _Rules(*patterns, row.abbreviations, row.ordinals)
 
 
 def _ends(text: str, start: int, end: int, rules: _Rules) -> Iterator[int]:
@@ -90,7 +97,7 @@ def _abbreviated(text: str, start: int, mark: re.Match[str], rules: _Rules) -> b
         return True
     word = rules.last_word.search(before)
     return word is not None and (
-        len(word[0]) == 1
+        (len(word[0]) == 1 and rules.initial.match(word[0]) is not None)
         or "." in word[0]
         or word[0] in rules.abbreviations
         or word[0].lower() in rules.abbreviations

@@ -87,7 +87,7 @@ _LETTERS_AND_NUMERALS = re.compile(r"[^\W\d_]+")
 
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u30FC\uFF70]"
 """Characters of Chinese, Japanese and Korean, with the sign of a long vowel."""
-_ATTACHED = r"\p{M}\u200C\u200D\uFF9E\uFF9F"
+ATTACHED = r"\p{M}\u200C\u200D\uFF9E\uFF9F"
 """What belongs to the letter before it: combining marks, joiners, and voicing marks of half the usual width."""
 _OF_WORDS = {"alphanumeric": r"[\p{L}\p{N}]", "letters": r"\p{L}"}
 
@@ -122,11 +122,23 @@ def marked_words(kind: WordKind) -> MarkedWords:
     import regex  # takes 20 ms, and English needs none
 
     base = _OF_WORDS[kind.rpartition(":")[2]]
-    letter = rf"[{UNSPACED}&&{base}][{_ATTACHED}]*+"
-    spaced = rf"[{base}--[{UNSPACED}{_ATTACHED}]][[{base}{_ATTACHED}]--{UNSPACED}]*+"
+    letter = rf"[{UNSPACED}&&{base}][{ATTACHED}]*+"
+    spaced = rf"[{base}--[{UNSPACED}{ATTACHED}]][[{base}{ATTACHED}]--{UNSPACED}]*+"
     return MarkedWords(
         regex.compile(rf"(?V1)(?P<unspaced>(?:{letter})++)|{spaced}"), regex.compile(rf"(?V1){letter}")
     )
+
+
+def unspaced_word(kind: WordKind) -> Callable[[str], bool]:
+    """Return the function that says whether a word of a kind that is not English's is of Chinese, Japanese or Korean
+    letters."""
+    pattern = marked_words(kind).word
+
+    def is_unspaced(word: str) -> bool:
+        match = pattern.match(word)
+        return match is not None and match["unspaced"] is not None
+
+    return is_unspaced
 
 
 def _finder_of_marked_words(kind: WordKind) -> Callable[[str], list[str]]:
