@@ -66,6 +66,21 @@ def test_without_a_table_the_place_is_still_named(tmp_path: Path) -> None:
     assert "Report:  runs/fruit/results/report.html\n" in headline(tmp_path, called="runs/fruit/results")
 
 
+def test_data_sets_of_one_label_stay_apart(made: Path) -> None:
+    path = made / "tables" / "prop_headline.csv"
+    with open(path, encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    others = [
+        row | {"dataset": "other", "row": "bm25", "queries": "7"} for row in rows if row["row"] == "bm25"
+    ]
+    with open(path, "w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, rows[0].keys())
+        writer.writeheader()
+        writer.writerows([*rows, *others])
+    text = headline(made, paper="prop")
+    assert text.count("SQuAD 1.1, 20 queries\n") == text.count("SQuAD 1.1, 7 queries\n") == 1
+
+
 def test_long_labels_are_cut(made: Path) -> None:
     path = made / "tables" / "prop_headline.csv"
     path.write_text(path.read_text().replace("random sampling (", "random sampling of every word there is ("))

@@ -4,6 +4,7 @@ import csv
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from irpretrain.papers.published import FIRST_STAGE
@@ -45,8 +46,9 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
     if table.exists():
         with open(table, encoding="utf-8", newline="") as handle:
             rows = list(csv.DictReader(handle))
-        for panel, cells in groupby(rows, key=lambda row: row["panel"]):
-            parts.append(_panel(panel, list(cells)))
+        # Two data sets may have one label.
+        for (title, _), cells in groupby(rows, key=itemgetter("panel", "dataset")):
+            parts.append(_panel(title, list(cells)))
         if rows:
             encoder = "   † than the encoder with a fresh score head"
             trained = any(cell["regime"] != FIRST_STAGE for cell in rows)
