@@ -17,6 +17,7 @@ from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.pair_tokenizer import PairTokenizer
 from irpretrain.text.store_tokens import write_token_store
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -80,6 +81,25 @@ def test_sequences_are_those_of_the_tokenizer_called_on_both_texts(encoders, bui
     ]
     assert [text.split() for text in read] == [query.split() for query in QUERIES]
     assert not (batch.query & batch.document).any()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_text_holds_special_tokens(encoders, family):
+    """Not even by their own names, which vocabularies of SentencePiece list as pieces."""
+    encoder, pairs = EncoderPieces(encoders[family]), PairTokenizer(encoders[family])
+    tokenizer = load_tokenizer(encoders[family])
+    special = set(np.flatnonzero(tokenizer.special()).tolist())
+    names = [tokenizer.token(number) for number in special]
+    unknown = {number for number in special if tokenizer.token(number) in ("[UNK]", "<unk>")}
+    texts = ["word07 " + " bad ".join(names), *names]
+    for way in (
+        tokenizer.encode(texts),
+        pairs.encode(texts),
+        [pieces.ids for pieces in encoder.encode(texts)],
+    ):
+        assert not (special - unknown) & {number for ids in way for number in ids.tolist()}
+    assert encoder.prefix
+    assert set(encoder.prefix) <= special
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -7,7 +7,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from irpretrain.errors import InputError, refusing
-from irpretrain.text.word_pieces import Pieces, named_token, pieces_of, tokenizer_backend
+from irpretrain.text.word_pieces import Pieces, TextIds, named_token, pieces_of, tokenizer_backend
 
 
 class EncoderPieces:
@@ -33,7 +33,7 @@ class EncoderPieces:
             )
         self.prefix, self.suffix = marked.ids[: text[0]], marked.ids[text[-1] + 1 :]
         self.pad = named_token(self._backend, Path(directory), "pad") or 0
-        self._backend.encode_special_tokens = True
+        self._ids = TextIds(self._backend, Path(directory))
 
     def room(self, max_length: int) -> int:
         """Return how many word pieces of a text a sequence holds."""
@@ -42,7 +42,7 @@ class EncoderPieces:
     def encode(self, texts: Sequence[str]) -> list[Pieces]:
         """Return the word pieces of each text, whole."""
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
-        return [pieces_of(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
+        return [pieces_of(text, encoding, self._ids) for text, encoding in zip(texts, encodings, strict=True)]
 
     def decode(self, ids: np.ndarray) -> str:
         """Return the text that pieces stand for, without special tokens, on one line."""

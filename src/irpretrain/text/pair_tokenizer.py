@@ -14,7 +14,7 @@ import numpy as np
 
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.text.pair_template import PairTemplate
-from irpretrain.text.word_pieces import VOCABULARIES
+from irpretrain.text.word_pieces import VOCABULARIES, TextIds
 
 REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and tokenizer.json."
@@ -59,7 +59,7 @@ class PairTokenizer:
         self._backend = whole.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
-        self._backend.encode_special_tokens = True
+        self._ids = TextIds(self._backend, directory)
         if whole.pad_token_id is None:
             raise InputError(directory, "the tokenizer has no padding token", remedy=REMEDY)
         self.pad_token_id: int = whole.pad_token_id
@@ -73,12 +73,12 @@ class PairTokenizer:
     def encode(self, texts: Sequence[str], longest: int | None = None) -> list[np.ndarray]:
         """Return the word pieces (int32) of each text without special tokens, cut to `longest`."""
         encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [np.asarray(encoding.ids[:longest], dtype=np.int32) for encoding in encodings]
+        return [self._ids.of(encoding)[:longest] for encoding in encodings]
 
     def encode_with_spans(self, text: str) -> tuple[np.ndarray, list[tuple[int, int]]]:
         """Return the word pieces (int32) of a text, and of each its first character and the end of its last."""
         encoding = self._backend.encode(text, add_special_tokens=False)
-        return np.asarray(encoding.ids, dtype=np.int32), list(encoding.offsets)
+        return self._ids.of(encoding), list(encoding.offsets)
 
     def piece(self, number: int) -> str:
         """Return the vocabulary entry with this id."""

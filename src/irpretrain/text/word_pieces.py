@@ -91,8 +91,7 @@ class WordPieceTokenizer:
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
         backend.no_truncation()
         backend.no_padding()
-        backend.encode_special_tokens = True
-        self._backend = backend
+        self._backend, self._ids = backend, TextIds(backend, directory)
         self.directory = directory
         self.size: int = backend.get_vocab_size(with_added_tokens=True)
         last = max(backend.get_vocab(with_added_tokens=True).values(), default=-1)
@@ -114,7 +113,7 @@ class WordPieceTokenizer:
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the word pieces (int32) of each text, whole and without special tokens."""
         encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [np.asarray(encoding.ids, dtype=np.int32) for encoding in encodings]
+        return [self._ids.of(encoding) for encoding in encodings]
 
     def words(self, texts: Sequence[str], firsts: bool = False) -> list[Words]:
         """Return the word pieces of each text as `encode` does, and where words begin.
@@ -130,10 +129,10 @@ class WordPieceTokenizer:
     def _words(self, text: str, encoding: Encoding) -> Words:
         offsets = encoding.offsets
         if self._begins is not None:
-            ids = np.asarray(encoding.ids, dtype=np.int32)
+            ids = self._ids.of(encoding)
             begins, starts = self._begins[ids], [start for start, _ in offsets]
         else:
-            ids, _, _, begins = pieces_of(text, encoding)
+            ids, _, _, begins = pieces_of(text, encoding, self._ids)
             starts = [end - len(text[start:end].lstrip()) for start, end in offsets]
         # Unicode's canonical order may swap marks of one letter.
         return Words(ids, begins, np.maximum.accumulate(np.array(starts, np.int32)))
@@ -200,6 +199,30 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
     return tokenizer
 
 
+class TextIds:
+    """Ids of the pieces of texts, none of which is a special token.
+
+    Vocabularies of SentencePiece list special tokens as pieces, of the best score. So the names of these in a text
+    would become the tokens themselves, although `encode_special_tokens` is set; here they are unknown.
+    """
+
+    def __init__(self, backend: Tokenizer, directory: Path) -> None:
+        backend.encode_special_tokens = True
+        self._replaced: np.ndarray | None = None
+        unknown = named_token(backend, directory, "unk")
+        if type(backend.model).__name__ == "Unigram" and unknown is not None:
+            numbers = [
+                number for number, token in backend.get_added_tokens_decoder().items() if token.special
+            ]
+            self._replaced = np.arange(max(backend.get_vocab().values()) + 1, dtype=np.int32)
+            self._replaced[numbers] = unknown
+
+    def of(self, encoding: Encoding) -> np.ndarray:
+        """Return the ids (int32) of an encoded text."""
+        ids = np.asarray(encoding.ids, dtype=np.int32)
+        return ids if self._replaced is None else self._replaced[ids]
+
+
 def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
     """Return the id of a tokenizer's token for padding ("pad") or masks ("mask"); None where it has none."""
     file = directory / "tokenizer_config.json"
@@ -251,7 +274,7 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
         )
 
 
-def pieces_of(text: str, encoding: Encoding) -> Pieces:
+def pieces_of(text: str, encoding: Encoding, ids: TextIds) -> Pieces:
     """Return the word pieces of a text that any tokenizer has encoded."""
     offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
     solid = [
@@ -266,4 +289,4 @@ def pieces_of(text: str, encoding: Encoding) -> Pieces:
     # Unicode's canonical order may swap marks of one letter.
     starts = np.maximum.accumulate(offsets[:, 0])
     ends = np.maximum.accumulate(np.where(solid, offsets[:, 1], offsets[:, 0]))
-    return Pieces(np.array(encoding.ids, np.int32), starts, ends, begins)
+    return Pieces(ids.of(encoding), starts, ends, begins)
