@@ -76,5 +76,5 @@ def test_they_are_up_to_date(conda: ModuleType) -> None:
 def test_a_new_import_is_noticed(conda: ModuleType, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("def late():\n    import duckdb\n    from irpretrain.text import stemming\n")
-    assert conda.third_party([script]) == {"duckdb", "Stemmer"}
+    assert conda.third_party([script]) == {"duckdb", "Stemmer", "yaml"}
     assert {"duckdb", "pystemmer", "snakemake"} <= conda.distributions({"duckdb", "Stemmer"})
