@@ -75,8 +75,8 @@ def _rules(language_name: str) -> _Rules:
         initial = "[^\u1100-\U0010ffff]"  # Korean, Japanese and Chinese have words of one letter
     end = rf"(?<![{marks}])[{marks}]++{closing}(?=\s)|[{_IDEOGRAPHIC}]+[”’」』）]*"
     last_word = rf"{letter}+(?:\.{letter}+)*$"
-    patterns = map(re.compile, (end, last_word, initial))
-    return _Rules(*patterns, row.abbreviations, row.ordinals)
+    compiled = (re.compile(end), re.compile(last_word), re.compile(initial))
+    return _Rules(*compiled, row.abbreviations, row.ordinals)
 
 
 def _ends(text: str, start: int, end: int, rules: _Rules) -> Iterator[int]:
