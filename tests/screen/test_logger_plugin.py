@@ -119,7 +119,9 @@ def test_the_first_table_is_shown_when_it_is_there_and_later_ones_are_named(capf
     columns = "panel,dataset,row,label,regime,measure,ours,low,high,marks,queries"
     for paper in ("prop", "php"):
         table = folder / f"results/tables/{paper}_headline.csv"
-        table.write_text(f"{columns}\nSQuAD,squad,bm25,BM25 of {paper},zero-shot,RR@10,0.836,0.783,0.883,,150\n")
+        table.write_text(
+            f"{columns}\nSQuAD,squad,bm25,BM25 of {paper},zero-shot,RR@10,0.836,0.783,0.883,,150\n"
+        )
     run = Run().begin()
     for number, paper in enumerate(("prop", "php")):
         run.start(number, "write_paper_report", output=[f"results/reports/{paper}.html"])
