@@ -9,7 +9,7 @@ word goes through Lucene's analyser of the language. Statistics, axioms and inde
 stems are Lucene's in indexes, and Snowball's elsewhere.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from irpretrain.config.retrieval import LUCENE_WORDS, IndriConfig, QueryWords, RetrievalConfig
@@ -130,14 +130,20 @@ class LanguageAnalyser(Analyser):
         kept = [word for word in new if word not in self._stop]
         self._known.update(dict.fromkeys(new, ()))
         if self._is_analysed:
-            for start in range(0, len(kept), TEXTS_AT_ONCE):
-                chunk = kept[start : start + TEXTS_AT_ONCE]
-                for word, terms in zip(chunk, self._together(chunk), strict=True):
-                    # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
-                    whole = len(terms) > 1 and self._unspaced(word)
-                    self._known[word] = (word,) if whole else tuple(terms)
+            for word, terms in zip(kept, super().terms(kept), strict=True):
+                # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
+                whole = len(terms) > 1 and self._unspaced(word)
+                self._known[word] = (word,) if whole else tuple(terms)
         else:
             self._known.update((word, (word,)) for word in kept)
+
+
+def anserini_texts(options: RetrievalConfig, words: QueryWords) -> Callable[[list[str]], list[str]]:
+    """Return what makes texts that Anserini indexes or searches: English ones stay, others become their terms."""
+    if language_of(words) == ENGLISH:
+        return list
+    analyser = Analyser.of(options, words)
+    return lambda texts: [" ".join(terms) for terms in analyser.terms(texts)]
 
 
 def _lucene_analyser(stemmer: str, stop_list: str) -> Any:

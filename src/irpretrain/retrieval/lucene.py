@@ -9,7 +9,7 @@ exactly stands in docs/methods/evaluation.md.
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -22,7 +22,8 @@ from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.progress import Counter, progress
-from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.analysis import anserini_texts
+from irpretrain.retrieval.index_record import RECORD, analysis_of, read_record
 from irpretrain.retrieval.java import JavaError, run_anserini
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.text.compose import stream_texts
@@ -47,8 +48,8 @@ QUERIES_TOLD = 100
 
 SEARCHED = re.compile(r"\d00 queries processed$")
 
-RECORD = "irpretrain.json"
-"""File in the index that says how it was made."""
+Prepare = Callable[[list[str]], list[str]]
+"""Makes texts as Anserini is to read them."""
 
 SCORE_STEP = 1e-6
 """By how much Anserini lowers the score of a document that ties with the one above it."""
@@ -74,13 +75,14 @@ def index(
         JavaError: Anserini failed.
     """
     with folder_beside(output, "input") as source:
-        analyser = None if text.language == ENGLISH else Analyser.of(options, text.word_kind)
-        counts = _write_input(documents, text, analyser, source)
+        counts = _write_input(documents, text, anserini_texts(options, text.word_kind), source)
         if counts["documents"] == counts["documents_without_text"]:
             raise InputError(documents[0], "no document has text to index")
         with_text = counts["documents"] - counts["documents_without_text"]
         arguments = ["-collection", "JsonCollection", *_analyser_arguments(options, text.word_kind)]
-        record: dict[str, Any] = counts if analyser is None else {**counts, "query_words": text.word_kind}
+        record: dict[str, Any] = (
+            counts if text.language == ENGLISH else {**counts, "query_words": text.word_kind}
+        )
         run_indexing(source, output, arguments, options, expected=with_text, record=record)
     return counts
 
@@ -122,7 +124,7 @@ def run_indexing(
         indexed = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb, count))
         if indexed != expected:
             raise IntegrityError(output, f"Lucene indexed {indexed:,} of {record['documents']:,} documents")
-        text = json.dumps({**_analysis(options), **record}, indent=1)
+        text = json.dumps({**analysis_of(options), **record}, indent=1)
         (temporary / RECORD).write_text(text + "\n", encoding="utf-8")
 
 
@@ -130,10 +132,6 @@ def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str
     if language_of(words) != ENGLISH:  # documents and queries are terms already
         return ["-pretokenized"]
     return ["-stemmer", options.stemmer, *(["-keepStopwords"] if options.stop_list == "none" else [])]
-
-
-def _analysis(options: RetrievalConfig) -> dict[str, Any]:
-    return {"stemmer": options.stemmer, "stop_list": options.stop_list}
 
 
 @contextmanager
@@ -149,15 +147,15 @@ def folder_beside(path: str | Path, purpose: str) -> Iterator[Path]:
 
 
 def _write_input(
-    documents: Sequence[str | Path], text: TextConfig, analyser: Analyser | None, folder: Path
+    documents: Sequence[str | Path], text: TextConfig, prepare: Prepare, folder: Path
 ) -> dict[str, int]:
-    """Write Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file, with an analyser the terms of texts; return counts."""
+    """Write Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file; return counts."""
     counts = {"documents": 0, "documents_without_text": 0}
     with InputFiles(folder) as files:
         for path in documents:
             total = DOCUMENTS.count(path)
             for document, contents in progress(
-                _documents(path, text, analyser), "write documents for Lucene", "documents", total
+                _documents(path, text, prepare), "write documents for Lucene", "documents", total
             ):
                 check_identifier(path, document)
                 files.add({"id": document, "contents": contents})
@@ -192,10 +190,9 @@ class InputFiles:
         self._documents += 1
 
 
-def _documents(path: str | Path, text: TextConfig, analyser: Analyser | None) -> Iterator[tuple[str, str]]:
+def _documents(path: str | Path, text: TextConfig, prepare: Prepare) -> Iterator[tuple[str, str]]:
     for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
-        contents = texts if analyser is None else [" ".join(terms) for terms in analyser.terms(texts)]
-        yield from zip(identifiers, contents, strict=True)
+        yield from zip(identifiers, prepare(texts), strict=True)
 
 
 def check_identifier(path: str | Path, document: str) -> None:
@@ -278,9 +275,8 @@ def search_grid(
     record = read_record(index, options)
     text_by_query = read_queries(queries)
     words = record.get("query_words", LUCENE_WORDS)
-    texts, identifiers = query_texts(list(text_by_query.values()), record), list(text_by_query)
-    if language_of(words) != ENGLISH:
-        texts = [" ".join(terms) for terms in Analyser.of(options, words).terms(texts)]
+    texts = anserini_texts(options, words)(query_texts(list(text_by_query.values()), record))
+    identifiers = list(text_by_query)
     # Numbers stand for the identifiers, which may hold anything.
     lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
@@ -341,25 +337,6 @@ def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
     if words == LUCENE_WORDS:
         return [" ".join(text.split()) for text in texts]
     return [" ".join(find_words(text, words)) for text in texts]
-
-
-def read_record(index: str | Path, options: RetrievalConfig) -> dict[str, Any]:
-    """Return what an index says of itself.
-
-    Raises:
-        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
-    """
-    path = Path(index, RECORD)
-    if not path.exists():
-        raise IntegrityError(
-            index, "this is not an index of this workflow", remedy="Delete it and run again."
-        )
-    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    for name, value in _analysis(options).items():
-        if record[name] != value:
-            fault = f"the index was made with {name} {record[name]}, the configuration has {value}"
-            raise IntegrityError(index, fault, remedy="Delete the index and run again.")
-    return record
 
 
 def _search(

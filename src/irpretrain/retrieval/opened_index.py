@@ -6,8 +6,9 @@ from typing import Any
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
 from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.index_record import read_record
 from irpretrain.retrieval.java import java_class
-from irpretrain.retrieval.lucene import query_texts, read_record
+from irpretrain.retrieval.lucene import query_texts
 
 FIELD = "contents"
 """Lucene's field of a document's terms."""
