@@ -16,7 +16,7 @@ from irpretrain.config.axioms import AXIOMS
 from irpretrain.config.usage import active_experiments, first_stages_of, shown_predictors
 from irpretrain.evaluation.depths import at_depth
 from irpretrain.papers.files import known_papers
-from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores
+from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
 from irpretrain.report.claim_tests import Measured
 from irpretrain.report.scores import Results, RunName, Scores
@@ -65,7 +65,9 @@ def _axioms(config: Config) -> AxiomResults:
     predictors = tuple(
         PredictorScores(
             name=name, path="", setting=predictor.setting, label=name, axioms=list(predictor.axioms), auc=0.5,
-            auc_low=0.4, auc_high=0.6, pairs=9, test_pairs=9, importance=dict.fromkeys(predictor.axioms, 1.0),
+            auc_low=0.4, auc_high=0.6, pairs=9, test_pairs=9,
+            importance=(gains := dict.fromkeys(predictor.axioms, 1.0)),
+            seeds=[SeedScores(seed=seed, auc=0.5, importance=gains) for seed in predictor.seeds],
         )
         for name, predictor in shown_predictors(config).items()
     )  # fmt: skip

@@ -80,7 +80,8 @@ def test_words_joined_by_spaces_are_cut_into_themselves(text: str, words: str) -
     assert (spans.starts[1:] >= spans.starts[:-1]).all()
     assert (spans.ends[1:] >= spans.ends[:-1]).all()
     for word, start, end in zip(found, spans.starts, spans.ends, strict=True):
-        assert text[start:end].lower().startswith(word) or "İ" in text
+        # Casefolded: what Σ becomes in lower case depends on the letters beside it.
+        assert text[start:end].casefold().startswith(word.casefold()) or "İ" in text
 
 
 def test_kinds_of_words_name_their_language() -> None:

@@ -26,10 +26,12 @@ The verdict follows from the 95 % interval of the difference and from the smalle
 
 {meanings}
 
-- Runs are paired over queries. A query's value is its mean over the seeds that both sides have.
-  The interval does not cover other seeds.
+- Runs are paired over queries and over the seeds of training that both sides have. The interval is that of the mean
+  over other queries and other seeds: both count as random.
+- The weights of an index have no seeds of their own: first stages have intervals over queries alone.
 - "90 % of" asks whether the better side reaches that share of the worse one. The smallest effect is then 0.
-- AUC, agreement with an axiom and shares of weight have intervals of their own, which count as independent.
+- AUC and gain have an interval over the predictor's seeds. Agreement with an axiom and shares of weight have
+  intervals of their own, which count as independent.
 - Of several data sets and candidates, those with the most seeds count, then those with the most queries.
 - Holm's correction runs over the tested claims of a paper.
 

@@ -145,8 +145,12 @@ CLAIMS = Contract(
             pa.int32(),
             "number of queries that the test pairs; of other measures pairs, passages or seeds",
         ),
-        Column("seeds", pa.int32(), "seeds that both sides share; 1 without training"),
-        Column("difference", pa.float64(), "better minus worse, each query averaged over seeds"),
+        Column(
+            "seeds",
+            pa.int32(),
+            "seeds of training that both sides share; 0 where nothing was trained with one",
+        ),
+        Column("difference", pa.float64(), "better minus worse, mean over seeds and queries"),
         Column("low", pa.float64(), "lower end of its 95 % interval"),
         Column("high", pa.float64(), "upper end"),
         Column("p", pa.float64(), "two-tailed p-value"),
@@ -157,7 +161,11 @@ CLAIMS = Contract(
             "smallest effect of interest; of a share, what it leaves of the worse side",
         ),
         Column("power", pa.float64(), "probability of an interval above 0 if the difference is that effect"),
-        Column("verdict", pa.string(), "supported, contradicted, undecided, not run, or not testable here"),
+        Column(
+            "verdict",
+            pa.string(),
+            "supported, contradicted, too small, undecided, not run, or not testable here",
+        ),
         Column("reason", pa.string(), "why"),
     ),
 )

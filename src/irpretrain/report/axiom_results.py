@@ -45,11 +45,12 @@ class _Measured(BaseModel):
 
 
 class SeedScores(BaseModel):
-    """Gain by axiom of a predictor with one seed; other keys are not needed here."""
+    """AUC of a predictor with one seed, and gain by axiom; other keys are not needed here."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     seed: int
+    auc: float = Field(ge=0, le=1)
     importance: dict[str, float]
 
 

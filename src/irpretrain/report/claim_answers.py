@@ -15,6 +15,7 @@ from irpretrain.claims.verdicts import (
     NOT_RUN,
     NOT_TESTABLE,
     SUPPORTED,
+    TOO_SMALL,
     UNDECIDED,
     VERDICTS,
     decide,
@@ -27,7 +28,7 @@ from irpretrain.evaluation.significance import holm
 from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.result_files import ResultFiles
 
-TESTED = (SUPPORTED, CONTRADICTED, UNDECIDED)
+TESTED = (SUPPORTED, CONTRADICTED, TOO_SMALL, UNDECIDED)
 NO_NUMBER = math.nan
 
 
@@ -95,11 +96,11 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
         reason = f"{claim.overlay} runs both sides"
         return replace(row, better=better, worse=worse, reason=reason)
     if claim.share is None:
-        ruling = decide(made.estimate, effect, made.lead)
+        ruling = decide(made.estimate, effect, made.seeds, made.lead)
     else:
         # Both sides may be equal: then the better one is ahead of the share by what this leaves.
         effect = (1 - claim.share) * made.level
-        ruling = decide(made.estimate, 0)
+        ruling = decide(made.estimate, 0, made.seeds)
     return replace(
         row,
         better=made.better,

@@ -22,6 +22,9 @@ from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.weight_curves import WeightingShares, read_distribution
 
+UNTRAINED = (0,)
+"""Seeds of a run without training, such as a first stage's."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -50,6 +53,8 @@ class Comparison:
 
     Attributes:
         level: the worse side's mean.
+        seeds: of training, that both sides have; 0 where nothing was trained with a seed of its own, such as the
+            weights of an index.
         lead: of a claim about the change of a lead, the larger one; None for other claims.
     """
 
@@ -59,7 +64,7 @@ class Comparison:
     estimate: Estimate
     level: float
     queries: int
-    seeds: int = 1
+    seeds: int = 0
     dataset: str = ""
     candidates: str = ""
     lead: Estimate | None = None
@@ -110,8 +115,8 @@ class Finder:
         kind = claim.sides[0].kind
         if kind == "run":
             return self._compare_runs(claim)
-        if kind == "importance":
-            return self._compare_importances(claim)
+        if kind in ("predictor", "importance"):
+            return self._compare_predictors(claim, "AUC" if kind == "predictor" else "gain")
         for values in self._values(claim, kind):
             better, worse = values
             if better is not None and worse is not None:
@@ -119,10 +124,11 @@ class Finder:
                 return Comparison(
                     better.name,
                     claim.reached(worse.name),
-                    {"predictor": "AUC", "agreement": "agreement"}.get(kind, "weight of the heaviest term"),
+                    "agreement" if kind == "agreement" else "weight of the heaviest term",
                     unpaired(better.times(1.0), worse.times(share)),
                     worse.mean,
                     min(better.number, worse.number),
+                    1 if kind == "agreement" else 0,
                 )
         return None
 
@@ -143,9 +149,9 @@ class Finder:
         measure = claim.measure or self._first_measure(place[0])
         runs = [run for named in chosen if (run := self._run(named, place))]
         results = [found for run in runs if (found := self._measured.scores.get(run, measure))]
-        values = _on_common_seeds(results) if len(results) == len(chosen) else []
-        if not values:
+        if len(results) < len(chosen) or (seeds := _common_seeds(results)) is None:
             return None
+        values = [_values_of(found, seeds) for found in results]
         first, second = values[0], (1.0 if claim.share is None else claim.share) * values[1]
         better, worse = (_run_text(run) for run in runs[:2])
         lead = None
@@ -160,7 +166,7 @@ class Finder:
             paired(first, second),
             float(values[1].mean()),
             values[0].shape[1],
-            max(len(of_seeds) for of_seeds in values),
+            len(seeds),
             *place,
             lead=lead,
         )
@@ -186,21 +192,24 @@ class Finder:
 
     # Everything else
 
-    def _compare_importances(self, claim: Claim) -> Comparison | None:
-        gains = [self._gains(side) for side in claim.sides]
-        better, worse = (f"{side.axiom} of {side.predictor[0]}" for side in claim.sides)
-        if not all(gains) or len({len(of_seeds) for of_seeds in gains}) > 1:
+    def _compare_predictors(self, claim: Claim, measure: str) -> Comparison | None:
+        """Compare AUCs or gains over seeds, each of which draws its own test documents."""
+        values = [self._of_seeds(side) for side in claim.sides]
+        if not all(values) or len({len(of_seeds) for of_seeds in values}) > 1:
             return None
-        count = len(gains[0])
-        return Comparison(better, worse, "gain", paired(*gains), float(np.mean(gains[1])), count, count)
+        better, worse = (
+            f"{side.axiom} of {side.predictor[0]}" if side.axiom else side.predictor[0]
+            for side in claim.sides
+        )
+        count = len(values[0])
+        return Comparison(better, worse, measure, paired(*values), float(np.mean(values[1])), count, count)
 
-    def _gains(self, side: Side) -> list[float]:
-        """The gain of a side's axiom with each seed."""
+    def _of_seeds(self, side: Side) -> list[float]:
+        """A side's AUC, or the gain of its axiom, with each seed."""
         scores = self._predictor(side)
-        if scores is None or side.axiom not in scores.importance:
+        if scores is None or (side.axiom and side.axiom not in scores.importance):
             return []
-        of_seeds = [seed.importance for seed in scores.seeds] or [scores.importance]
-        return [gains[side.axiom] for gains in of_seeds]
+        return [seed.importance[side.axiom] if side.axiom else seed.auc for seed in scores.seeds]
 
     def _predictor(self, side: Side) -> PredictorScores | None:
         by_name = {scores.name: scores for scores in self._measured.axioms.predictors}
@@ -208,9 +217,7 @@ class Finder:
 
     def _values(self, claim: Claim, kind: str) -> Iterable[list[_Value | None]]:
         """The values of both sides, from each file that may have them."""
-        if kind == "predictor":
-            yield [_auc(self._predictor(side)) for side in claim.sides]
-        elif kind == "agreement":
+        if kind == "agreement":
             for diagnosis in self._measured.axioms.diagnoses:
                 rows = {(row.model, row.axiom): row for row in diagnosis.agreements if row.pairs}
                 found = [_first(rows, [(model, side.axiom) for model in side.model]) for side in claim.sides]
@@ -244,12 +251,6 @@ def _first(by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
     return next((by_name[name] for name in names if name in by_name), None)
 
 
-def _auc(scores: PredictorScores | None) -> _Value | None:
-    if scores is None:
-        return None
-    return _Value(scores.name, scores.auc, scores.auc_low, scores.auc_high, scores.test_pairs)
-
-
 def _heaviest(row: WeightingShares | None) -> _Value | None:
     """The mean share of the heaviest term. Shares from 0 to 1 vary at most as a yes or no with the same mean does, so
     that Wilson's interval is wider than theirs."""
@@ -259,19 +260,23 @@ def _heaviest(row: WeightingShares | None) -> _Value | None:
     return _Value(row.weighting, *wilson_interval(row.shares[0] * number, number), number)
 
 
-def _on_common_seeds(results: Sequence[Results]) -> list[np.ndarray]:
-    """The values of several runs [seeds, queries] over the seeds that all have; one without training counts for each.
-    Nothing where queries differ, or no seed is common."""
+def _common_seeds(results: Sequence[Results]) -> list[int] | None:
+    """The seeds of training that several runs share, none where nothing was trained; None where queries differ, or
+    trained runs share no seed."""
     if len({found.queries for found in results}) != 1:
-        return []
-    trained = [set(found.seeds) for found in results if found.seeds != (0,)]
-    common = sorted(set.intersection(*trained)) if trained else [0]
-    if not common:
-        return []
-    return [
-        found.values if found.seeds == (0,) else found.values[[found.seeds.index(seed) for seed in common]]
-        for found in results
-    ]
+        return None
+    trained = [set(found.seeds) for found in results if found.seeds != UNTRAINED]
+    common = sorted(set.intersection(*trained)) if trained else []
+    return None if trained and not common else common
+
+
+def _values_of(found: Results, seeds: Sequence[int]) -> np.ndarray:
+    """A run's values [seeds, queries]; one without training counts for each seed."""
+    return (
+        found.values
+        if found.seeds == UNTRAINED
+        else found.values[[found.seeds.index(seed) for seed in seeds]]
+    )
 
 
 def _pairs(runs: Sequence[RunName]) -> list[tuple[str, str]]:

@@ -16,8 +16,8 @@ TESTED_COLUMNS = (
 )  # fmt: skip
 UNTESTED_COLUMNS = ("Verdict", "Would compare", "Place in the paper")
 NOTES = (
-    "One row is one statement of the paper. The interval is Student's 95 % interval of the difference, paired over "
-    "queries, each averaged over seeds; it does not hold what other seeds would add.",
+    "One row is one statement of the paper. Of runs, the interval is Student's 95 % interval of the difference, paired "
+    "over queries, for other queries and other seeds of training.",
     "Power: how probable an interval above 0 would be if the true difference were the smallest effect of interest.",
     "Holm: over the claims of this paper that were tested.",
     *(f"{verdict}: {meaning}" for verdict, meaning in MEANINGS.items()),
@@ -69,7 +69,7 @@ def _tested(row: Answer, config: Config, source: str) -> Row:
         _number(row.p_holm, "{:.2g}"),
         _number(row.power, "{:.2f}"),
         _number(row.effect, "{:.3f}"),
-        Text(f"{row.queries:,} × {row.seeds}"),
+        Text(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else "")),
         Text(on),
     )
     return Row(row.claim, row.says, sides, cells)
