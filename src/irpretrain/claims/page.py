@@ -18,11 +18,12 @@ from irpretrain.resources import project_directory
 
 HEADER = """# Claims of the papers
 
-Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper. Behind it stands
-the comparison that tests it: `php – prop, full` is the model `php` minus the model `prop`, both in the regime `full`.
+Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper, with its section and
+table there. Behind it stand the comparison that tests it and the smallest effect of interest: `php – prop, full` is the
+model `php` minus the model `prop`, both in the regime `full`.
 The answers of a run are in its report and in `results/claims.csv` ([columns](contracts.md#claims)).
 
-The verdict follows from the 95 % interval of the difference and from the smallest effect of interest:
+The verdict follows from the 95 % interval of the difference and from that effect:
 
 {meanings}
 
@@ -53,16 +54,24 @@ def _section(claims: Claims) -> str:
         if claim.sides:
             comparison = f"`{_comparison(claim)}`" + (f", {claim.measure}" if claim.measure else "")
             lines.setdefault(f"Tested with `{claim.overlay}`:", []).append(
-                f"- **{name}**: {claim.says} {comparison}"
+                f"- **{name}** ({claim.place}): {claim.says} {comparison}; {_effect(claims, name)}"
             )
         else:
-            lines.setdefault(untested, []).append(f"- **{name}**: {claim.says} Needs {claim.needs}.")
+            lines.setdefault(untested, []).append(
+                f"- **{name}** ({claim.place}): {claim.says} Needs {claim.needs}."
+            )
     heads = sorted((head for head in lines if lines[head]), key=lambda head: head == untested)
     parts = [
         f"## {read_paper(claims.paper).name}",
         *(f"{head}\n\n" + "\n".join(lines[head]) for head in heads),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _effect(claims: Claims, name: str) -> str:
+    """The smallest effect of interest, or the share to be reached."""
+    share = claims.claims[name].share
+    return f"effect {claims.effect_of(name):g}" if share is None else f"share {share:g}"
 
 
 def _comparison(claim: Claim) -> str:
