@@ -18,9 +18,9 @@ from irpretrain.resources import project_directory
 
 HEADER = """# Claims of the papers
 
-Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper, with its section and
-table there. Behind it stand the comparison that tests it and the smallest effect of interest: `php – prop, full` is the
-model `php` minus the model `prop`, both in the regime `full`.
+Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper, with its section
+and table there. Behind it stand the comparison that tests it and the smallest effect of interest: `php – prop, full` is
+the model `php` minus the model `prop`, both in the regime `full`.
 The answers of a run are in its report and in `results/claims.csv` ([columns](contracts.md#claims)).
 
 The verdict follows from the 95 % interval of the difference and from that effect:

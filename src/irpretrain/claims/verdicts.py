@@ -60,9 +60,9 @@ def paired(better: ArrayLike, worse: ArrayLike) -> Estimate:
     """Return the paired difference, with the interval and test of Student's t for other queries and other seeds.
 
     Differences are taken as mean + effect of the query + effect of the seed + rest, both effects random. The variance
-    of the mean is then (M_q + max(M_s - M_r, 0)) / (seeds · queries) with the mean squares of queries, seeds and rest, and
-    its degrees of freedom are Satterthwaite's (Biometrics Bulletin 2(6), 1946). With one seed, or seeds that differ no
-    more than the rest explains, this is the paired t-test over queries.
+    of the mean is then (M_q + max(M_s - M_r, 0)) / (seeds · queries) with the mean squares of queries, seeds and rest,
+    and its degrees of freedom are Satterthwaite's (Biometrics Bulletin 2(6), 1946). With one seed, or seeds that differ
+    no more than the rest explains, this is the paired t-test over queries.
 
     Args:
         better, worse: values of the two sides [seeds, queries]; one seed beside several counts for each of them.
