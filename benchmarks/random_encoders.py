@@ -3,7 +3,7 @@
 No package carries the weights of these families, so all are made alike: as many layers, units and heads, and a
 vocabulary learnt from SQuAD's training paragraphs by the family's kind of tokenizer.
 
-    python benchmarks/random_encoders.py data/encoders
+    python benchmarks/random_encoders.py runs/encoders/random
 """
 
 from __future__ import annotations
