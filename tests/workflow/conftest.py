@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from one_node import OneNode
-from tiny import copy_run, make_project, readme_command, run_command
+from slurm_cluster import SlurmCluster
+from slurm_runs import TARGETS, Request, requests, slurm_project
+from tiny import copy_run, make_project, readme_command, run_command, run_workflow
 
 SEEN = Path(__file__).parent / "seen_imports"
 Made = tuple[Path, subprocess.CompletedProcess[str]]
@@ -45,14 +46,27 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneNode]:
-    """A running Slurm of one node."""
-    node = OneNode(tmp_path_factory.mktemp("slurm"))
+def cluster(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[SlurmCluster]:
+    """A running Slurm, of one node unless the module's `NODES` and `SLOW` say otherwise."""
+    nodes, slow = getattr(request.module, "NODES", 1), getattr(request.module, "SLOW", ())
+    made = SlurmCluster(tmp_path_factory.mktemp("slurm"), nodes, slow)
     try:
-        node.start()
-        yield node
+        made.start()
+        yield made
     finally:
-        node.stop()
+        made.stop()
+
+
+@pytest.fixture(scope="session")
+def local(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Request]]:
+    """The targets made on this machine without Slurm, and what their jobs would ask for."""
+    folder = tmp_path_factory.mktemp("local")
+    slurm_project(folder)
+    asked = requests(folder)
+    run_workflow(folder, *TARGETS)
+    return folder, asked
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import yaml
 from patience import PATIENCE
 
 sys.path.insert(0, str(Path(__file__).parent))
-from one_node import HAS_PLUGIN, ON_SLURM
+from slurm_cluster import HAS_PLUGIN, ON_SLURM
 from tiny import (
     DOCUMENTS,
     IS_INSTALLED,

@@ -1,7 +1,7 @@
-"""A Slurm of one node with accounting, in a folder, from the system's packages; nothing under /etc is used.
+"""A Slurm with accounting, in a folder, from the system's packages; nothing under /etc is used.
 
-It has a `cpu` and a `gpu` partition. Its one GPU is a name only (/dev/null): Slurm hands it out and counts it as it
-would a real one, and nothing can be computed on it.
+Its nodes n1, n2, ... are daemons on this machine. It has a `cpu` and a `gpu` partition. The one GPU of each node is a
+name only (/dev/null): Slurm hands it out and counts it as it would a real one, and nothing can be computed on it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HAS_PLUGIN = ("--assume-old", str(PLUGIN))
 """Words for make: that one is installed."""
 SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 CPUS, MEMORY_MB = 6, 64000
-"""What the node says it has. Jobs are granted it, not held to it: the tiny project uses far less than rules ask for."""
+"""What each node says it has. Jobs are granted it, not held to it: the tiny project uses less than rules ask for."""
 
 
 def missing() -> list[str]:
@@ -60,24 +60,30 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-class OneNode:
-    """The cluster in `folder`: `start`, use `environment` for its clients, `stop`."""
+class SlurmCluster:
+    """The cluster in `folder`: `start`, use `environment` for its clients, `stop`.
 
-    def __init__(self, folder: Path) -> None:
+    A node whose name is in `slow` waits three seconds before each job.
+    """
+
+    def __init__(self, folder: Path, nodes: int = 1, slow: tuple[str, ...] = ()) -> None:
         self.folder = folder
         self.user = pwd.getpwuid(os.getuid()).pw_name
         self.host = socket.gethostname().partition(".")[0]
-        self.controller_port, self.node_port, self.books_port, self.database_port = free_ports(4)
+        self.controller_port, self.books_port, self.database_port, *ports = free_ports(3 + nodes)
+        self.node_ports = {f"n{number}": port for number, port in enumerate(ports, 1)}
+        self.slow = slow
         self.environment = {
             **os.environ,
             "SLURM_CONF": str(folder / "slurm.conf"),
             "PATH": f"{folder / 'bin'}:{SEARCH}",
         }
         self._daemons: list[subprocess.Popen[bytes]] = []
+        self._nodes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
         """Start all daemons; return when a job would be taken."""
-        for name in ("state", "spool", "log", "run", "bin"):
+        for name in ("state", "log", "run", "bin", *(f"spool-{node}" for node in self.node_ports)):
             (self.folder / name).mkdir(parents=True)
         self._write_configuration()
         self._start_munge()
@@ -87,8 +93,25 @@ class OneNode:
         self.run("sacctmgr", "-i", "add", "cluster", "one")
         self._daemon("slurmctld", "-D", "-i")
         self._wait("slurmctld", lambda: self._succeeds("scontrol", "ping"))
-        self._daemon("slurmd", "-D")
-        self._wait("an idle node", lambda: "idle" in self.run("sinfo", "-h", "-p", "gpu", "-o", "%t"))
+        self._nodes = {node: self._daemon("slurmd", "-D", "-N", node) for node in self.node_ports}
+        idle = ["idle"] * len(self.node_ports)
+        self._wait(
+            "idle nodes", lambda: self.run("sinfo", "-h", "-N", "-p", "gpu", "-o", "%t").split() == idle
+        )
+
+    def kill_node(self, node: str) -> None:
+        """End a node as a loss of power would: its daemon and every process of its jobs, at once."""
+        jobs = self.run("squeue", "-h", "-w", node, "-t", "RUNNING", "-o", "%A").split()
+        self._nodes[node].kill()
+        self._nodes[node].wait()
+        steps = [f"slurmstepd: [{job}.".encode() for job in jobs]
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                named = (entry / "cmdline").read_bytes().startswith(tuple(steps)) if steps else False
+                if named or f"SLURMD_NODENAME={node}".encode() in (entry / "environ").read_bytes().split(
+                    b"\0"
+                ):
+                    os.kill(int(entry.name), signal.SIGKILL)
 
     def stop(self) -> None:
         """End all jobs and all daemons, the last started first."""
@@ -113,8 +136,8 @@ class OneNode:
         done = subprocess.run(command, env=self.environment, capture_output=True, timeout=PATIENCE)
         return done.returncode == 0
 
-    def _daemon(self, *command: str) -> None:
-        with open(self.folder / "log" / f"{command[0]}.out", "wb") as log:
+    def _daemon(self, *command: str) -> subprocess.Popen[bytes]:
+        with open(self.folder / "log" / f"{command[0]}-{len(self._daemons)}.out", "wb") as log:
             daemon = subprocess.Popen(
                 command,
                 env=self.environment,
@@ -124,6 +147,7 @@ class OneNode:
                 start_new_session=True,
             )
         self._daemons.append(daemon)
+        return daemon
 
     def _wait(self, what: str, there: Callable[[], bool], seconds: float = PATIENCE) -> None:
         end = time.monotonic() + seconds
@@ -166,7 +190,7 @@ class OneNode:
         self.run(*client, "; ".join(statements))
 
     def _write_configuration(self) -> None:
-        munge = self.folder / "run" / "munge.socket"
+        munge, nodes = self.folder / "run" / "munge.socket", ",".join(self.node_ports)
         self._write("slurm.conf", {
             "ClusterName": "one",
             "SlurmctldHost": f"{self.host}(127.0.0.1)",
@@ -176,11 +200,12 @@ class OneNode:
             "AuthInfo": f"socket={munge}",
             "CredType": "cred/munge",
             "SlurmctldPort": self.controller_port,
-            "SlurmdPort": self.node_port,
             "StateSaveLocation": self.folder / "state",
-            "SlurmdSpoolDir": self.folder / "spool",
+            "SlurmdSpoolDir": self.folder / "spool-%n",
             "SlurmctldPidFile": self.folder / "run/slurmctld.pid",
-            "SlurmdPidFile": self.folder / "run/slurmd.pid",
+            "SlurmdPidFile": self.folder / "run/slurmd-%n.pid",
+            "SlurmdTimeout": 10,
+            "Prolog": self.folder / "bin/prolog",
             "ProctrackType": "proctrack/linuxproc",
             "TaskPlugin": "task/none",
             "SwitchType": "switch/none",
@@ -201,14 +226,17 @@ class OneNode:
             "AccountingStorageTRES": "gres/gpu",
             "SlurmdParameters": "config_overrides",
             "GresTypes": "gpu",
-            f"NodeName={self.host} NodeAddr": (
-                f"127.0.0.1 CPUs={CPUS} Boards=1 SocketsPerBoard=1 CoresPerSocket={CPUS} ThreadsPerCore=1 "
-                f"RealMemory={MEMORY_MB} Gres=gpu:1"
-            ),
-            "PartitionName=cpu Nodes": f"{self.host} Default=YES State=UP",
-            "PartitionName=gpu Nodes": f"{self.host} State=UP",
+            **{
+                f"NodeName={node} NodeHostname={self.host} Port={port} NodeAddr": (
+                    f"127.0.0.1 CPUs={CPUS} Boards=1 SocketsPerBoard=1 CoresPerSocket={CPUS} ThreadsPerCore=1 "
+                    f"RealMemory={MEMORY_MB} Gres=gpu:1"
+                )
+                for node, port in self.node_ports.items()
+            },
+            "PartitionName=cpu Nodes": f"{nodes} Default=YES State=UP",
+            "PartitionName=gpu Nodes": f"{nodes} State=UP",
         })  # fmt: skip
-        self._write("gres.conf", {"AutoDetect": "off", f"NodeName={self.host} Name=gpu File": "/dev/null"})
+        self._write("gres.conf", {"AutoDetect": "off", f"NodeName={nodes} Name=gpu File": "/dev/null"})
         self._write("slurmdbd.conf", {
             "AuthType": "auth/munge",
             "AuthInfo": f"socket={munge}",
@@ -224,11 +252,11 @@ class OneNode:
             "StorageLoc": "books",
         })  # fmt: skip
         # The executor's step inside a job drops SLURM_CONF; a cluster whose configuration is under /etc needs none.
-        step = self.folder / "bin" / "srun"
-        step.write_text(
-            f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun", path=SEARCH)} "$@"\n'
-        )
-        step.chmod(0o755)
+        srun = f'SLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun", path=SEARCH)} "$@"'
+        waits = "".join(f"{node}) sleep 3 ;; " for node in self.slow)
+        for program, text in (("srun", srun), ("prolog", f"case $SLURMD_NODENAME in {waits}*) ;; esac")):
+            (self.folder / "bin" / program).write_text(f"#!/bin/sh\n{text}\n")
+            (self.folder / "bin" / program).chmod(0o755)
 
     def _write(self, name: str, entries: dict[str, object]) -> None:
         path = self.folder / name
