@@ -607,6 +607,13 @@ def test_every_section_has_a_page_of_the_reference():
     assert {key for _, *keys in PAGES.values() for key in keys} <= set(Config.model_fields)
 
 
+def test_a_section_that_has_other_defaults_in_a_place_says_so():
+    pages = config_reference()
+    assert "- Section `bm25` has defaults of its own: `k1` `3.8`, `b` `0.87`." in pages[f"{FOLDER}/axioms.md"]
+    assert "- Section `malformed` has defaults of its own: `skip` `0.001`." in pages[f"{FOLDER}/corpora.md"]
+    assert sum(text.count("defaults of its own") for text in pages.values()) == 2
+
+
 def test_every_key_is_described():
     lines = [line for text in config_reference().values() for line in text.splitlines()]
     missing = [line for line in lines if re.fullmatch(r"- `\w+` \([^:]*\)", line)]

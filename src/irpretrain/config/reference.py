@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from irpretrain.config.base import changed_keys
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind
 from irpretrain.generated_pages import write_or_check
@@ -145,6 +146,8 @@ def _entries(title: str, model: type[BaseModel], places: _Places) -> Iterator[st
                 required.append(f"`{name}`")
             continue  # its page says what it is
         if isinstance(entry.annotation, type) and issubclass(entry.annotation, BaseModel):
+            if own := _own_defaults(entry):
+                lines.append(f"- Section `{name}` has defaults of its own: {', '.join(own)}.")
             place = places.headings[entry.annotation]
             if place.removeprefix(f"{title}.") != name:
                 above.setdefault(place, []).append(f"section `{name}`")
@@ -167,6 +170,15 @@ def _entries(title: str, model: type[BaseModel], places: _Places) -> Iterator[st
         yield f"- As in {'; '.join(places_above)}."
     if required:
         yield f"- Required sections: {', '.join(required)}."
+
+
+def _own_defaults(entry: FieldInfo) -> list[str]:
+    """Keys of a section, with their values, that have another default here than its description says."""
+    section = None if entry.is_required() else entry.get_default(call_default_factory=True)
+    if section is None:
+        return []
+    changed = [key for key in changed_keys(section, ()) if not _is_filled_in(type(section).model_fields[key])]
+    return [f"`{key}` `{getattr(section, key)}`" for key in changed]
 
 
 def _code(title: str) -> str:
