@@ -57,6 +57,16 @@ def test_what_is_no_ranker_is_refused(tmp_path: Path) -> None:
         load_neural_ranker(tmp_path / "saved")
 
 
+def test_a_saved_ranker_with_an_unknown_option_is_refused(tmp_path: Path) -> None:
+    """As one is that was saved when the kernels could be set."""
+    ranker("knrm").save(tmp_path / "saved")
+    changed = json.loads((tmp_path / "saved" / "config.json").read_text())
+    changed["options"]["kernels"] = 11
+    (tmp_path / "saved" / "config.json").write_text(json.dumps(changed))
+    with pytest.raises(InputError, match=r"cannot be loaded: knrm.kernels: Extra inputs are not permitted$"):
+        load_neural_ranker(tmp_path / "saved")
+
+
 def test_a_fresh_ranker_knows_the_collection(make_corpus: Callable[..., Any]) -> None:
     corpus = make_corpus(DOCUMENTS, VECTORS)
     directory, counts = corpus.ranker("knrm", type="knrm")
