@@ -101,11 +101,11 @@ def test_it_is_valid(given: dict[str, Any]) -> None:
         ),
         (
             {"models": {"knrm": {"neural": {"type": "duet", "document_words": 80}}}},
-            ["document_words: 80 are fewer than the 102 that one maximum over 100 windows of 3 words needs"],
+            ["document_words: should be greater than or equal to 102; given was 80"],
         ),
         (
             {"models": {"knrm": {"neural": {"type": "duet-v2", "query_words": 2}}}},
-            ["query_words: 2 are fewer than a window of 3"],
+            ["query_words: should be greater than or equal to 3; given was 2"],
         ),
     ],
 )

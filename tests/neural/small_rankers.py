@@ -15,27 +15,13 @@ from irpretrain.text.vocabulary import Vocabulary
 
 LETTERS = tuple("abcdefghijklmnop")
 TYPES: dict[str, dict[str, Any]] = {
-    "knrm": {"type": "knrm"},
-    "knrm-linear": {"type": "knrm", "score": "linear", "kernels": 21, "embeddings": "frozen"},
-    "conv-knrm": {"type": "conv-knrm", "filters": 6},
-    "conv-knrm-equal": {"type": "conv-knrm", "filters": 6, "ngrams": 2, "cross_match": False},
-    "drmm": {"type": "drmm"},
-    "drmm-vector": {"type": "drmm", "gate": "vector", "bins": 7, "hidden": [4, 3], "histogram": "normalised"},
-    "drmm-count": {"type": "drmm", "bins": 5, "histogram": "count"},
-    "duet": {"type": "duet", "query_words": 4, "document_words": 9, "hidden": 5, "pooling": 3, "ngraphs": 30},
-    "duet-v2": {"type": "duet-v2", "query_words": 5, "document_words": 12, "hidden": 6, "pooling": 4},
-    "duet-mixed": {
-        "type": "duet",
-        "query_words": 4,
-        "document_words": 9,
-        "hidden": 5,
-        "pooling": 3,
-        "distributed": "words",
-        "matches": "idf",
-        "activation": "relu",
-    },
+    "knrm": {},
+    "conv-knrm": {},
+    "drmm": {},
+    "duet": {"query_words": 4, "document_words": 105},
+    "duet-v2": {"query_words": 5, "document_words": 108},
 }
-"""Options of each type and of its variants, by name; small where a size would cost time."""
+"""Options of each type; of Duets a few maxima over windows."""
 
 
 def vocabulary(words: Sequence[str] = LETTERS) -> Vocabulary:
@@ -43,20 +29,18 @@ def vocabulary(words: Sequence[str] = LETTERS) -> Vocabulary:
     return Vocabulary(list(words), np.arange(len(words)), len(words), "alphanumeric")
 
 
-def ranker(
-    name: str = "knrm", vectors: Any = None, words: Sequence[str] = LETTERS, seed: int = 1, **changes: Any
-) -> Any:
+def ranker(name: str, vectors: Any = None, words: Sequence[str] = LETTERS) -> Any:
     """A ranker of a name in TYPES with drawn weights, out of training; its vectors are given, or drawn of 8 numbers."""
-    options = OPTIONS.validate_python({**TYPES[name], "collection": "c", **changes})
+    options = OPTIONS.validate_python({"type": name, **TYPES[name], "collection": "c"})
     known = vocabulary(words)
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(1)
     rows = np.asarray(draw.normal(size=(len(known), 8)) if vectors is None else vectors, np.float32)
     facts = {}
-    if getattr(options, "distributed", "") == "ngraphs":
-        facts["ngraphs"] = frequent_ngraphs(known.words, np.ones(len(known), int), options.ngraphs, 5)
+    if not options.needs_vectors:
+        facts["ngraphs"] = frequent_ngraphs(known.words, np.ones(len(known), int), 30, 5)
         rows = rows[:, :0]
     made = empty_ranker(options, known, rows.shape[1], facts)
-    draw_weights(made, seed)
+    draw_weights(made, 1)
     with torch.no_grad():
         for parameter_name, parameter in made.named_parameters():
             if parameter_name.endswith("bias"):

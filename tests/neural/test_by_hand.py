@@ -10,7 +10,7 @@ import torch
 from small_rankers import ids, ranker, score
 
 from irpretrain.models.neural.fresh import idf, with_drawn
-from irpretrain.models.neural.kernels import kernels
+from irpretrain.models.neural.kernels import DEVIATIONS, MEANS
 from irpretrain.text.ngraphs import frequent_ngraphs, ngraphs_of, number_ngraphs
 
 A, B, C, D = 1, 2, 3, 4
@@ -21,8 +21,8 @@ VECTORS = [[1.0, 0.0], [0.0, 2.0], [NEAR, 0.6], [-3.0, 0.0]]
 WORDS = ("a", "b", "c", "d")
 
 
-def small(name: str, **changes):
-    made = ranker(name, VECTORS, WORDS, **changes)
+def small(name: str):
+    made = ranker(name, VECTORS, WORDS)
     with torch.no_grad():
         for parameter_name, parameter in made.named_parameters():
             if not parameter_name.startswith("vectors"):
@@ -31,18 +31,18 @@ def small(name: str, **changes):
 
 
 def test_the_eleven_kernels_of_the_paper() -> None:
-    means, deviations = kernels(11, 0.1, 1e-3)
-    assert means == pytest.approx([1, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9])
-    assert deviations == [1e-3, *[0.1] * 10]
+    assert MEANS[0] == 1
+    assert MEANS[1:] == pytest.approx([(left + left + 0.2) / 2 for left in np.arange(0.8, -1.1, -0.2)])
+    assert (1e-3, *[0.1] * 10) == DEVIATIONS
 
 
 def test_knrm_counts_equal_words_in_its_first_kernel() -> None:
     """Three a's in the document: the kernel of exact matches has log 3, scaled by 0.01."""
-    made = small("knrm", score="linear")
+    made = small("knrm")
     with torch.no_grad():
         made.combine.weight[0, 0] = 1.0
-    assert score(made, [A], [A, B, A, A]) == pytest.approx(0.01 * math.log(3), abs=1e-6)
-    assert score(made, [A], [B, D]) == pytest.approx(0.01 * math.log(1e-10), abs=1e-6)
+    assert score(made, [A], [A, B, A, A]) == pytest.approx(math.tanh(0.01 * math.log(3)), abs=1e-6)
+    assert score(made, [A], [B, D]) == pytest.approx(math.tanh(0.01 * math.log(1e-10)), abs=1e-6)
 
 
 def test_knrm_counts_similar_words_softly() -> None:
@@ -58,50 +58,72 @@ def test_knrm_counts_similar_words_softly() -> None:
 
 def test_conv_knrm_at_the_end_of_a_text_goes_on_with_zeros() -> None:
     """With filters that add the words of a bigram, the last one is its word alone."""
-    made = ranker("conv-knrm", [[1.0], [2.0]], ("a", "b"), ngrams=2, filters=1)
+    made = ranker("conv-knrm", [[1.0], [2.0]], ("a", "b"))
     with torch.no_grad():
         made.convolutions[1].weight.fill_(1.0)
         made.convolutions[1].bias.zero_()
     bigrams = made._ngrams(ids([A, B]))[1]
-    assert bigrams.squeeze().tolist() == [3.0, 2.0]
+    assert bigrams[0].tolist() == [[3.0] * 128, [2.0] * 128]
 
 
 def test_drmm_counts_similarities_in_bins() -> None:
-    """Five bins: [-1, -0.5), [-0.5, 0), [0, 0.5), [0.5, 1), and equal words (the paper's own example)."""
-    made = small("drmm-count", bins=5)
-    found = made.histograms(ids([A]), ids([A, B, C, D, C, A]))
-    assert found[0, 0].tolist() == [1, 0, 1, 2, 2]
-    logs = small("drmm", bins=5).histograms(ids([A]), ids([A, B, C, D, C, A]))
-    assert logs[0, 0].tolist() == pytest.approx([math.log(2), 0, math.log(2), math.log(3), math.log(3)])
-    shares = small("drmm-vector", bins=5).histograms(ids([A]), ids([A, B, C, D, C, A]))
-    assert shares[0, 0].tolist() == pytest.approx([1 / 6, 0, 1 / 6, 1 / 3, 1 / 3])
+    """Of 29 bins over [-1, 1), -1 is in the first, 0 in the middle and 0.8 in the 27th; a 30th has equal words."""
+    histogram = small("drmm").histograms(ids([A]), ids([A, B, C, D, C, A, A]))[0, 0]
+    expected = [0.0] * 30
+    expected[0] = expected[14] = math.log(2)
+    expected[26], expected[29] = math.log(3), math.log(4)
+    assert histogram.tolist() == pytest.approx(expected)
 
 
 def test_another_word_with_the_same_vector_is_no_equal_word() -> None:
-    made = ranker("drmm-count", [[1.0, 0.0], [1.0, 0.0]], ("a", "b"), bins=5)
-    assert made.histograms(ids([A]), ids([B, B, A]))[0, 0].tolist() == [0, 0, 0, 2, 1]
+    made = ranker("drmm", [[1.0, 0.0], [1.0, 0.0]], ("a", "b"))
+    histogram = made.histograms(ids([A]), ids([B, B, A]))[0, 0]
+    assert histogram.tolist() == pytest.approx([*[0] * 28, math.log(3), math.log(2)])
 
 
 def test_drmm_weighs_words_by_a_softmax_over_their_idf() -> None:
-    made = small("drmm-count", bins=5, hidden=[])
+    made = small("drmm")
     with torch.no_grad():
         made.idf[:] = torch.tensor([0.0, math.log(3), 0.0, 0.0, 0.0])
         made.gate.weight.fill_(1.0)
-        made.matching[0].weight[0, 4] = 1.0
+        made.matching[0].weight[0, 29] = 1.0
+        made.matching[1].weight[0, 0] = 1.0
     # a weighs 3/4 and has an equal word, b weighs 1/4 and has none
-    assert score(made, [A, B], [A, C]) == pytest.approx(0.75 * math.tanh(1), abs=1e-6)
+    matched = math.tanh(math.tanh(math.log(2)))
+    assert score(made, [A, B], [A, C]) == pytest.approx(0.75 * matched, abs=1e-6)
     assert score(made, [], [A]) == 0.0
 
 
-def test_duet_reads_which_words_are_equal() -> None:
-    """With one query word, and a first layer that adds up the row of its matches, the local score is their number."""
-    made = small("duet-mixed", query_words=3, document_words=5, hidden=1, matches="binary")
+def sum_up_matches(made) -> None:
+    """Give the first unit of every layer of the local model the sum of its inputs' first units."""
     with torch.no_grad():
-        for layer in (made.local_windows, made.local_second, made.local_score):
-            layer.weight.fill_(1.0)
-        made.local_first.weight.fill_(1.0)
-    assert score(made, [A], [B, A, C, A]) == pytest.approx(math.tanh(2), abs=1e-6)
-    assert score(made, [A, B], [B, A, C, A]) == pytest.approx(math.tanh(3), abs=1e-6)
+        made.local_windows.weight[0] = 1.0
+        made.local_first.weight[0, ::300] = 1.0
+        made.local_second.weight[0, 0] = 1.0
+
+
+def test_duet_reads_which_words_are_equal() -> None:
+    made = small("duet")
+    sum_up_matches(made)
+    with torch.no_grad():
+        made.local_score.weight[0, 0] = 1.0
+    squash = math.tanh
+    two = squash(squash(squash(squash(2))))
+    assert score(made, [A], [B, A, C, A]) == pytest.approx(two, abs=1e-6)
+    both = squash(squash(squash(squash(2) + squash(1))))
+    assert score(made, [A, B], [B, A, C, A]) == pytest.approx(both, abs=1e-6)
+
+
+def test_duet_v2_weighs_matches_by_idf_over_the_largest_idf() -> None:
+    """a has half of the largest idf: two matches count 1, and b's count 1 each; the score is a tenth."""
+    made = small("duet-v2")
+    sum_up_matches(made)
+    with torch.no_grad():
+        made.idf[:] = torch.tensor([0.0, 2.0, 4.0, 1.0, 1.0])
+        for layer in (made.network_first, made.network_second, made.network_score):
+            layer.weight[0, 0] = 1.0
+    assert score(made, [A], [B, A, C, A]) == pytest.approx(0.1, abs=1e-6)
+    assert score(made, [A, B], [B, A, C, A, B]) == pytest.approx(0.3, abs=1e-6)
 
 
 def test_the_ngraphs_of_a_word() -> None:

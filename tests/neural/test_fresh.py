@@ -57,6 +57,16 @@ def test_what_is_no_ranker_is_refused(tmp_path: Path) -> None:
         load_neural_ranker(tmp_path / "saved")
 
 
+def test_a_saved_ranker_with_an_unknown_option_is_refused(tmp_path: Path) -> None:
+    """As one is that was saved when the kernels could be set."""
+    ranker("knrm").save(tmp_path / "saved")
+    changed = json.loads((tmp_path / "saved" / "config.json").read_text())
+    changed["options"]["kernels"] = 11
+    (tmp_path / "saved" / "config.json").write_text(json.dumps(changed))
+    with pytest.raises(InputError, match=r"cannot be loaded: knrm.kernels: Extra inputs are not permitted$"):
+        load_neural_ranker(tmp_path / "saved")
+
+
 def test_a_fresh_ranker_knows_the_collection(make_corpus: Callable[..., Any]) -> None:
     corpus = make_corpus(DOCUMENTS, VECTORS)
     directory, counts = corpus.ranker("knrm", type="knrm")
@@ -71,7 +81,8 @@ def test_a_fresh_ranker_knows_the_collection(make_corpus: Callable[..., Any]) ->
         "words_without_vector": 2,
         "trained_parameters": 6 * 2 + 11 + 1,
     }
-    assert corpus.ranker("frozen", type="knrm", embeddings="frozen")[1]["trained_parameters"] == 12
+    _, counts = corpus.ranker("drmm", type="drmm")
+    assert counts["trained_parameters"] == 30 * 5 + 5 + 5 + 1 + 1, "DRMM's word vectors stay as they are"
 
 
 def test_rare_words_and_stop_words_are_unknown(make_corpus: Callable[..., Any]) -> None:
@@ -119,7 +130,7 @@ def test_words_numbered_by_another_collection_are_refused(make_corpus: Callable[
 
 def test_seeds_draw_other_weights_and_equal_ones_equal_files(make_corpus: Callable[..., Any]) -> None:
     corpus = make_corpus(DOCUMENTS, VECTORS)
-    options = {"type": "duet", "document_words": 9, "pooling": 2, "hidden": 4}
+    options = {"type": "duet", "document_words": 102}
     first, second, other = (
         corpus.ranker(name, seed, **options)[0] for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
@@ -136,9 +147,7 @@ def test_a_ranker_without_word_vectors_needs_none(make_corpus: Callable[..., Any
     from irpretrain.models.neural.registry import OPTIONS
 
     corpus = make_corpus(DOCUMENTS, VECTORS)
-    options = OPTIONS.validate_python(
-        {"type": "duet", "collection": "c", "hidden": 4, "document_words": 9, "pooling": 2}
-    )
+    options = OPTIONS.validate_python({"type": "duet", "collection": "c", "document_words": 102})
     counts = make_neural_ranker(
         options, corpus.statistics, None, TextConfig(words="alphanumeric"), 1, tmp_path / "duet"
     )

@@ -20,6 +20,7 @@ TOLERANCE = 1e-6
 @given(query=texts.map(lambda words: words[:6]), document=texts)
 def test_a_score_is_that_of_the_formulas(name: str, query: list[int], document: list[int]) -> None:
     made = ranker(name)
+    document = document * (8 if name.startswith("duet") else 1)  # more words than Duet takes a maximum over
     assert score(made, query, document) == pytest.approx(reference(made, query, document), abs=TOLERANCE)
 
 

@@ -32,13 +32,7 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(copied):
         },
         "duet": {
             "label": "DUET",
-            "neural": {
-                "type": "duet",
-                "collection": "target",
-                "document_words": 40,
-                "pooling": 10,
-                "hidden": 8,
-            },
+            "neural": {"type": "duet", "collection": "target", "document_words": 110},
         },
     }
     overlay["experiments"] = {

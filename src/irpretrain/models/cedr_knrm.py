@@ -17,12 +17,11 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig
 
-from irpretrain.models.neural.kernels import kernels
+from irpretrain.models.neural.kernels import DEVIATIONS, MEANS
 from irpretrain.models.parameters import initialise
 
 CEDR_FILE = "cedr_knrm.safetensors"
 """Where a model keeps this score head, which Hugging Face has no shape for."""
-KERNELS, SIGMA, EXACT_SIGMA = 11, 0.1, 0.001
 SMALLEST = 1e-6
 """Added to a soft term frequency before its logarithm."""
 
@@ -37,10 +36,9 @@ class CedrKnrmHead(nn.Module):
 
     def __init__(self, config: BertConfig, seed: int) -> None:
         super().__init__()
-        means, deviations = kernels(KERNELS, SIGMA, EXACT_SIGMA)
-        self.means = nn.Parameter(torch.tensor(means))
-        self.deviations = nn.Parameter(torch.tensor(deviations))
-        features = KERNELS * (config.num_hidden_layers + 1) + config.hidden_size
+        self.means = nn.Parameter(torch.tensor(MEANS))
+        self.deviations = nn.Parameter(torch.tensor(DEVIATIONS))
+        features = len(MEANS) * (config.num_hidden_layers + 1) + config.hidden_size
         with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `initialise`
             self.combine = nn.Linear(features, 1)
         initialise(self, {"combine.weight", "combine.bias"}, config.initializer_range, seed)

@@ -1,47 +1,55 @@
 """Duet: Mitra, Diaz, Craswell, "Learning to Match Using Local and Distributed Representations of Text for Web Search",
 WWW 2017; its second version: Mitra, Craswell, "An Updated Duet Model for Passage Re-ranking", arXiv 1903.07666, 2019.
 
-Both texts have fixed lengths, n_q and n_d words, cut or filled up with padding. Every layer has `hidden` units; a is
-the activation. The local model reads which words are equal:
+Both texts have fixed lengths, n_q and n_d words, cut or filled up with padding. Every layer has 300 units; a is tanh,
+in version 2 ReLU. The local model reads which words are equal:
 
-    X_ij = 1 (or idf) where q_i = d_j;   u_i = a(W_0 X_i);   h_local = a(W_2 a(W_1 [u_1 … u_{n_q}]))
+    X_ij = 1 where q_i = d_j;   u_i = a(W_0 X_i);   h_local = a(W_2 a(W_1 [u_1 … u_{n_q}]))
 
-The distributed model reads windows of words, each a bag of frequent character n-graphs or its vector:
+In version 2, X_ij is the word's idf over the largest idf. The distributed model reads windows of w = 3 words and takes
+maxima over r = 100 windows. x_t counts the word's character n-graphs, of the 2,000 most frequent ones of up to 5
+characters; in version 2, x_t is the word's vector:
 
     e_q = a(V_1 max_t a(C_q [x_t … x_{t+w−1}]))
-    e_d,p = a(V_2 max_{p ≤ t < p + pooling} a(C_d [x_t … x_{t+w−1}])),   p = 1 … n_d − w − pooling + 2
+    e_d,p = a(V_2 max_{p ≤ t < p+r} a(C_d [x_t … x_{t+w−1}])),   p = 1 … n_d − w − r + 2
     h_distributed = a(W_4 a(W_3 [e_q ∘ e_d,1 …]))
 
-Score, version 1 (`combination: sum`): tanh(w_l · h_local + b_l) + tanh(w_d · h_distributed + b_d), with dropout on h.
-Version 2 (`network`): 0.1 · (w · a(W_6 a(W_5 (h_local + h_distributed))) + b), with dropout before every layer but the
+Score, version 1: tanh(w_l · h_local + b_l) + tanh(w_d · h_distributed + b_d), with dropout 0.2 on h.
+Version 2: 0.1 · (w · a(W_6 a(W_5 (h_local + h_distributed))) + b), with dropout 0.5 before every layer but the
 convolutions; the released code has a ReLU around the score too, under which all documents at 0 tie, and ours has none.
+The sizes are the papers'; dropout 0.2 is from the authors' notebook.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from irpretrain.config.neural import DuetOptions
+from irpretrain.config.neural import POOLING, WINDOW, DuetConfig, DuetV2Config
 from irpretrain.models.neural.ngraph_convolution import NgraphConvolution
 from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, present
 from irpretrain.text.ngraphs import number_ngraphs
 from irpretrain.text.vocabulary import Vocabulary
 
+HIDDEN = 300
+"""Units of every layer."""
+NGRAPHS = 2000
+"""Character n-graphs that version 1 tells apart."""
+NGRAPH_LENGTH = 5
+"""Longest n-graph, in characters."""
 SCALE = 0.1
 """Of the score of version 2."""
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": functional.relu}
 
 
 class Duet(NeuralRanker):
-    """Duet, both versions; a text without words is nothing but padding.
+    """Duet; its version is that of the options' type. A text without words is nothing but padding.
 
     Args:
-        ngraphs: the character n-graphs that the distributed model tells apart; none where it reads word vectors.
+        ngraphs: the character n-graphs that version 1 tells apart; none in version 2.
     """
 
     idf: Tensor
@@ -50,54 +58,48 @@ class Duet(NeuralRanker):
 
     def __init__(
         self,
-        options: DuetOptions,
+        options: DuetConfig | DuetV2Config,
         vocabulary: Vocabulary,
         dimensions: int,
         ngraphs: Sequence[str] = (),
     ) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.sizes = options
         self._ngraphs = list(ngraphs)
-        self._activate = ACTIVATIONS[options.activation]
-        self._summed = options.combination == "sum"
-        hidden = options.hidden
-        if options.matches == "idf":
-            self.register_buffer("idf", torch.zeros(len(vocabulary) + 1))
+        self._is_second = options.type == "duet-v2"
+        self._activate = functional.relu if self._is_second else torch.tanh
         self._add_word_inputs()
-        self.local_windows = nn.Linear(options.document_words, hidden)
-        self.local_first = nn.Linear(hidden * options.query_words, hidden)
-        self.local_second = nn.Linear(hidden, hidden)
-        self.query_layer = nn.Linear(hidden, hidden)
-        self.document_layer = nn.Linear(hidden, hidden)
-        pools = options.document_words - options.window - options.pooling + 2
-        self.distributed_first = nn.Linear(hidden * pools, hidden)
-        self.distributed_second = nn.Linear(hidden, hidden)
-        if self._summed:
-            self.local_score, self.distributed_score = nn.Linear(hidden, 1), nn.Linear(hidden, 1)
+        self.local_windows = nn.Linear(options.document_words, HIDDEN)
+        self.local_first = nn.Linear(HIDDEN * options.query_words, HIDDEN)
+        self.local_second = nn.Linear(HIDDEN, HIDDEN)
+        self.query_layer = nn.Linear(HIDDEN, HIDDEN)
+        self.document_layer = nn.Linear(HIDDEN, HIDDEN)
+        pools = options.document_words - WINDOW - POOLING + 2
+        self.distributed_first = nn.Linear(HIDDEN * pools, HIDDEN)
+        self.distributed_second = nn.Linear(HIDDEN, HIDDEN)
+        if self._is_second:
+            self.network_first, self.network_second = nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, HIDDEN)
+            self.network_score = nn.Linear(HIDDEN, 1)
         else:
-            self.network_first, self.network_second = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
-            self.network_score = nn.Linear(hidden, 1)
-        self.dropout = nn.Dropout(options.dropout)
+            self.local_score, self.distributed_score = nn.Linear(HIDDEN, 1), nn.Linear(HIDDEN, 1)
+        self.dropout = nn.Dropout(0.5 if self._is_second else 0.2)
 
     def _add_word_inputs(self) -> None:
-        """Make what turns words into windows: of n-graphs, or of vectors."""
-        options, hidden = self.sizes, self.sizes.hidden
-        if options.distributed == "words":
-            self.vectors = WordVectorTable(
-                len(self.vocabulary), self.dimensions, options.embeddings == "trained"
-            )
-            self.query_windows: nn.Module = nn.Conv1d(self.dimensions, hidden, options.window)
-            self.document_windows: nn.Module = nn.Conv1d(self.dimensions, hidden, options.window)
+        """Make what turns words into matches and windows: idf and vectors, or n-graphs."""
+        if self._is_second:
+            self.register_buffer("idf", torch.zeros(len(self.vocabulary) + 1))
+            self.vectors = WordVectorTable(len(self.vocabulary), self.dimensions, trained=True)
+            self.query_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN, WINDOW)
+            self.document_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN, WINDOW)
             return
         # Padding, the id 0, is a word without n-graphs.
-        numbers, offsets = number_ngraphs(["", *self.vocabulary.words], self._ngraphs, options.ngraph_length)
+        numbers, offsets = number_ngraphs(["", *self.vocabulary.words], self._ngraphs, NGRAPH_LENGTH)
         empty = int(offsets[1])
         self.register_buffer("ngraph_numbers", torch.from_numpy(numbers[empty:]), persistent=False)
         self.register_buffer(
             "ngraph_offsets", torch.from_numpy(offsets - empty).clamp(min=0), persistent=False
         )
-        self.query_windows = NgraphConvolution(len(self._ngraphs), hidden, options.window)
-        self.document_windows = NgraphConvolution(len(self._ngraphs), hidden, options.window)
+        self.query_windows = NgraphConvolution(len(self._ngraphs), HIDDEN, WINDOW)
+        self.document_windows = NgraphConvolution(len(self._ngraphs), HIDDEN, WINDOW)
 
     def facts(self) -> dict[str, Any]:
         """Return what a saved Duet needs beside its options: the n-graphs."""
@@ -105,23 +107,21 @@ class Duet(NeuralRanker):
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
         """Return the scores of pairs; see `NeuralRanker.scores`."""
-        query = _fixed(query, self.sizes.query_words)
-        document = _fixed(document, self.sizes.document_words)
+        query = _fixed(query, self.options.query_words)
+        document = _fixed(document, self.options.document_words)
         local, distributed = self._local(query, document), self._distributed(query, document)
-        if self._summed:
-            first, second = (
-                self.local_score(self.dropout(local)),
-                self.distributed_score(self.dropout(distributed)),
-            )
-            return (torch.tanh(first) + torch.tanh(second)).squeeze(-1)
-        states = self._activate(self.network_first(self.dropout(local) + self.dropout(distributed)))
-        states = self._activate(self.network_second(self.dropout(states)))
-        return SCALE * self.network_score(self.dropout(states)).squeeze(-1)
+        if self._is_second:
+            states = self._activate(self.network_first(self.dropout(local) + self.dropout(distributed)))
+            states = self._activate(self.network_second(self.dropout(states)))
+            return SCALE * self.network_score(self.dropout(states)).squeeze(-1)
+        local_score = self.local_score(self.dropout(local))
+        distributed_score = self.distributed_score(self.dropout(distributed))
+        return (torch.tanh(local_score) + torch.tanh(distributed_score)).squeeze(-1)
 
     def _local(self, query: Tensor, document: Tensor) -> Tensor:
         equal = (query[:, :, None] == document[:, None, :]) & present(query)[:, :, None]
         matches = equal.float()
-        if self.sizes.matches == "idf":
+        if self._is_second:
             largest = self.idf.max().clamp(min=torch.finfo(self.idf.dtype).tiny)
             matches = matches * (self.idf / largest)[query][:, :, None]
         states = self._activate(self.local_windows(matches)).flatten(1)
@@ -131,13 +131,13 @@ class Duet(NeuralRanker):
         of_query = self._activate(self._windows(query, self.query_windows)).amax(dim=1)
         of_query = self._activate(self.query_layer(of_query))
         windows = self._activate(self._windows(document, self.document_windows)).transpose(1, 2)
-        pooled = functional.max_pool1d(windows, self.sizes.pooling, stride=1).transpose(1, 2)
+        pooled = functional.max_pool1d(windows, POOLING, stride=1).transpose(1, 2)
         states = self._activate(self.document_layer(pooled)) * of_query[:, None, :]
         return self._two_layers(states.flatten(1), self.distributed_first, self.distributed_second)
 
     def _windows(self, ids: Tensor, convolution: nn.Module) -> Tensor:
         """Return the convolution over windows of words: float [texts, windows, hidden]."""
-        if self.sizes.distributed == "words":
+        if self._is_second:
             windows: Tensor = convolution(self.vectors(ids).transpose(1, 2)).transpose(1, 2)
         else:
             windows = convolution(ids, self.ngraph_numbers, self.ngraph_offsets)
@@ -146,7 +146,7 @@ class Duet(NeuralRanker):
     def _two_layers(self, states: Tensor, first: nn.Module, second: nn.Module) -> Tensor:
         """Apply two layers; version 2 drops before each of them."""
         for layer in (first, second):
-            states = self._activate(layer(states if self._summed else self.dropout(states)))
+            states = self._activate(layer(self.dropout(states) if self._is_second else states))
         return states
 
 

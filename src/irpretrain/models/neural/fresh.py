@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from irpretrain.config.neural import DuetOptions, NeuralConfig
+from irpretrain.config.neural import DuetConfig, NeuralConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import WORD_COUNTS
+from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS
 from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, draw_weights
 from irpretrain.models.neural.registry import empty_ranker
 from irpretrain.randomness import generator
@@ -31,7 +32,7 @@ def make_neural_ranker(
     """Write a ranker over words with fresh weights.
 
     Args:
-        options: type and sizes.
+        options: type, and which words it reads.
         statistics: merged WORD_COUNTS of the collection.
         vectors: its word vectors; None for a ranker that reads none.
         text: how texts are cut into words.
@@ -51,8 +52,8 @@ def make_neural_ranker(
     columns = WORD_COUNTS.read(statistics, ["count", "documents"])
     counts, documents = (columns[name].to_numpy()[vocabulary.numbers] for name in ("count", "documents"))
     facts: dict[str, Any] = {}
-    if isinstance(options, DuetOptions) and options.distributed == "ngraphs":
-        facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, options.ngraphs, options.ngraph_length)
+    if isinstance(options, DuetConfig):
+        facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPHS, NGRAPH_LENGTH)
     rows, without = np.zeros((len(vocabulary), 0), np.float32), 0
     if options.needs_vectors and vectors is not None:
         opened = WordVectors.open(vectors, vocabulary.collection_words)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from irpretrain.config.neural import KnrmConfig
-from irpretrain.models.neural.kernels import KernelPooling
+from irpretrain.models.neural.kernels import MEANS, KernelPooling
 from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, present, similarities
 from irpretrain.text.vocabulary import Vocabulary
 
@@ -21,14 +21,12 @@ class Knrm(NeuralRanker):
 
     def __init__(self, options: KnrmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.vectors = WordVectorTable(len(vocabulary), dimensions, options.embeddings == "trained")
-        self.pooling = KernelPooling(options)
-        self.combine = nn.Linear(options.kernels, 1)
-        self._tanh = options.score == "tanh"
+        self.vectors = WordVectorTable(len(vocabulary), dimensions, trained=True)
+        self.pooling = KernelPooling()
+        self.combine = nn.Linear(len(MEANS), 1)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
         """Return the scores of pairs; see `NeuralRanker.scores`."""
         similarity = similarities(self.vectors(query), self.vectors(document))
         features = self.pooling(similarity, present(query), present(document))
-        score = self.combine(features).squeeze(-1)
-        return torch.tanh(score) if self._tanh else score
+        return torch.tanh(self.combine(features).squeeze(-1))

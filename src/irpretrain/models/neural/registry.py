@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
+from irpretrain.config.explain import listed_faults
 from irpretrain.config.neural import NeuralConfig
 from irpretrain.errors import InputError, IRPretrainError
 from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker
@@ -56,7 +57,8 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
     except (
         OSError, ValidationError, KeyError, TypeError, SafetensorError, RuntimeError, IRPretrainError,
     ) as error:  # fmt: skip
-        reason = " ".join(str(error).split())[:300]
+        described_error = listed_faults(error) if isinstance(error, ValidationError) else str(error)
+        reason = " ".join(described_error.split())[:300]
         raise InputError(directory, f"the ranker cannot be loaded: {reason}") from None
     own_memory(ranker)
     return ranker
