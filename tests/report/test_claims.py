@@ -121,7 +121,7 @@ def test_one_seed_of_training_decides_nothing(config) -> None:
 
 
 def test_the_interval_is_for_other_seeds_too() -> None:
-    # Two seeds with the leads 0.1 and 0.3 in every one of four queries: nothing but seeds varies, one degree of freedom.
+    # Two seeds with the leads 0.1 and 0.3 in each of four queries: only seeds vary, so there is one degree of freedom.
     estimate = paired([[0.6] * 4, [0.8] * 4], [[0.5] * 4] * 2)
     assert estimate.difference == pytest.approx(0.2)
     assert (estimate.error, estimate.freedom) == (pytest.approx(0.1), pytest.approx(1))
