@@ -12,7 +12,7 @@ from irpretrain.report.scores import Scores
 
 def test_it_tells_this_run(config: Config, results) -> None:
     run = this_run(config.of_papers(["prop"]), Scores.read(*reversed(results)))
-    assert run.startswith("20 queries of SQuAD 1.1, for each the top 20 of BM25. Encoder MiniLM-L6-H384")
+    assert run.startswith("20 queries of SQuAD 1.1, the top 20 of BM25 are re-ranked. Encoder MiniLM-L6-H384")
     assert "pre-trained on enwiki-excerpt, squad-train-passages, squad-dev-passages for" in run
     steps = sorted({config.training_of(name).steps for name in ("prop", "prop-further")})
     assert run.endswith(f"{' or '.join(str(number) for number in steps)} steps.")

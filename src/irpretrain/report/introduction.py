@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from irpretrain.config import Config
-from irpretrain.config.usage import depth_of, used_models
+from irpretrain.config.usage import used_models
 from irpretrain.papers.published import Published
 from irpretrain.report.naming import dataset_label, encoder_labels, first_stage_labels
-from irpretrain.report.remarks import number_of_queries, rankings_text
+from irpretrain.report.remarks import candidates_text, number_of_queries, rankings_text
 from irpretrain.report.scores import FIRST_STAGE, Scores
 
 
@@ -39,7 +39,7 @@ def _searched(config: Config, scores: Scores) -> list[str]:
 def _found(config: Config, scores: Scores, dataset: str, candidates: str) -> str:
     """What is searched for a data set's queries: candidates to re-rank, or first stages alone."""
     if any(name.dataset == dataset and name.regime != FIRST_STAGE for name in scores.names()):
-        return f"for each the top {depth_of(config, candidates)} of {first_stage_labels(config)[candidates]}."
+        return f"{candidates_text(config, candidates)}."
     return f"first stages alone, {rankings_text(config, scores, dataset)}."
 
 
