@@ -1,7 +1,7 @@
 # make run    set up what is missing, run the workflow, print where the report lies
 # make test   set up what is missing, run the tests
 # make test-deep  the long tests: many random examples, many kills, memory, Slurm
-# make plan   show every job and what it would cost, as if all files were there: ARGS="--configfile mine.yaml"
+# make plan   count the jobs and what they would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # make slurm  set up what Slurm clusters need besides (docs/cluster.md)
 # make site   set up what it needs, build the documentation as a site in site/
@@ -14,7 +14,7 @@ VENV ?= .venv
 PROFILE ?=
 HOW = $(if $(PROFILE),--profile $(abspath $(PROFILE)),--cores $(CORES))
 # What profiles/default says, without Snakemake's line about it.
-USUAL = --workflow-profile none --logger irpretrain --rerun-incomplete
+USUAL = --workflow-profile none --logger irpretrain --scheduler greedy --rerun-incomplete
 SLURM = $(findstring slurm,$(notdir $(patsubst %/,%,$(PROFILE))))
 INSTALLED = $(VENV)/.installed $(if $(SLURM),$(VENV)/slurm/.installed)
 export PATH := $(if $(SLURM),$(abspath $(VENV))/slurm/bin:)$(abspath $(VENV))/bin:$(PATH)
@@ -34,8 +34,8 @@ $(VENV)/slurm/.installed: $(VENV)/.installed envs/slurm.lock
 
 slurm: $(VENV)/slurm/.installed
 
-# Snakemake would end in a traceback where a configuration file is missing, or a target was taken for one.
-CHECK = $(if $(findstring --configfile,$(ARGS)),python -m irpretrain.config.arguments $(ARGS))
+# Snakemake would end in a traceback where a configuration file or the folder is missing, or a target was taken for a file.
+CHECK = $(if $(ARGS),python -m irpretrain.config.arguments $(ARGS))
 
 # The first scores are those of PROP without fine-tuning.
 run: $(INSTALLED)

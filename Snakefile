@@ -17,8 +17,10 @@ or any file under results/. docs/module.md uses it from another Snakefile; docs/
 import os
 import sys
 import time
+from importlib.util import find_spec
 
 HERE = str(workflow.current_basedir)
+LIBRARY = find_spec("irpretrain")  # as the display and the jobs' scripts find it
 sys.path.insert(0, os.path.join(HERE, "src"))
 
 from snakemake.exceptions import WorkflowError
@@ -30,13 +32,14 @@ if not os.path.isdir(os.path.join(HERE, "src")):
 
 from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
-from irpretrain.papers.files import known_papers
-from irpretrain.plan.preparation import prepare
+from irpretrain.plan.preparation import check_library, prepare
+from irpretrain.screen.user_paths import as_user_stands
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()
 # Another Snakefile's targets, display and command line are not ours.
 IS_MODULE = internals.is_module(workflow)
+internals.refuse_no_cores(workflow)
 internals.spare_planning(workflow)
 CONFIG_FILE = os.path.join(HERE, "config.yaml")
 MANIFEST_FILE = os.path.join(HERE, "resources", "embedded.yaml")
@@ -48,7 +51,8 @@ configfile: CONFIG_FILE
 
 
 try:
-    source = " + ".join(os.path.relpath(path) for path in internals.configuration_files(workflow))
+    check_library(LIBRARY)
+    source = " + ".join(as_user_stands(path) for path in internals.configuration_files(workflow))
     if IS_MODULE:
         source, last = "config of the module", dict(config)
         config = lay_overlays(CONFIG_FILE, last.pop("layers", []), last)
@@ -119,58 +123,13 @@ rule all:
         [path for paper in CFG.report.papers for path in plan.paper_results(paper)(None)],
 
 
-for paper in known_papers():
+for target, files in plan.targets_by_name().items():
 
     rule:
         name:
-            paper
+            target
         input:
-            plan.paper_results(paper),
-
-
-rule datasets:
-    input:
-        paths.DATASETS_TABLE,
-
-
-rule exported_models:
-    input:
-        plan.exports.models,
-
-
-rule exported_groups:
-    input:
-        plan.exports.groups,
-
-
-rule exported_runs:
-    input:
-        plan.exports.runs,
-
-
-rule downstream:
-    input:
-        plan.downstream.tables,
-
-
-rule attributions:
-    input:
-        plan.targets.views("attributions"),
-
-
-rule weight_distributions:
-    input:
-        plan.targets.views("weight_distributions"),
-
-
-rule term_weight_pages:
-    input:
-        plan.targets.views("term_weight_pages"),
-
-
-rule query_pages:
-    input:
-        plan.targets.views("query_pages"),
+            files,
 
 
 if not IS_MODULE:

@@ -168,7 +168,7 @@ def audit_pages(config: CorpusConfig, source: str | Path, options: Sampling, see
             PARSER, (language, options.examples), options.page_seconds, options.page_memory_mb
         )
         with GuardedParser(settings) as parser:
-            for page, audited in parser.parse(pages, lambda page: page.text):
+            for page, audited in parser.parse((page, page.text) for page in pages):
                 if isinstance(audited, Failure):
                     found.failures.append((page.title, audited.reason))
                 else:

@@ -16,9 +16,12 @@ import statistics as middle
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -133,21 +136,22 @@ def measure_parts(table: Path, inputs: Inputs, collection: Collection, repeats: 
         spent: dict[str, float] = {}
         for start in range(0, len(texts), QUERIES_AT_ONCE):
             own = slice(start, start + QUERIES_AT_ONCE)
-            batches: list[Batch] = []
-
-            def make(own: slice = own, batches: list[Batch] = batches) -> None:
-                batches.append(maker.make(texts[own], places[own], numbers[own]))
-
-            add(spent, "words, terms, documents", make)
-            batch = batches[0]
-            add(spent, "positions of terms", lambda batch=batch: batch.places)
-            add(spent, "vectors of documents", lambda batch=batch: batch.document_vectors)
-            for axiom, definition in DEFINITIONS.items():
-                add(spent, axiom, lambda values=definition.values, batch=batch: values(batch))
+            measure_batch(spent, partial(maker.make, texts[own], places[own], numbers[own]))
         if repeat:  # the first time compiles
             for name, value in spent.items():
                 found.setdefault(name, []).append(len(texts) / value)
     return {name: middle.median(values) for name, values in found.items()}
+
+
+def measure_batch(spent: dict[str, float], make: Callable[[], Batch]) -> None:
+    """Add the seconds that each part of a batch's work takes."""
+    batches: list[Batch] = []
+    add(spent, "words, terms, documents", lambda: batches.append(make()))
+    batch = batches[0]
+    add(spent, "positions of terms", lambda: batch.places)
+    add(spent, "vectors of documents", lambda: batch.document_vectors)
+    for axiom, definition in DEFINITIONS.items():
+        add(spent, axiom, partial(definition.values, batch))
 
 
 def add(spent: dict[str, float], name: str, work: Callable[[], Any]) -> None:
@@ -158,21 +162,16 @@ def measure_whole(table: Path, inputs: Inputs, repeats: int, with_rank: bool) ->
     """Return queries per second of the library's whole stage."""
     definitions = dict(DEFINITIONS)
     if not with_rank:
-        nothing = SimpleNamespace(column="rank", values=lambda batch: np.zeros(len(batch), np.int32))
-        compute.DEFINITIONS = {**definitions, "RANK": nothing}  # type: ignore[dict-item, attr-defined]
-    try:
-        output = table.with_name("values.parquet")
-        words, *files_of_collection = inputs
-        spent = [
-            seconds(
-                lambda: compute_axiom_values(
-                    table, words, open_collection(*files_of_collection, OPTIONS), TEXT, output
-                )
-            )
-            for _ in range(repeats)
-        ]
-    finally:
-        compute.DEFINITIONS = definitions  # type: ignore[attr-defined]
+        definitions["RANK"] = replace(
+            definitions["RANK"], values=lambda batch: np.zeros(len(batch), np.int32)
+        )
+
+    def whole() -> None:
+        collection = open_collection(inputs.statistics, inputs.postings, inputs.vectors, OPTIONS)
+        compute_axiom_values(table, inputs.words, collection, TEXT, table.with_name("values.parquet"))
+
+    with mock.patch.object(compute, "DEFINITIONS", definitions):
+        spent = [seconds(whole) for _ in range(repeats)]
     return DOCUMENT_QUERIES.count(table) / middle.median(spent)
 
 

@@ -32,6 +32,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -134,7 +135,7 @@ class Ours:
         self._postings = collection.postings
 
     def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
-        options = {"bm25": Bm25(K1, B), "depth": DEPTH, "threads": threads}
+        options: dict[str, Any] = {"bm25": Bm25(K1, B), "depth": DEPTH, "threads": threads}
         document_ranks(self._postings, *queries.first(10), **options)
         return timed(lambda: document_ranks(self._postings, *queries, **options))
 
@@ -251,7 +252,7 @@ def write_pisa(path: Path, postings: Postings) -> None:
         file.write(np.array([len(postings)], np.uint32).tobytes() + lists.lengths.astype(np.uint32).tobytes())
     names = {
         "documents": [identifier(number) for number in range(len(postings))],
-        "terms": [pisa_term(t) for t in terms],
+        "terms": [pisa_term(term) for term in terms.tolist()],
     }
     for name, entries in names.items():
         (path / f"fwd.{name}").write_text("".join(f"{entry}\n" for entry in entries))
@@ -281,7 +282,8 @@ class Anserini:
 
     name = "Anserini"
     lengths: Lengths = "lucene"
-    folder, index_options, search_option = "lucene", (), "-bm25"
+    folder, search_option = "lucene", "-bm25"
+    index_options: tuple[str, ...] = ()
 
     def __init__(self, folder: Path, collection: Collection) -> None:
         self._folder, self._index = folder, folder / self.folder
@@ -328,7 +330,8 @@ class AnseriniAccurate(Anserini):
 
     name = "Anserini, true lengths"
     lengths: Lengths = "exact"
-    folder, index_options, search_option = "lucene-accurate", ("-bm25.accurate",), "-bm25.accurate"
+    folder, search_option = "lucene-accurate", "-bm25.accurate"
+    index_options = ("-bm25.accurate",)
 
 
 def write_vectors(folder: Path, collection: Collection) -> None:
@@ -479,12 +482,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not given.without_squad:
             run("SQuAD", base / "squad", lambda _: squad(), given)
         for size in given.documents:
-            run(
-                f"{size:,}",
-                base / f"generated-{size}",
-                lambda folder, size=size: generated(size, given.mean_length, folder),
-                given,
-            )
+            make = partial(generated, size, given.mean_length)
+            run(f"{size:,}", base / f"generated-{size}", make, given)
 
 
 def generated(size: int, mean_length: float, folder: Path) -> tuple[generated_collection.Words, np.ndarray]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.compute import TrainingComputeConfig
@@ -32,7 +32,7 @@ from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.store_tokens import write_token_store
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder, Group, GroupSource
+from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.judged import JudgedGroups, judged_queries
 from irpretrain.training.masking import Masker
@@ -43,7 +43,7 @@ LENGTHS: dict[str, tuple[int, int]] = {"long": (512, 64), "full": (512, 64)}
 """Longest sequence and longest query; those of the default are the configuration's."""
 CORPORA: dict[str, list[str]] = {"long": ["squad-train"], "full": ["squad-articles"]}
 """What is pre-trained on; the default's is its collection `pretraining`."""
-BASE_SHAPE = {
+BASE_SHAPE: dict[str, Any] = {
     "hidden_size": 768,
     "num_hidden_layers": 12,
     "num_attention_heads": 12,
@@ -127,20 +127,23 @@ class Workshop:
         if whole.exists():
             return whole
         folder.mkdir(parents=True, exist_ok=True)
-        counts, shards = (
-            folder / "counts.parquet",
-            [folder / f"{corpus}-counts.parquet" for corpus in corpora],
-        )
-        for corpus, shard in zip(corpora, shards, strict=True):
-            count_words(self.documents(corpus), self.config.text, shard)
-        merge_counts(shards, counts)
+        counts = folder / "counts.parquet"
+        own_counts = [folder / f"{corpus}-counts.parquet" for corpus in corpora]
+        for corpus, own in zip(corpora, own_counts, strict=True):
+            count_words(self.documents(corpus), self.config.text, own)
+        merge_counts(own_counts, counts)
         # A handful of documents, in a test, has no words that occur often.
         changes = {} if self.articles is None else {"minimum_count": 1}
         options = self.config.objectives["rop"].model_copy(update=changes)
         paths = [folder / f"{corpus}.parquet" for corpus in corpora]
         for corpus, path in zip(corpora, paths, strict=True):
-            offers = {"tokens": self.tokens(corpus), "statistics": counts}
-            shard = Shard(self.documents(corpus), self.config.text, self.config.seed, **offers)
+            shard = Shard(
+                self.documents(corpus),
+                self.config.text,
+                self.config.seed,
+                tokens=self.tokens(corpus),
+                statistics=counts,
+            )
             write_groups(shard, options, path)
         merge_groups([[path] for path in paths], whole)
         return whole
@@ -156,9 +159,11 @@ class Workshop:
             narrow = {"options": {"articles": self._articles()}}
             queries, qrels = (one.model_copy(update=narrow) for one in (given.queries, given.qrels))
             options = given.model_copy(update={"sample_queries": number, "queries": queries, "qrels": qrels})
-            sources = self._asset(given.queries.path), self._asset(given.qrels.path)
+            topics, judgements = (
+                [self._asset(path) for path in one.paths] for one in (given.queries, given.qrels)
+            )
             documents = [self.documents(given.corpus)]
-            prepare(options, *sources, documents, self.config.seed, found.queries, found.qrels)
+            prepare(options, topics, judgements, documents, self.config.seed, found.queries, found.qrels)
         return found
 
     def dataset(self, name: str) -> Dataset:
@@ -271,10 +276,10 @@ class _FittingGroups:
 
     def __init__(self, groups: JudgedGroups, lengths: dict[str, int], longest: int, size: int) -> None:
         self._groups, self._lengths, self._longest, self._size = groups, lengths, longest, size
-        self._kept: list[Group] = []
+        self._kept: list[RankingGroup] = []
         self._epoch = 0
 
-    def groups(self, step: int) -> list[Group]:
+    def groups(self, step: int) -> list[RankingGroup]:
         """Return the groups of a step."""
         while len(self._kept) < (step + 1) * self._size:
             found = self._groups.epoch(self._epoch)

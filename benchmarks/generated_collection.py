@@ -62,8 +62,9 @@ def generate(documents: int, mean_length: float, seed: int, folder: Path) -> Wor
             words.flush()
     numbers = np.arange(documents)
     names = pa.array([f"g{number:08d}" for number in numbers], pa.string())
-    words = np.asarray(np.load(path, mmap_mode="r"))
-    return Words(words, offsets, np.zeros(documents, np.int32), numbers, names)
+    return Words(
+        np.asarray(np.load(path, mmap_mode="r")), offsets, np.zeros(documents, np.int32), numbers, names
+    )
 
 
 def term_of() -> np.ndarray:

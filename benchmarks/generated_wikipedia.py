@@ -277,8 +277,8 @@ class _Writer:
         for place in np.flatnonzero(rng.random(length) < OWN).tolist():
             tokens[place] = own[int(OWN_WORDS * rng.random() ** 2)]
         self._link(tokens)
-        ends = np.cumsum(rng.integers(5, 36, 2 + length // 5))
-        ends = [*ends[ends < length].tolist(), length]
+        lengths = np.cumsum(rng.integers(5, 36, 2 + length // 5))
+        ends = [*lengths[lengths < length].tolist(), length]
         headings = int(rng.poisson(SECTIONS * length))
         breaks = set(rng.choice(len(ends) - 1, min(headings, len(ends) - 1), replace=False).tolist())
         references = rng.poisson(REFERENCES * length / len(ends), len(ends)).tolist()

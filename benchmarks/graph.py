@@ -139,12 +139,12 @@ def generate(articles: int, folder: Path) -> None:
 
 def build(folder: Path, options: GraphConfig) -> None:
     """Build the graph and note what it cost."""
-    tables = [
+    sources, links, redirects = (
         [[folder / f"{name}-{shard}.parquet" for shard in range(SHARDS)]]
         for name in ("sources", "links", "redirects")
-    ]
+    )
     start, cpu = time.monotonic(), time.process_time()
-    counts = build_graph(*tables, options, folder / "graph")
+    counts = build_graph(sources, links, redirects, options, folder / "graph")
     used = resource.getrusage(resource.RUSAGE_SELF)
     result = {
         "wall": time.monotonic() - start,

@@ -20,7 +20,7 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.index_costs import measure_indexes
+from irpretrain.retrieval.index_costs import SearchedIndex, measure_indexes
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.term_weights.infer import infer_documents
@@ -67,10 +67,11 @@ def main() -> None:
             index_weights([folder / "vectors"], TEXT.words, OPTIONS, folder / index)
         weigh_by_textrank(documents, TextRankConfig(type="textrank"), OPTIONS, TEXT, folder / "vectors")
         index_weights([folder / "vectors"], "lucene", OPTIONS, folder / "TextRank")
-        indexes = {index: folder / index for index in ("tf", "DeepCT", "DeepCT √", "TextRank")}
-        measure_indexes(
-            indexes, folder / "queries.parquet", OPTIONS, folder / "costs.json", folder / "costs.md"
-        )
+        indexes = [
+            SearchedIndex(index, folder / index, OPTIONS)
+            for index in ("tf", "DeepCT", "DeepCT √", "TextRank")
+        ]
+        measure_indexes(indexes, folder / "queries.parquet", folder / "costs.json", folder / "costs.md")
         print((folder / "costs.md").read_text())
         for row in json.loads((folder / "costs.json").read_text()):
             print(f"{row['index']}: {row['bytes'] / row['documents']:,.0f} bytes a passage")

@@ -125,8 +125,8 @@ def costs(folder: Path) -> dict[str, Cost]:
     summed["generate the dump"] = Cost(1, wall, processor, 0.0, _megabytes(folder / DUMP))
     for record in Lineage.read((folder / "results").rglob("*.meta.json")).records:
         disk = sum(_megabytes(folder / output) for output in record.outputs)
-        figures = (record.cost(key) for key in ("wall_seconds", "cpu_seconds", "peak_memory_mb"))
-        summed[_name(record)] += Cost(1, *figures, disk)
+        seconds, cores, memory = map(record.cost, ("wall_seconds", "cpu_seconds", "peak_memory_mb"))
+        summed[_name(record)] += Cost(1, seconds, cores, memory, disk)
     return dict(summed)
 
 

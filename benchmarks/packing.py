@@ -16,13 +16,14 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification
 
-from irpretrain.config.compute import ComputeConfig
+from irpretrain.config.compute import ComputeConfig, Packing
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.text.token_store import TokenStore
@@ -53,14 +54,16 @@ def lengths_of_paragraphs(results: Path, batches: int, cut: int) -> list[np.ndar
 
 
 def make_model(layers: int, hidden: int, dropout: float) -> CrossEncoder:
-    sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": hidden // 32}
-    config = BertConfig(
-        **sizes,
-        intermediate_size=4 * hidden,
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
-        num_labels=1,
-    )
+    options: dict[str, Any] = {
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": hidden // 32,
+        "intermediate_size": 4 * hidden,
+        "hidden_dropout_prob": dropout,
+        "attention_probs_dropout_prob": dropout,
+        "num_labels": 1,
+    }
+    config = BertConfig(**options)
     network = BertForSequenceClassification._from_config(config, attn_implementation="sdpa")
     return CrossEncoder(network, BertMlmHead(config), Path())
 
@@ -97,9 +100,9 @@ def cases(results: Path, batches: int, cuts: list[int]) -> Iterator[tuple[str, l
 
 def compare(
     model: CrossEncoder, work: Callable[..., None], lengths: list[np.ndarray], options: ComputeConfig
-) -> dict[str, float]:
+) -> dict[Packing, float]:
     """Word pieces a second of processor time, padded and packed, which take turns; medians of the batches."""
-    rates: dict[str, list[float]] = {"off": [], "on": []}
+    rates: dict[Packing, list[float]] = {"off": [], "on": []}
     for number, some in enumerate([lengths[0], *lengths]):
         batch = inputs(some)
         for packing, found in rates.items():

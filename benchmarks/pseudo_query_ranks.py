@@ -42,7 +42,9 @@ COLLECTIONS = {
     "pretraining": ("enwiki-excerpt", "squad-train-passages"),
     "dev": ("squad-dev",),
 }
-PAPER = load_published(ROOT / "resources/published/ares.yaml").axioms.rank_intervals.shares
+PUBLISHED = load_published(ROOT / "resources/published/ares.yaml").axioms
+assert PUBLISHED is not None
+PAPER = PUBLISHED.rank_intervals.shares
 """The share of each interval of ranks, by its name."""
 TEXT = TextConfig(words="alphanumeric")
 AXIOMS = AxiomsConfig()

@@ -1,7 +1,8 @@
 """Encoders of several families with random weights and tokenizers of their own, for `configs/encoders.yaml`.
 
 No package carries the weights of these families, so all are made alike: as many layers, units and heads, and a
-vocabulary learnt from SQuAD's training paragraphs by the family's kind of tokenizer.
+vocabulary learnt from SQuAD's training paragraphs by the family's kind of tokenizer. The trainers of
+WordPiece and Unigram number entries that are equally frequent by chance, so a second call gives other numbers to some.
 
     python benchmarks/random_encoders.py runs/encoders/random
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,7 @@ SIZES = {
 }
 
 
-def word_pieces() -> tuple[Tokenizer, Any]:
+def word_pieces() -> tuple[Tokenizer, Callable[..., Any]]:
     """BERT's kind: pieces within a word begin with ##."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -48,31 +50,33 @@ def word_pieces() -> tuple[Tokenizer, Any]:
     return tokenizer, trainers.WordPieceTrainer
 
 
-def byte_level() -> tuple[Tokenizer, Any]:
+def byte_level() -> tuple[Tokenizer, Callable[..., Any]]:
     """RoBERTa's kind: pairs of bytes, a space being part of the word behind it."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer, trainers.BpeTrainer
+    return tokenizer, partial(trainers.BpeTrainer, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
 
 
-def unigrams() -> tuple[Tokenizer, Any]:
+def unigrams() -> tuple[Tokenizer, Callable[..., Any]]:
     """SentencePiece's kind: the likeliest cut, ▁ being a word's beginning."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
-    return tokenizer, trainers.UnigramTrainer
+    return tokenizer, partial(trainers.UnigramTrainer, unk_token="[UNK]")
 
 
-FAMILIES: dict[str, tuple[Callable[[], tuple[Tokenizer, Any]], bool, dict[str, Any]]] = {
-    "bert": (word_pieces, True, {}),
-    "electra": (word_pieces, True, {"embedding_size": 64}),
-    "roberta": (byte_level, False, {"type_vocab_size": 1}),
-    "xlm-roberta": (unigrams, False, {"type_vocab_size": 1}),
-    "modernbert": (byte_level, False, {"local_attention": 64, "global_attn_every_n_layers": 2}),
+TYPED = "$B:1 [SEP]:1"
+"""A second text whose tokens have a type of their own."""
+FAMILIES: dict[str, tuple[Callable[[], tuple[Tokenizer, Callable[..., Any]]], str, dict[str, Any]]] = {
+    "bert": (word_pieces, TYPED, {}),
+    "electra": (word_pieces, TYPED, {"embedding_size": 64}),
+    "roberta": (byte_level, "[SEP] $B [SEP]", {"type_vocab_size": 1}),
+    "xlm-roberta": (unigrams, "[SEP] $B [SEP]", {"type_vocab_size": 1}),
+    "modernbert": (byte_level, "$B [SEP]", {"local_attention": 64, "global_attn_every_n_layers": 2}),
 }
-"""Family → its kind of tokenizer, whether it has types of tokens, and what its configuration has beside the sizes."""
+"""Family → its kind of tokenizer, how a second text follows the first, and its configuration beside the sizes."""
 
 SPECIAL = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
 """In this order, so that the padding's number is 0 in all families."""
@@ -80,18 +84,12 @@ SPECIAL = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
 
 def write_encoder(directory: Path, family: str) -> None:
     """Write an encoder with its MLM head and its tokenizer to a new folder."""
-    kind, types, options = FAMILIES[family]
+    kind, second, options = FAMILIES[family]
     tokenizer, trainer = kind()
     special = [AddedToken(name, special=True) for name in SPECIAL]
-    more = {"unk_token": "[UNK]"} if trainer is trainers.UnigramTrainer else {}
-    if trainer is trainers.BpeTrainer:
-        more = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
-    learn = trainer(vocab_size=ENTRIES, special_tokens=special, show_progress=False, **more)
+    learn = trainer(vocab_size=ENTRIES, special_tokens=special, show_progress=False)
     paragraphs = irpretrain.read_documents("embedded:squad-train", "squad")
     tokenizer.train_from_iterator((document.body for document in paragraphs), learn)
-    second = "[SEP] $B [SEP]" if family in ("roberta", "xlm-roberta") else "$B [SEP]"
-    if types:
-        second = "$B:1 [SEP]:1"
     ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair=f"[CLS] $A [SEP] {second}", special_tokens=ends
@@ -105,7 +103,7 @@ def write_encoder(directory: Path, family: str) -> None:
     directory.mkdir(parents=True)
     AutoModelForMaskedLM.from_config(config).save_pretrained(directory)
     tokenizer.save(str(directory / "tokenizer.json"))
-    names = ["input_ids", *(["token_type_ids"] if types else []), "attention_mask"]
+    names = ["input_ids", *(["token_type_ids"] if second == TYPED else []), "attention_mask"]
     described = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": names}
     described |= {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "unk", "mask")}
     (directory / "tokenizer_config.json").write_text(json.dumps(described), encoding="utf-8")

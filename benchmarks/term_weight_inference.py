@@ -18,7 +18,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -34,8 +33,9 @@ from irpretrain.config.text import TextConfig
 from irpretrain.models.length_batches import LengthBatch
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import Predictor, Window
+from irpretrain.text.encoder_pieces import Pieces
 from irpretrain.text.keyed_texts import Text
-from irpretrain.training.compute import reproducible
+from irpretrain.training.compute import reproducible, scored_at_once
 
 MSMARCO = 8_841_823
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(5000))]
@@ -43,10 +43,14 @@ LENGTH = 128
 
 
 def write_encoder(folder: Path, layers: int, hidden: int) -> None:
-    sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "intermediate_size": 4 * hidden}
-    BertModel(
-        BertConfig(vocab_size=len(VOCABULARY), num_attention_heads=hidden // 32, **sizes)
-    ).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=hidden // 32,
+        intermediate_size=4 * hidden,
+    )
+    BertModel(config).save_pretrained(folder)
     tokenizer = Tokenizer(WordPiece({word: i for i, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.post_processor = TemplateProcessing(
@@ -69,7 +73,7 @@ def unsorted_batches(whole: bool) -> object:
     """`Predictor._batches` in the order of the passages, padded to the batch's longest or to LENGTH."""
 
     def batches(self: Predictor, sequences: Sequence[Window]) -> Iterator[LengthBatch[Window]]:
-        rows = self.options.inference.batch_tokens // LENGTH
+        rows = scored_at_once(self.options.inference.batch_tokens, self.device) // LENGTH
         given = list(sequences)
         for first in range(0, len(given), rows):
             batch = given[first : first + rows]
@@ -86,16 +90,16 @@ class Stopwatch:
         self.every, self.calls = every, 0
         self.seconds, self.measured, self.positions = 0.0, 0, 0
 
-    def wrap(self, predict: Callable[..., Iterator[tuple[Window, np.ndarray]]]) -> Callable[..., Any]:
+    def wrap(self, predict: Callable[..., list[np.ndarray]]) -> Callable[..., list[np.ndarray]]:
         """`Predictor._predict`, with zeros for the batches that are passed over."""
 
-        def timed(own: Predictor, batch: LengthBatch[Window], pieces: Any) -> Any:
+        def timed(own: Predictor, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> list[np.ndarray]:
             self.calls += 1
             self.positions += batch.length * batch.rows
             if self.calls % self.every:
-                return [(one, np.zeros(one.end - one.start, np.float32)) for one in batch.items]
+                return [np.zeros(one.end - one.start, np.float32) for one in batch.items]
             start = time.process_time()
-            found = list(predict(own, batch, pieces))
+            found = predict(own, batch, pieces)
             self.seconds += time.process_time() - start
             self.measured += batch.length * batch.rows
             return found

@@ -1,4 +1,5 @@
-"""What stages beside objectives cost a document: word stores, postings, pseudo-queries, indexes, TextRank, frequencies.
+"""What stages beside objectives cost a document: readers, word stores and vectors, postings, pseudo-queries, indexes,
+TextRank, frequencies.
 
     python benchmarks/text_stages.py
 
@@ -14,11 +15,15 @@ import argparse
 import statistics as middle
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
+from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora.shards import write_shard
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.rank_engine import Bm25, write_postings
@@ -29,11 +34,43 @@ from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.term_weights.known_weights import write_frequencies
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
+from irpretrain.text.word_vectors import make_word_vectors
 from objectives import TEXT, Collection
 from side_by_side import Stopwatch, Turn
 
 AXIOMS, RETRIEVAL = AxiomsConfig(), RetrievalConfig(threads=1)
 PSEUDO_QUERIES = PseudoQueriesConfig(support="collection", temperature=0.1)
+FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tsv": ("{id}\t{title}\t{body}\n", {"options": {"columns": ["id", "title", "body"]}}),
+    "trectext": (
+        "<DOC>\n<DOCNO>{id}</DOCNO>\n<HEAD>{title}</HEAD>\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n",
+        {},
+    ),
+    "trecweb": (
+        "<DOC>\n<DOCNO>{id}</DOCNO>\n<DOCHDR>\nhttp://example.org/{id}\n</DOCHDR>\n{page}\n</DOC>\n",
+        {"files": ["*"]},
+    ),
+    "warc": (
+        "WARC/0.18\nWARC-Type: response\nWARC-TREC-ID: {id}\nContent-Length: {length}\n\n{response}\n\n",
+        {},
+    ),
+}
+"""Format of a corpus → how a document of it is written (a web page is `page`), and what its configuration says."""
+PAGE = "<html><head><title>{title}</title></head><body><p>{body}</p></body></html>"
+RESPONSE = "HTTP/1.1 200 OK\nContent-Type: text/html\n\n{page}"
+
+
+def write_source(documents: Path, form: str, output: Path) -> CorpusConfig:
+    """Write documents as one file of a format; return how it is read."""
+    written, options = FORMATS[form]
+    with output.open("w", encoding="utf-8", newline="") as file:
+        for row in DOCUMENTS.read(documents, columns=["document_id", "title", "body"]).to_pylist():
+            fields = {"id": row["document_id"].replace("/", "-"), "title": row["title"]}
+            fields["body"] = row["body"].replace("\n", "</p><p>" if form in ("trecweb", "warc") else " ")
+            page = PAGE.format(**fields)
+            response = RESPONSE.format(page=page)
+            file.write(written.format(**fields, page=page, response=response, length=len(response.encode())))
+    return CorpusConfig(format=form, path=str(output), **options)
 
 
 class Stages:
@@ -46,15 +83,26 @@ class Stages:
             made[name]()
         self._at, self.articles = folder, articles
         self._documents, self._counts = folder / "documents", folder / "counts"
+        self._sources = {}
+        for form in FORMATS:
+            (folder / form).mkdir()
+            self._sources[form] = write_source(self._documents, form, folder / form / f"source.{form}")
 
     def run(self, out: Path) -> dict[str, tuple[int, Callable[[], Any]]]:
         """Stage → how many units it makes, and the stage."""
         out.mkdir()
         queries = self.articles * PSEUDO_QUERIES.per_document
         stages: dict[str, tuple[int, Callable[[], Any]]] = {
+            **{f"read_corpus {form}": (self.articles, partial(self._read, form, out)) for form in FORMATS},
             "store_words": (
                 self.articles,
                 lambda: write_word_store(self._documents, self._counts, TEXT, out / "words"),
+            ),
+            "make_word_vectors": (
+                self.articles,
+                lambda: make_word_vectors(
+                    WordVectorsConfig(), [out / "words"], self._counts, 1, out / "vectors"
+                ),
             ),
             "build_postings": (self.articles, lambda: self._postings(out)),
             "sample_pseudo_queries": (
@@ -73,7 +121,7 @@ class Stages:
             ),
             "build_positions": (
                 self.articles,
-                lambda: build_positions([self._documents], RETRIEVAL, TEXT, out / "positions"),
+                lambda: build_positions([self._documents], RETRIEVAL.indri, TEXT, out / "positions"),
             ),
             "weigh_textrank": (
                 self.articles,
@@ -91,6 +139,16 @@ class Stages:
             ),
         }
         return stages
+
+    def _read(self, form: str, out: Path) -> None:
+        read = write_shard(
+            self._sources[form],
+            self._sources[form].path,
+            0,
+            out / f"{form}-documents",
+            out / f"{form}-redirects",
+        )
+        assert read["written"] == self.articles, read
 
     def _postings(self, out: Path) -> None:
         terms = read_terms(self._counts, stemming=AXIOMS.stemming, stop_list=AXIOMS.stop_list)

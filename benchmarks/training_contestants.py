@@ -21,7 +21,7 @@ from irpretrain.config.compute import Prefetch
 from irpretrain.config.training import OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.text.compose import stream_texts
-from irpretrain.training.batches import Group
+from irpretrain.training.batches import RankingGroup
 from irpretrain.training.compute import reproducible
 from irpretrain.training.group_task import Task
 from irpretrain.training.metrics import waited_share
@@ -165,7 +165,7 @@ class HuggingFace:
         torch.set_num_threads(work.compute.threads)
         losses = self._losses = list[Tensor]()
 
-        class Recording(HuggingFaceTrainer):  # type: ignore[misc]
+        class Recording(HuggingFaceTrainer):
             def compute_loss(self, model: nn.Module, inputs: Any, *_: Any, **__: Any) -> Tensor:
                 loss: Tensor = model(**inputs)
                 losses.append(loss.detach())
@@ -287,7 +287,7 @@ class SentenceTransformers:
             callbacks=[self._clock.callback()],
         )
 
-    def _rows(self, batches: Sequence[Sequence[Group]]) -> Any:
+    def _rows(self, batches: Sequence[Sequence[RankingGroup]]) -> Any:
         groups = [group for batch in batches for group in batch]
         columns: dict[str, list[str]] = {"query": [str(group.queries[0]) for group in groups]}
         for name, place in (("positive", 0), ("negative", 1)):

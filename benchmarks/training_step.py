@@ -14,6 +14,7 @@ import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import torch
@@ -38,8 +39,16 @@ def whole_layer(bert: BertModel, ids: Tensor, types: Tensor, attention: Tensor, 
 
 
 def small_model() -> CrossEncoder:
-    sizes = {"hidden_size": 384, "num_hidden_layers": 4, "num_attention_heads": 12, "intermediate_size": 1536}
-    config = BertConfig(**sizes, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, num_labels=1)
+    options: dict[str, Any] = {
+        "hidden_size": 384,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 12,
+        "intermediate_size": 1536,
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+        "num_labels": 1,
+    }
+    config = BertConfig(**options)
     return CrossEncoder(BertForSequenceClassification(config), BertMlmHead(config), Path())
 
 

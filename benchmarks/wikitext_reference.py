@@ -58,7 +58,7 @@ class Edition:
             hidden=language.hidden,
             elsewhere=language.namespaces | language.wikis | language.languages | {language.code},
             trail=f"[{language.link_trail}]*" if language.link_trail else "",
-            in_lists=language.templates.known,
+            in_lists=lambda name: bool(language.templates.pattern(name)),
         )
 
     def leads_elsewhere(self, title: str) -> bool:

@@ -226,6 +226,7 @@ rule train_predictor:
     benchmark:
         "results/benchmarks/train_predictor/{predictor}.tsv"
     priority: PREPARATION
+    threads: CFG.axioms.threads
     resources:
         mem_mb=memory(4000),
         runtime=minutes(120),

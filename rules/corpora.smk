@@ -21,6 +21,7 @@ rule read_corpus:
         corpus=plan.corpora.options,
         source=plan.source_at("corpora.path"),
         shard=wildcard_number("shard"),
+        files=plan.corpora.file_names,
         aids=plan.corpora.aid_states,
     script:
         "../scripts/read_corpus.py"

@@ -21,7 +21,7 @@ rule evaluate:
         runtime=minutes(60),
     params:
         runs=plan.experiments.runs,
-        datasets=plan.experiments.dataset,
+        measures=plan.experiments.measures,
     script:
         "../scripts/evaluate.py"
 

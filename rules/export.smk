@@ -7,7 +7,8 @@ rule export_model:
     input:
         model=plan.models.directory,
         trained=paths.PRETRAINED,
-        probes=[paths.PROBE],
+        probes=plan.exports.probes,
+        earlier=plan.exports.earlier,
     output:
         model=directory(paths.EXPORTED),
         meta=sidecar(paths.EXPORTED),
@@ -32,6 +33,7 @@ use rule export_model as export_finetuned_model with:
     input:
         trained=paths.FINETUNED_RUN,
         probes=[],
+        earlier=plan.exports.earlier,
     output:
         model=directory(paths.EXPORTED_FINETUNED),
         meta=sidecar(paths.EXPORTED_FINETUNED),
@@ -51,6 +53,7 @@ use rule export_model as export_term_weigher with:
     input:
         trained=paths.TERM_MODEL,
         probes=[],
+        earlier=[],
     output:
         model=directory(paths.EXPORTED_WEIGHER),
         meta=sidecar(paths.EXPORTED_WEIGHER),
@@ -61,7 +64,7 @@ use rule export_model as export_term_weigher with:
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned(None, "regressor")),
     params:
-        directory=plan.exports.weigher_directory,
+        directory=plan.file(paths.TERM_MODEL, "term_weights"),
         facts=plan.exports.weigher_card,
         scores=plan.exports.weigher_scores,
 

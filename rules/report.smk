@@ -8,15 +8,8 @@ for paper in CFG.report.papers:
         name:
             f"make_tables_{paper}"
         input:
-            scores=shown.scores,
-            per_query=shown.per_query,
+            **shown.measured,
             published=shown.published,
-            predictors=shown.predictors,
-            rank_intervals=shown.rank_intervals,
-            temperatures=shown.temperatures,
-            diagnoses=shown.diagnoses,
-            depths=shown.depths,
-            answers=shown.answers,
             distributions=list(shown.distributions.values()),
             claimed=shown.claimed,
         output:
@@ -39,9 +32,6 @@ for paper in CFG.report.papers:
         script:
             "../scripts/make_tables.py"
 
-
-for paper in CFG.report.papers:
-    shown = plan.shown_by(paper)
     if not shown.figures:
         continue
 
@@ -98,25 +88,9 @@ rule draw_dag:
 rule write_paper_report:
     """The report of one paper."""
     input:
-        tables=plan.of_paper("tables"),
-        verdicts=plan.of_paper("verdicts"),
-        claims=plan.of_paper("claims"),
-        figures=plan.of_paper("figures"),
-        dag=paths.DAG,
-        scores=plan.of_paper("scores"),
-        per_query=plan.of_paper("per_query"),
+        unpack(plan.of_paper("reported")),
         published=plan.of_paper("published"),
-        predictors=plan.of_paper("predictors"),
-        rank_intervals=plan.of_paper("rank_intervals"),
-        temperatures=plan.of_paper("temperatures"),
-        diagnoses=plan.of_paper("diagnoses"),
-        depths=plan.of_paper("depths"),
-        answers=plan.of_paper("answers"),
-        sweeps=plan.of_paper("sweeps"),
-        pictures=plan.of_paper("pictures"),
-        costs=plan.of_paper("costs"),
-        probes=plan.of_paper("probes"),
-        pages=plan.of_paper("pages"),
+        dag=paths.DAG,
         manifest=MANIFEST_FILE,
     output:
         report=paths.PAPER_REPORT,
@@ -171,26 +145,10 @@ rule write_overview:
 rule write_report:
     """The report of the whole run."""
     input:
-        tables=plan.shown.tables,
+        **plan.shown.reported,
         headline=table_files(["headline"]),
-        verdicts=plan.shown.verdicts,
-        claims=plan.shown.claims,
-        figures=plan.shown.figures,
-        dag=paths.DAG,
-        scores=plan.shown.scores,
-        per_query=plan.shown.per_query,
         published=plan.shown.published,
-        predictors=plan.shown.predictors,
-        rank_intervals=plan.shown.rank_intervals,
-        temperatures=plan.shown.temperatures,
-        diagnoses=plan.shown.diagnoses,
-        depths=plan.shown.depths,
-        answers=plan.shown.answers,
-        sweeps=plan.shown.sweeps,
-        pictures=plan.shown.pictures,
-        costs=plan.shown.costs,
-        probes=plan.shown.probes,
-        pages=plan.shown.pages,
+        dag=paths.DAG,
         manifest=MANIFEST_FILE,
     output:
         report=paths.REPORT,

@@ -166,7 +166,7 @@ rule tune_first_stage:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=minutes(480),
     params:
-        options=settings("retrieval", include=INDEX_SETTINGS),
+        options=plan.retrieval.tuning_search_options,
         tuning=plan.retrieval.tuning_options,
     script:
         "../scripts/tune_first_stage.py"

@@ -8,11 +8,13 @@ from irpretrain.text.word_store import WordStore
 with stage(snakemake) as done:
     shards = iter(snakemake.input.words)
     terms = read_terms(snakemake.input.statistics, **snakemake.params.terms)
+    term_of, size = terms.term_of, len(terms.names)
+    del terms  # its strings need as much memory as the postings
     done(
         write_postings(
             [[WordStore.open(next(shards)) for _ in range(count)] for _, count in snakemake.params.corpora],
-            terms.term_of,
-            len(terms.names),
+            term_of,
+            size,
             snakemake.output.postings,
             memory_mb=snakemake.params.memory_mb,
             bm25=Bm25(**snakemake.params.bounds),

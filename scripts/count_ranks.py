@@ -4,4 +4,5 @@ from irpretrain.axioms.rank_intervals import rank_intervals
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
-    done(rank_intervals(list(snakemake.input.values), snakemake.output.intervals))
+    values, output = list(snakemake.input.values), snakemake.output.intervals
+    done(rank_intervals(values, output, snakemake.params.depth))

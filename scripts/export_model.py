@@ -12,5 +12,6 @@ with stage(snakemake) as done:
             CardFacts.read(snakemake.params.facts),
             snakemake.output.model,
             list(snakemake.input.probes),
+            list(snakemake.input.earlier),
         )
     )

@@ -87,10 +87,13 @@ def test_what_is_not_installed_is_said_and_left_out(side_by_side, capsys):
 
 
 def run(script: str, *arguments: str, threads: bool = True) -> tuple[str, list[list[str]]]:
-    """Run a benchmark, where it can be told its `threads` with one; return what it printed, and the cells of its
-    table's rows."""
-    common = ["--rounds", "1", *(["--threads", "1"] if threads else [])]
-    command = [sys.executable, BENCHMARKS / script, *common, *arguments]
+    """Run a round of a benchmark, where it can be told its `threads` with one; return as `run_once` does."""
+    return run_once(script, "--rounds", "1", *(["--threads", "1"] if threads else []), *arguments)
+
+
+def run_once(script: str, *arguments: str) -> tuple[str, list[list[str]]]:
+    """Run a benchmark; return what it printed, and the cells of its table's rows."""
+    command = [sys.executable, BENCHMARKS / script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ")]
@@ -238,7 +241,12 @@ def test_retrieval():
 def test_text_stages():
     _, rows = run("text_stages.py", "--articles", "16", threads=False)
     assert [name for name, *_ in rows] == [
+        "read_corpus tsv",
+        "read_corpus trectext",
+        "read_corpus trecweb",
+        "read_corpus warc",
         "store_words",
+        "make_word_vectors",
         "build_postings",
         "sample_pseudo_queries",
         "merge_groups rop",
@@ -249,3 +257,69 @@ def test_text_stages():
         "index_weights",
     ]
     assert all(int(rate.replace(",", "")) > 0 for _, rate, _ in rows)
+
+
+SMALLEST = {
+    "attention": ("--repeats 1", 4),
+    "axioms": ("--repeats 1", 14),
+    "calibration": ("--documents 300", 1),
+    "document_rank": (
+        "--documents 300 --without-squad --queries 20 --threads 1 --repeats 1 --systems ours anserini",
+        4,
+    ),
+    "dump": ("--megabytes 0.1", 4),
+    "freed_memory": ("--repeats 1 --steps 1", 3),
+    "graph": ("--edges 0.05 --threads 1", 1),
+    "objectives": ("--articles 64", 10),
+    "pseudo_query_ranks": ("--collections dev --documents 20", 2),
+    "sampling": ("--repeats 1 --baseline-documents 1 --vocabulary 10", 4),
+    "training_step": ("--repeats 1", 8),
+    "wikitext": ("--megabytes 0.1", 3),
+}
+"""A benchmark's arguments for its smallest size, and the least number of rows that it prints."""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("script", SMALLEST)
+def test_the_smallest_size_is_measured(script):
+    arguments, least = SMALLEST[script]
+    printed, rows = run_once(f"{script}.py", *arguments.split())
+    assert len(rows) >= least, printed
+
+
+@pytest.mark.deep
+@pytest.mark.workflow
+def test_a_ladder_of_one_size(tmp_path):
+    tiny = ("--articles", "200", "--cores", "1", "--shards", "1")
+    printed, rows = run_once("million.py", *tiny, "--directory", str(tmp_path))
+    assert {"generate the dump", "build_groups hp", "search", "all"} <= {row[0] for row in rows}, printed
+
+
+@pytest.mark.deep
+def test_term_weight_inference():
+    sizes = ("--layers", "1", "--hidden", "32", "--block", "32", "--repeats", "1", "--every", "1")
+    printed, _ = run_once("term_weight_inference.py", *sizes)
+    assert printed.count("word pieces/s") == 3
+
+
+@pytest.mark.deep
+def test_index_costs(make_encoder, tmp_path):
+    from irpretrain.models.term_weight_regressor import TermWeightRegressor
+
+    encoder = make_encoder(max_position_embeddings=512)
+    TermWeightRegressor.from_encoder(encoder).save(tmp_path / "model")
+    _, rows = run_once("index_costs.py", "--model", str(tmp_path / "model"), "--passages", "40")
+    assert [row[0] for row in rows] == ["tf", "DeepCT", "DeepCT √", "TextRank"]
+
+
+@pytest.mark.deep
+def test_packing(make_store, tmp_path):
+    (tmp_path / "tokens" / "squad-train").mkdir(parents=True)
+    make_store({str(number): "word01 " * number for number in range(20)}, "tokens/squad-train/0")
+    sizes = ("--layers", "1", "--hidden", "32", "--cuts", "32", "--batches", "2")
+    _, rows = run_once("packing.py", "--results", str(tmp_path), *sizes)
+    assert [row[:2] for row in rows] == [
+        ["scoring", "SQuAD, cut at 32"],
+        ["training, with MLM", "SQuAD, cut at 32"],
+        ["scoring", "SQuAD, cut at 32, sorted"],
+    ]

@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 from irpretrain.config import load_config
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.plan.whole import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLLOWED = {
@@ -125,9 +127,6 @@ def check_command(words: list[str], page: Path) -> None:
         assert set(arguments) <= set(targets)
     else:
         assert program.endswith("snakemake")
-        rules = "".join(
-            path.read_text(encoding="utf-8") for path in [ROOT / "Snakefile", *ROOT.glob("rules/**/*.smk")]
-        )
         target = next((word for word in arguments if re.fullmatch("[a-z_]+", word)), None)
-        papers = {path.stem for path in ROOT.glob("resources/published/*.yaml")}
-        assert target is None or target in papers or re.search(rf"^rule {target}:", rules, re.MULTILINE)
+        manifest = read_manifest(ROOT / "resources/embedded.yaml")
+        assert target is None or target in Plan(load_config(ROOT / "config.yaml"), manifest).targets_by_name()

@@ -59,8 +59,8 @@ def tree(tmp_path: Path) -> Path:
         write_run(path, {query: scores.items() for query in TOPICS}, "irpretrain")
         run = {"dataset": "squad", "candidates": "bm25", "model": model, "regime": regime, "seed": seed}
         described.append({**run, "paths": [path]})
-    judged = {"squad": {"qrels": qrels, "measures": ["nDCG@10", "RR@10"]}}
-    evaluate(described, judged, results / "per_query.parquet", results / "scores.csv")
+    outputs = results / "per_query.parquet", results / "scores.csv"
+    evaluate(described, qrels, None, ["nDCG@10", "RR@10"], *outputs)
     return tmp_path
 
 
@@ -155,7 +155,7 @@ assert not pt.java.started()
 
 @pytest.mark.skipif(importlib.util.find_spec("pyterrier") is not None, reason="PyTerrier is installed")
 def test_without_pyterrier_the_extra_is_named() -> None:
-    with pytest.raises(SetupError, match=r"irpretrain\[pyterrier\]"):
+    with pytest.raises(SetupError, match=r"'\.\[pyterrier\]'"):
         importlib.import_module("irpretrain.pyterrier")
 
 

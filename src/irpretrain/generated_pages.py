@@ -1,5 +1,6 @@
 """Pages of the documentation that are made from the code, so that they cannot drift from it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,16 @@ def write_or_check(arguments: Sequence[str], pages: Mapping[str, str]) -> int:
     if stale:
         print(f"{', '.join(stale)} in {folder} differ from the code; run: make docs")
     return 1 if stale else 0
+
+
+def literal(text: str) -> str:
+    """Return a text whose asterisks and angle brackets Markdown shows as they are; code in backticks is left alone.
+
+    Not by a backslash before `<`: hosts of repositories take it, the generator of the site does not.
+    """
+    parts = re.split("(`[^`]*`)", text)
+    parts[::2] = [re.sub(r"<(?=\S)", "&lt;", part).replace("*", r"\*") for part in parts[::2]]
+    return "".join(parts)
 
 
 def _holds(path: Path, text: str) -> bool:

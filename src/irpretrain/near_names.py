@@ -7,11 +7,11 @@ NAMES_SHOWN = 30
 NO_NAMES: Mapping[str, str] = {}
 
 
-def nearest(name: str, names: Iterable[str]) -> list[str]:
+def nearest(name: str, names: Iterable[str], least: float = 0.6) -> list[str]:
     """Return the names that are most like `name`, whatever the case of their letters: none, one, or several that are
-    equally like it."""
+    equally like it; `least` is the least likeness, of 1 at most."""
     by_lower_case = {candidate.lower(): candidate for candidate in reversed(list(names))}
-    close = difflib.get_close_matches(name.lower(), by_lower_case, 3)
+    close = difflib.get_close_matches(name.lower(), by_lower_case, 3, least)
     likeness = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in close]
     return [
         by_lower_case[other] for other, ratio in zip(close, likeness, strict=True) if ratio == likeness[0]
@@ -19,8 +19,12 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(name: str, names: Iterable[str], after: str = "") -> str:
-    """Return "did you mean X?", or nothing where no name is like `name`; `after` stands after each name."""
-    near = [f"{other}{after}" for other in nearest(name, names)]
+    """Return "did you mean X?", or nothing where no name is like `name`; `after` stands after each name.
+
+    Paths are alike by their folders, so that they must be more so; patterns of paths are no names.
+    """
+    names = [other for other in names if "{" not in other]
+    near = [f"{other}{after}" for other in nearest(name, names, 0.8 if "/" in name else 0.6)]
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 

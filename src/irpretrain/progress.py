@@ -49,7 +49,7 @@ class Counter:
         elapsed = now - self._start
         if now - self._last >= max(SHORTEST_SILENCE, min(LONGEST_SILENCE, elapsed / 10)):
             self._last = now
-            print(f"[{self._title}] {self._status(elapsed)}", file=sys.stderr, flush=True)
+            say(f"[{self._title}] {self._status(elapsed)}")
 
     def _status(self, seconds: float) -> str:
         rate = (self._done - self._skipped) / seconds
@@ -92,9 +92,14 @@ def progress(
         counter.add(size(item) if size else 1)
 
 
+def say(text: str) -> None:
+    """Print a line on stderr at once."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def notice(title: str, text: str) -> None:
     """Say what the user should know although the stage goes on: data that are left out, options that cost time."""
-    print(f"[{title}] {NOTICE}{text}", file=sys.stderr, flush=True)
+    say(f"[{title}] {NOTICE}{text}")
 
 
 def duration(seconds: float) -> str:

@@ -56,7 +56,7 @@ def _files(directory: Path) -> list[Path]:
 
 def sidecar_path(output: str | Path) -> Path:
     """Where the sidecar of `output` lies."""
-    return Path(f"{output}.meta.json")
+    return Path(f"{Path(output)}.meta.json")  # beside a folder, also of a path that ends in a slash
 
 
 def content_hash(value: Any) -> str:

@@ -65,7 +65,8 @@ class WeighDocuments(pt.Transformer):
 
 
 class WeighQueries(pt.Transformer):
-    """DeepCT's weights of the words of queries: qid, query → query_toks. Words below 0 are left out."""
+    """DeepCT's weights of the words of queries: qid, query → query_toks. Words with a weight of 0 or
+    less are left out."""
 
     def __init__(self, directory: str | Path, **options: Any) -> None:
         """Load the model of a directory; `options` are keys of a weighting of section term_weights."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from irpretrain.errors import ConfigError, InputError
 
@@ -10,7 +11,7 @@ def check_output_file(output: str | Path, inputs: Iterable[str | Path]) -> None:
     """Raise an error where a file cannot be written without loss.
 
     Raises:
-        InputError: a folder, or a device, has the name of the output.
+        InputError: a folder, or a device, has the name of the output, or no file can be created there.
         ConfigError: the output is an input, or one lies in the other, by whatever path.
     """
     path = Path(output)
@@ -18,6 +19,7 @@ def check_output_file(output: str | Path, inputs: Iterable[str | Path]) -> None:
     if path.exists() and not path.is_file():
         what = "this is a folder" if path.is_dir() else "this is a device or a pipe"
         raise InputError(path, f"{what}, so no file can be written here", remedy="Name a file.")
+    _check_writable(path)
 
 
 def check_output_folder(
@@ -32,7 +34,7 @@ def check_output_folder(
         what: what that function writes, for the message.
 
     Raises:
-        InputError: a file has the name of the output, or the folder holds something else.
+        InputError: a file has the name of the output, the folder holds something else, or it cannot be created.
         ConfigError: the output is an input, or one lies in the other, by whatever path.
     """
     path = Path(output)
@@ -45,6 +47,21 @@ def check_output_folder(
             f"the folder is not {what}: it holds {names[0]}",
             remedy="Name a folder that is new or empty, or remove this one yourself.",
         )
+    _check_writable(path)
+
+
+def _check_writable(path: Path) -> None:
+    """Raise InputError, before hours of work, where an output cannot be created; nothing is left behind."""
+    folder = next(parent for parent in path.absolute().parents if parent.is_dir())
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            path,
+            f"nothing can be created in {folder}: {error.strerror or error}",
+            remedy="Name a place that you may write to.",
+        ) from None
 
 
 def _check_inputs(output: Path, inputs: Iterable[str | Path]) -> None:

@@ -13,25 +13,30 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def resources_directory() -> Path:
     """Return the project's `resources/`, or the copy that an installed package carries (`irpretrain/data`)."""
-    project = _project()
+    project = _project(_PACKAGE)
     return project / "resources" if project else _PACKAGE / "data"
 
 
-def project_directory() -> Path:
+def project_directory(package: Path = _PACKAGE) -> Path:
     """Return the folder of the workflow (Snakefile, config.yaml, rules).
 
+    Args:
+        package: where Python finds the library.
+
     Raises:
-        SetupError: the package is installed without the workflow.
+        SetupError: it is not in a clone.
     """
-    if project := _project():
+    if project := _project(package):
         return project
     raise SetupError(
-        "The workflow is not part of the installed package.\n  Clone the repository and run this in its folder."
+        f"The workflow runs with the library of its clone, but Python finds irpretrain in {package}.\n"
+        "  Make an environment in the clone: python3 envs/install.py FOLDER\n"
+        "  In one that has the packages, install the clone: python -m pip install --no-deps --editable ."
     )
 
 
-def _project() -> Path | None:
-    folder = _PACKAGE.parents[1]
+def _project(package: Path) -> Path | None:
+    folder = package.parents[1]
     return folder if (folder / "Snakefile").is_file() else None
 
 

@@ -19,6 +19,7 @@ from typing import Any, Self, TextIO
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import IRPretrainError
 from irpretrain.garbage import search_rarely
+from irpretrain.progress import say
 from irpretrain.provenance import Recorder
 
 search_rarely()
@@ -89,7 +90,7 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
         except KeyboardInterrupt:
             sys.exit(130)
         except Exception as error:
-            print(f"\n{_message(error, snakemake.rule, outputs, log)}\n", file=sys.stderr, flush=True)
+            say(f"\n{_message(error, snakemake.rule, outputs, log)}\n")
             sys.exit(1)
 
 
@@ -127,5 +128,5 @@ def _open_log(snakemake: Any) -> _Log:
         path.parent.mkdir(parents=True, exist_ok=True)
         return _Log(path)
     except OSError as error:
-        print(f"There will be no log: {error}", file=sys.stderr)
+        say(f"There will be no log: {error}")
         return _Log(Path(os.devnull))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
+NUMBERS = ("seed", "fold", "step", "shard")
+"""Wildcards that are numbers, which say nothing without their names."""
 JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
 
 
@@ -89,6 +91,7 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _show_as_snakemake(self, record: logging.LogRecord) -> None:
+        from irpretrain.screen.user_paths import with_user_paths
         from snakemake_logger_plugin_irpretrain.internals import usual_display
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
@@ -96,7 +99,7 @@ class LogHandler(LogHandlerBase):
             self._usual = usual_display(self.common_settings)
             self._usual.setFormatter(self.formatter)
         if getattr(record, "event", None) == LogEvent.ERROR and not self.common_settings.verbose:
-            record.msg = refusal(str(record.msg), sys.argv[1:])
+            record.msg = with_user_paths(refusal(str(record.msg), sys.argv[1:]))
         self._usual.emit(record)
 
     def _take(self, record: logging.LogRecord, display: PlainDisplay) -> None:
@@ -161,6 +164,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _print_end(self, display: PlainDisplay) -> None:
+        from irpretrain.screen.user_paths import with_user_paths
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
         messages = display.failure_texts(self._output.messages if self._output else {})
@@ -169,13 +173,13 @@ class LogHandler(LogHandlerBase):
         if display.state.failures or (self._errors and display.state.total):
             self._print_where_it_stopped(display, bool(messages))
         if messages:
-            print("\n\n".join(messages), file=self._stderr, flush=True)
+            print(with_user_paths("\n\n".join(messages)), file=self._stderr, flush=True)
         elif not (display.state.failures or self._errors or self._silent):
             self._print_result(display)
 
     def _print_where_it_stopped(self, display: PlainDisplay, by_fault: bool) -> None:
-        from irpretrain.screen.display import as_user_stands
         from irpretrain.screen.lines import jobs_done
+        from irpretrain.screen.user_paths import as_user_stands
 
         failures = display.state.failures.values()
         logs = sorted({str(log) for failure in failures for log in failure.logs[:1]})
@@ -211,11 +215,14 @@ def _job(record: logging.LogRecord) -> Any:
     from irpretrain.screen.run_state import Job
 
     facts = record.__dict__
-    wildcards = filter(None, map(str, dict(facts["wildcards"]).values()))  # one may be empty
+    given = {name: str(value) for name, value in dict(facts["wildcards"]).items()}
+    wildcards = {name: value for name, value in given.items() if value}  # one may be empty
+    numbers = [f"{name} {wildcards.pop(name)}" for name in NUMBERS if name in wildcards]
+    title = " ".join([facts["rule_name"].replace("_", " "), *wildcards.values()])
     return Job(
         facts["jobid"],
         facts["rule_name"],
-        " ".join([facts["rule_name"].replace("_", " "), *wildcards]),
+        ", ".join([title, *numbers]),
         tuple(map(Path, facts["log"])),
         tuple(map(str, facts["output"])),
         record.created,

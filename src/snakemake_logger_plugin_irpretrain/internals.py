@@ -70,6 +70,14 @@ def overlays(workflow: Any) -> tuple[Sequence[str | Path], Mapping[str, Any]] | 
     return None if settings.replace_workflow_config else (settings.configfiles, settings.config)
 
 
+def refuse_no_cores(workflow: Any) -> None:
+    """Raise WorkflowError where not one core, or not one job at a time, may be used: Snakemake would wait for ever."""
+    asked = workflow.resource_settings
+    for option, number in (("--cores", asked.cores), ("--jobs", asked.nodes)):
+        if number is not None and number < 1:
+            raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
+
+
 def folder_of_this_process() -> str:
     """Return a folder that goes when this process ends."""
     folder = tempfile.TemporaryDirectory(prefix="irpretrain-plan-")

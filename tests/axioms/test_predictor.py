@@ -307,7 +307,7 @@ def test_the_code_of_the_card_runs(tables, tmp_path: Path, monkeypatch: pytest.M
 def test_a_damaged_predictor_is_refused(tables, tmp_path: Path) -> None:
     train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
     with pytest.raises(IntegrityError, match="not a preference predictor"):
-        load_predictor(tmp_path / "lost")
+        load_predictor(tmp_path)
     np.save(tmp_path / "predictor" / "probabilities.npy", np.zeros(5))
     with pytest.raises(IntegrityError, match="not one of this version's axioms"):
         load_predictor(tmp_path / "predictor")

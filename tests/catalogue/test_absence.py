@@ -52,9 +52,9 @@ def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monke
     absence = left.absent["marco"]
     assert (absence.dataset, absence.candidates) == ("msmarco-doc", "bm25")
     assert absence.reason == (
-        f"{DOCUMENTS} and 2 more files are missing; snakemake --cores 1 datasets says how to get them"
+        f"{DOCUMENTS} and 2 more files are missing; make run ARGS=datasets says how to get them"
     )
-    how = "snakemake --cores 1 datasets says how to get them"
+    how = "make run ARGS=datasets says how to get them"
     assert left.report.notes[-1] == f"Not run, as files are missing: marco; {how}."
     assert "msmarco-doc" not in used_datasets(left)
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
 
 from irpretrain.catalogue.entry import Entry, SourceFile
+from irpretrain.catalogue.read import read_catalogue
 from irpretrain.catalogue.states import FileState, fingerprint, status_of
 from irpretrain.catalogue.table import datasets_text, fetch_command, list_datasets
 from irpretrain.catalogue.verify import read_report, require, verify
@@ -38,7 +40,7 @@ def data(tmp_path):
 def states(data: Path, given: Entry = SMALL) -> dict[str, FileState]:
     report = data.parent / "report.json"
     verify("small", given, data, report)
-    found = read_report(report)
+    _, found = read_report(report)
     assert json.loads(report.read_text())["status"] == status_of(given, found)
     return found
 
@@ -98,7 +100,7 @@ def test_broken_files(data, path, content, detail):
     assert status_of(SMALL, found) == "broken"
     others = {name: state for name, state in found.items() if name != path}
     assert "broken" not in {state.status for state in others.values()}
-    with pytest.raises(IntegrityError, match="snakemake --cores 1 datasets"):
+    with pytest.raises(IntegrityError, match="make run ARGS=datasets"):
         require("small", data.parent / "report.json", data.parent / "sound.json")
     assert not (data.parent / "sound.json").exists()
 
@@ -147,7 +149,7 @@ def test_the_table(data, monkeypatch):
     reports = {"small": data.parent / "report.json"}
     counts = list_datasets(catalogue, reports, ["data"], *outputs)
     assert counts == {"broken": 1, "missing": 1}
-    printed = datasets_text(catalogue, reports, ["data"])
+    printed = datasets_text(catalogue, reports, {"data": "data"})
     assert "Data sets, in data/ (1 broken, 1 missing)" in printed
     assert "broken: data/small/qrels.txt: qrels.txt:1: wrong number" in " ".join(printed.split())
     assert "get: " in printed
@@ -190,13 +192,54 @@ def test_the_printed_command_fetches_a_file(tmp_path, name, unpack):
         assert subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True).returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "inside"),
+    [("cranfield", ""), ("entity-questions", ""), ("lecard", ""), ("lecard", "candidates1/")],
+)
+def test_the_printed_commands_make_every_file(tmp_path, name, inside):
+    """Of archives that are laid out as the published ones; LeCaRD's candidates may lie in a folder."""
+    if missing := [program for program in ("curl", "unzip", "tar", "awk") if shutil.which(program) is None]:
+        pytest.skip(f"there is no {missing[0]}")
+    entry, theirs = read_catalogue()[name], tmp_path / "theirs"
+    published = {
+        "cran.tar.gz": {"cran.all.1400": "a", "cran.qry": "q", "cranqrel": "1 184 1\n1 29 -1\n2 12 3 \n"},
+        "dataset.zip": {"dataset/test/P17.test.json": "[]", "dataset/dev/P17.dev.json": "[]"},
+        "candidates1.zip": {f"{inside}-12/7.json": "{}", "__MACOSX/candidates1/-12/._7.json": ""},
+        "candidates2.zip": {f"{inside.replace('1', '2')}34/8.json": "{}"},
+    }
+    for archive, files in published.items():
+        for path, text in files.items():
+            place = theirs / archive / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+        kind, suffix = ("gztar", ".tar.gz") if archive.endswith(".gz") else ("zip", ".zip")
+        shutil.make_archive(str(tmp_path / archive.removesuffix(suffix)), kind, theirs / archive)
+    for file in ("query.json", "label_top30_dict.json", "psgs_w100.tsv.gz"):
+        (tmp_path / file).write_text(file)
+    files = {path: file.model_copy(update={"md5": None}) for path, file in entry.files.items()}
+    for command in dict.fromkeys(fetch_command(file, path, "data") for path, file in files.items()):
+        here = re.sub(r"https?://\S*/([\w.]+)", rf"file://{tmp_path}/\1", command)
+        done = subprocess.run(["bash", "-c", here], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert [path for path in entry.files if not (tmp_path / "data" / path).exists()] == []
+    made = {
+        "cranfield": {"qrels.txt": "1 0 184 4\n1 0 29 0\n2 0 12 2\n"},
+        "entity-questions": {"test/P17.test.json": "[]"},
+        "lecard": {"candidates/-12/7.json": "{}", "candidates/34/8.json": "{}"},
+    }[name]
+    assert {path: (tmp_path / "data" / name / path).read_text() for path in made} == made
+    if name == "lecard":
+        folders = [path.name for path in (tmp_path / "data/lecard/candidates").iterdir() if path.is_dir()]
+        assert sorted(folders) == ["-12", "34"]
+
+
 def test_a_command_stands_whole_on_its_line():
     files = {
         f"glue/{part}.tsv": {"holds": part, "url": "https://example.org/archive.zip", "unpack": "glue"}
         for part in ("train", "dev")
     } | {"bert": {"holds": "the encoder", "folder": True, "url": "https://huggingface.co/own/er"}}
     printed = datasets_text(
-        {"one": Entry(**entry(files=files, corpora={}, datasets={}, first_stages={}))}, {}, ["data"]
+        {"one": Entry(**entry(files=files, corpora={}, datasets={}, first_stages={}))}, {}, {"data": "data"}
     )
     commands = [line.strip() for line in printed.splitlines() if line.strip().startswith(("curl", "hf"))]
     assert commands == [

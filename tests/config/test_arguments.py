@@ -69,10 +69,21 @@ def test_what_is_named(given, named):
     assert configuration_files(given.split()) == named
 
 
-def test_overlays_that_can_be_read_pass(tmp_path):
+def test_overlays_and_folders_that_can_be_used_pass(tmp_path):
     (tmp_path / "o.yaml").write_text("seed: 3\n")
-    assert main(["prop", "--configfile", str(tmp_path / "o.yaml"), "--directory", "runs"]) == 0
+    assert (
+        main(["prop", "--configfile", str(tmp_path / "o.yaml"), "--directory", str(tmp_path / "a/runs")]) == 0
+    )
+    assert (tmp_path / "a/runs").is_dir()
     assert main(["prop"]) == 0
+
+
+@pytest.mark.parametrize("option", ["--directory {}", "-d {}", "--directory={}"])
+def test_a_folder_that_cannot_be_made_is_one_message(tmp_path, option, capsys):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file/runs"):
+        assert main(option.format(folder).split()) == 1
+        assert f"--directory: {folder} cannot be made: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -91,7 +102,7 @@ def test_what_snakemake_would_die_of_is_one_message(tmp_path, name, content, sai
     if content is not None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
-    assert main(["--configfile", str(path), "--directory", "runs"]) == 1
+    assert main(["--configfile", str(path), "--directory", str(tmp_path / "runs")]) == 1
     shown = capsys.readouterr().err
     assert shown.startswith("ERROR: ")
     assert said in shown

@@ -73,7 +73,7 @@ def test_the_default_is_valid():
             {"path": "bert", "label": "B"},
             ["models.prop-further.encoder: prop-further starts from prop, whose encoder it has"],
         ),
-        ("models.prop.encoder", {"path": "bert"}, ["models.prop.encoder.label: is missing"]),
+        ("models.prop.encoder", {"label": "B"}, ["models.prop.encoder.path: is missing"]),
         (
             "models.prop.training",
             {"steps": 7, "mlm_head_steps": 7},
@@ -618,6 +618,13 @@ def test_every_key_is_described():
     lines = [line for text in config_reference().values() for line in text.splitlines()]
     missing = [line for line in lines if re.fullmatch(r"- `\w+` \([^:]*\)", line)]
     assert missing == []
+
+
+def test_what_keys_mean_is_shown_as_it_is():
+    """`FT/*/FT*` would be read as emphasis, and embedded:<asset> as a tag of HTML."""
+    lines = [line for text in config_reference().values() for line in text.splitlines() if "`): " in line]
+    meanings = [re.sub(r"`[^`]*`", "", line.partition("): ")[2]) for line in lines]
+    assert [meaning for meaning in meanings if re.search(r"(?<!\\)\*|<\S", meaning)] == []
 
 
 def test_merging_leaves_its_arguments_alone():

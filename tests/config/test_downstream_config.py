@@ -69,11 +69,9 @@ def test_a_task_whose_files_are_missing_is_left_out(tmp_path, monkeypatch):
     )
     left = without_absent(config)
     assert {name: one.tasks for name, one in left.downstream.items()} == {"both": ["squad-spans"]}
-    reason = (
-        "data/mrqa/train/SQuAD.jsonl.gz and 1 more files are missing; snakemake --cores 1 datasets says how"
-    )
+    reason = "data/mrqa/train/SQuAD.jsonl.gz and 1 more files are missing; make run ARGS=datasets says how"
     assert left.absent_tasks["mrqa-squad"].startswith(reason)
-    assert left.report.notes[-1].startswith("Not run, as files are missing: mrqa-squad; snakemake")
+    assert left.report.notes[-1].startswith("Not run, as files are missing: mrqa-squad; make run")
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
     for part in ("train", "dev"):
         path = tmp_path / "data/mrqa" / part / "SQuAD.jsonl.gz"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from irpretrain.config.load import lay_overlays, load_config
+from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import used_corpora, used_datasets, used_predictors
 from irpretrain.errors import ConfigError
 
@@ -67,8 +69,16 @@ def test_what_is_no_list_or_is_not_there_is_one_message(write):
     ):
         lay_overlays("base.yaml", [one])
     two = write("two.yaml", "layers: [low.yaml]\n")
-    with pytest.raises(ConfigError, match=r"low\.yaml: there is no such configuration file"):
+    with pytest.raises(ConfigError, match=r"low\.yaml: there is no such configuration file; check the path"):
         lay_overlays("base.yaml", [two])
+
+
+def test_an_overlay_of_the_project_is_named_from_ones_own_folder(write):
+    mine = write("mine.yaml", "layers: [prop-paper.yaml]\n")
+    with pytest.raises(ConfigError, match="is relative to the folder of the overlay") as caught:
+        lay_overlays("base.yaml", [mine])
+    [meant] = re.findall(r"did you mean (\S+)\?", str(caught.value))
+    assert Path(meant).resolve() == Path(__file__).resolve().parents[2] / "configs/prop-paper.yaml"
 
 
 def test_an_entry_without_a_value_removes_one_or_is_refused(write):
@@ -205,3 +215,14 @@ def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(writ
         ConfigError, match=r"models\.prop-rop\.training: snapshots: 25 is not a step of 1 to 4"
     ):
         load_config(root / "config.yaml", short, needed)
+
+
+def test_another_encoder_takes_nothing_from_the_one_below(write):
+    Path("base.yaml").write_text("encoder: {path: small, label: S, layers: 4, vocabulary_size: 9}\n")
+    other = write("other.yaml", "encoder: {path: large}\n")
+    assert lay_overlays("base.yaml", [other]) == {"encoder": {"path": "large"}}
+    assert EncoderConfig(**lay_overlays("base.yaml", [other])["encoder"]).label == "large"
+    fewer = write("fewer.yaml", "encoder: {layers: 2}\n")
+    assert lay_overlays("base.yaml", [fewer])["encoder"]["vocabulary_size"] == 9
+    assert lay_overlays("base.yaml", [other, fewer])["encoder"] == {"path": "large", "layers": 2}
+    assert lay_overlays("base.yaml", [fewer], {"encoder": {"path": "large"}})["encoder"] == {"path": "large"}

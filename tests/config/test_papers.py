@@ -8,12 +8,15 @@ from typing import get_args
 import pytest
 import yaml
 
-from irpretrain.config import parse_config
+from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import Paper
 from irpretrain.config.usage import active_experiments, used_corpora, used_models
+from irpretrain.corpora.embedded import read_manifest
 from irpretrain.errors import ConfigError
+from irpretrain.plan import Plan
 
-DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "tests/base.yaml").read_text())
+ROOT = Path(__file__).parents[2]
+DEFAULT = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
 
 PAPERS = get_args(Paper)
 
@@ -61,3 +64,11 @@ def test_papers_of_an_experiment_are_checked(papers: list[str]) -> None:
     own = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"], "papers": papers}
     with pytest.raises(ConfigError, match=r"experiments\.own\.papers"):
         with_papers("prop", own=own)
+
+
+def test_an_overlay_on_own_data_has_no_paper_unless_it_names_one() -> None:
+    own = load_config(ROOT / "config.yaml", ROOT / "configs/my-collection.yaml")
+    assert own.report.papers == []
+    assert list(active_experiments(own)) == ["mine"]
+    plan = Plan(own, read_manifest(ROOT / "resources/embedded.yaml"))
+    assert {Path(path).stem for path in plan.targets.all_tables()} == {"headline"}

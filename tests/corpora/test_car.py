@@ -96,6 +96,7 @@ def test_outlines(tmp_path, kind):
         (dumps([0, b"x", [[0, 5]]]), "no paragraph", ""),
         (dumps([0, b"a b", [[0, "x"]]]), "bad identifier", ""),
         (lzma.compress(dumps(PARAGRAPHS[0]))[:-5], "damaged archive", "item "),
+        (lzma.compress(dumps(PARAGRAPHS[0]))[:13], "damaged archive", "item 1, byte 0"),
     ],
 )
 def test_faults(tmp_path, content, fault, place):
@@ -105,6 +106,17 @@ def test_faults(tmp_path, content, fault, place):
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.place.startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("end", "fault"),
+    [(b"", "the file breaks off"), (b"\xff" + dumps(PARAGRAPHS[0]), "there is more behind its end")],
+)
+def test_a_list_behind_a_header_must_end_with_the_file(tmp_path, end, fault):
+    path = write(tmp_path / "p.cbor", 2, PARAGRAPHS, end)
+    *paragraphs, found = car_paragraphs.read(path, car_paragraphs.Options())
+    assert len(paragraphs) == 3
+    assert (str(found), found.position, found.loses_more) == (f"broken CBOR: {fault}", 3, True)
 
 
 def test_pages_that_are_none(tmp_path):

@@ -1,9 +1,11 @@
 """Files of a source, compression, and lines."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
+import os
 import tarfile
 
 import pyarrow as pa
@@ -103,9 +105,10 @@ def test_line_ends_marks_and_bad_bytes(tmp_path):
     )
 
 
-def test_utf16_is_named(tmp_path):
+def test_utf16_is_refused_with_what_to_do(tmp_path):
     (tmp_path / "a.txt").write_text("one\n", encoding="utf-16")
-    assert "UTF-16" in next(iter(read_lines(tmp_path / "a.txt"))).detail
+    with pytest.raises(InputError, match=r"this is UTF-16, not UTF-8\n  Save the file as UTF-8\."):
+        next(iter(read_lines(tmp_path / "a.txt")))
 
 
 def test_a_line_too_long_is_passed_over_whole(tmp_path):
@@ -159,6 +162,46 @@ def test_folders_behind_links_count_and_circles_end(tmp_path):
     (tmp_path / "data/link").symlink_to(tmp_path / "real")
     (tmp_path / "real/back").symlink_to(tmp_path / "data")
     assert list_files(tmp_path / "data", (".x",)) == [tmp_path / "data/link/a.x"]
+
+
+def test_a_folder_that_cannot_be_read_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.x").write_text("")
+    scandir = os.scandir
+
+    def refuse_closed(folder):  # tests may run as root, who reads every folder
+        if str(folder).endswith("closed"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse_closed)
+    with pytest.raises(InputError, match=r"closed: the folder cannot be read: Permission denied\n  Make it"):
+        list_files(tmp_path, (".x",))
+
+
+def test_a_link_to_nothing_is_refused_where_its_name_fits(tmp_path):
+    (tmp_path / "a.x").write_text("")
+    (tmp_path / "b.txt").symlink_to(tmp_path / "none")
+    assert list_files(tmp_path, (".x",)) == [tmp_path / "a.x"]
+    (tmp_path / "b.x").symlink_to(tmp_path / "none")
+    with pytest.raises(InputError, match=r"b\.x: this link leads nowhere\n  Mend the link"):
+        list_files(tmp_path, (".x",))
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_first_name_of_a_folder_counts_in_any_order_of_the_file_system(tmp_path, monkeypatch, backwards):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/a.x").write_text("")
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    walk = os.walk
+
+    def walk_in_order(*arguments, **choices):
+        for place, folders, names in walk(*arguments, **choices):
+            folders.sort(reverse=backwards)
+            yield place, folders, names
+
+    monkeypatch.setattr(os, "walk", walk_in_order)
+    assert list_files(tmp_path, (".x",)) == [tmp_path / "a/a.x"]
 
 
 def test_files_and_folders_of_topics(tmp_path):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora.web_pages import decode_page, page_text
+from irpretrain.corpora import web_pages
+from irpretrain.corpora.web_pages import decode_page, page, page_text
 
 PAGE = """<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN">
 <HTML><HEAD><TITLE>Fish &amp; chips
@@ -74,10 +75,22 @@ def test_encodings(content, header, expected):
 
 
 def test_every_encoding_is_one_of_characters():
-    from irpretrain.corpora.web_pages import _NAMES
+    for name in web_pages._NAMES:
+        assert isinstance(decode_page(b"abcd", b"charset=" + name.encode()), str)
 
-    for name in set(_NAMES.values()):
-        assert isinstance(b"abc".decode(name, "replace"), str)
+
+@pytest.mark.parametrize(
+    ("header", "encoding"),
+    [
+        ("", "utf-8"),
+        ("; charset=utf-8", "utf-8"),
+        ("; charset=utf-16", "utf-16-le"),
+    ],
+)
+def test_a_page_cut_inside_a_character_loses_that_character_alone(header, encoding):
+    content, headers = "中文".encode(encoding), f"Content-Type: text/plain{header}".encode()
+    assert page(0, "d0", "", headers, content, len(content) - 1).body == "中"
+    assert page(0, "d0", "", headers, content, len(content)).body == "中文"
 
 
 TAGS = [
@@ -108,9 +121,12 @@ def test_any_markup(markup):
     assert not any(line != line.strip() or not line for line in text.split("\n")) or text == ""
 
 
-@given(st.binary(max_size=200), st.binary(max_size=60))
-def test_any_bytes(content, header):
-    page_text(decode_page(content, b"charset=" + header))
+NAMED = st.sampled_from(sorted(web_pages._NAMES)).map(str.encode)
+
+
+@given(st.binary(max_size=200), st.one_of(st.binary(max_size=60), NAMED), st.booleans())
+def test_any_bytes(content, header, is_cut):
+    page_text(decode_page(content, b"charset=" + header, is_cut))
 
 
 @pytest.mark.timeout(600)

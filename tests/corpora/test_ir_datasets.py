@@ -135,6 +135,27 @@ def test_a_document_has_its_title_apart_from_its_text(library, tmp_path):
     assert untitled.body == "radio wave number2 of a circuit"
 
 
+@pytest.mark.parametrize(
+    ("title", "text", "fields", "body"),
+    [
+        ("Pear", "Pear A fruit.", None, "A fruit."),
+        ("Pear", "Pear", None, ""),
+        ("Pear ", "Pear A fruit.", None, "A fruit."),
+        ("A", "An apple", None, "An apple"),
+        ("Pear", "Pear pie", ["text"], "Pear pie"),
+        ("Pear", "A fruit.", ["title", "text"], "Pear A fruit."),
+    ],
+)
+def test_only_a_whole_title_is_cut_off_a_default_text(monkeypatch, title, text, fields, body):
+    document = namedtuple("Plain", "doc_id title text")("d0", title, text)
+    type(document).default_text = lambda self: self.text
+    module = format_module("documents", "ir_datasets")
+    monkeypatch.setattr(module, "described_part", lambda path: (TITLED, "docs", None))
+    monkeypatch.setattr(module, "read_records", lambda *arguments: [document])
+    [found] = module.read(Path("docs.json"), module.Options(fields=fields))
+    assert (found.title, found.body) == (title.strip(), body)
+
+
 @needs_package
 def test_shards_have_slices_that_together_are_the_corpus(library, tmp_path):
     whole = shard_rows(tmp_path, 1)

@@ -17,8 +17,9 @@ from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces, records
 from irpretrain.corpora.collection import check_collection, check_corpus
 from irpretrain.corpora.policy import over_budget
+from irpretrain.corpora.records import share_of
 from irpretrain.corpora.registry import FORMATS
-from irpretrain.corpora.shards import share_of, write_shard
+from irpretrain.corpora.shards import write_shard
 from irpretrain.errors import InputError
 from irpretrain.provenance import sidecar_path
 

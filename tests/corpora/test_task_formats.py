@@ -101,12 +101,14 @@ def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
         (json.dumps({**CASE, "qw": 5}), "no text"),
         ("\xff".encode("latin-1"), "not valid JSON"),
         ("[" * 100_000, "not valid JSON: nested too deeply"),
+        (gzip.compress(b"{}")[:-9], "damaged archive"),
     ],
 )
 def test_broken_cases(tmp_path, content, fault):
     [found] = read(lecard, write(tmp_path / "q/1.json", content))
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
+    assert not found.loses_more
 
 
 def test_a_case_without_text(tmp_path):

@@ -46,6 +46,42 @@ def test_classic_titles(tmp_path):
     ]
 
 
+TIPSTER = """<top>
+<head> Tipster Topic Description
+<num> Number:  051
+<dom> Domain:  International Economics
+<title> Topic:  Airbus Subsidies
+
+<desc> Description:
+
+Document mentions government assistance.
+
+<smry> Summary:
+
+Government assistance to Airbus.
+
+<narr> Narrative:
+
+A relevant document will cite it.
+
+<con> Concept(s):
+1. Airbus Industrie
+<fac> Factor(s):
+<nat> Nationality: U.S.
+<time> Time: Current
+</fac>
+<def> Definition(s):
+Airbus: a maker of aeroplanes
+</top>
+"""
+
+
+def test_topics_of_trec_1_to_3(tmp_path):
+    found = read(tmp_path, TIPSTER, fields=["title", "description", "narrative"])
+    text = "Airbus Subsidies Document mentions government assistance. A relevant document will cite it."
+    assert found == [Query(0, "051", text, 1)]
+
+
 def test_several_parts(tmp_path):
     found = read(tmp_path, CLASSIC, fields=["description", "title"])
     assert found[0].text == "Identify organizations & groups. International Organized Crime"

@@ -11,6 +11,7 @@ from any_bytes import records_or_refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irpretrain.corpora.documents import warc
 from irpretrain.corpora.documents.warc import Options, option_files, read, read_warc
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.corpora.spam_rankings import percentile_of
@@ -87,6 +88,18 @@ def test_pages(tmp_path):
     assert list(read(packed, Options())) == PAGES
     each = write(tmp_path / "01.warc.gz", b"".join(map(gzip.compress, SOUND)))
     assert list(read(each, Options())) == PAGES
+
+
+def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch):
+    monkeypatch.setattr(warc, "LONGEST_RECORD", 500)
+    content = SOUND[1] + response(9, b"x" * 500 + SOUND[1] + SOUND[2]) + SOUND[3]
+    path = write(tmp_path / "00.warc", content)
+    first, fault, last = read_warc(path)
+    assert (first.number, fault.reason, fault.position, fault.loses_more) == (0, "record too long", 1, False)
+    assert (last.number, last.headers["warc-trec-id"]) == (2, "clueweb09-en0000-00-00002")
+    path.write_bytes(content[: -len(SOUND[3]) - 9])
+    *_, fault = read_warc(path)
+    assert (fault.reason, fault.loses_more) == ("record too long", True)
 
 
 def test_version_1_with_other_line_ends(tmp_path):

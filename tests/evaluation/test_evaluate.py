@@ -37,13 +37,13 @@ def project(tmp_path: Path) -> dict[str, Any]:
         | {"paths": [str(tmp_path / path) for path in paths]}
         for model, regime, seed, paths in described
     ]
-    dataset = {"qrels": tmp_path / "qrels", "folds": tmp_path / "folds.json", "measures": ["RR@10", "P@1"]}
-    return {"runs": runs, "datasets": {"squad": dataset}, "folder": tmp_path}
+    return {"runs": runs, "folds": tmp_path / "folds.json", "folder": tmp_path}
 
 
 def call(project: dict[str, Any], name: str = "out") -> tuple[dict[str, Any], Path, Path]:
     table, scores = project["folder"] / f"{name}.parquet", project["folder"] / f"{name}.csv"
-    return evaluate(project["runs"], project["datasets"], table, scores), table, scores
+    judged = project["folder"] / "qrels", project["folds"]
+    return evaluate(project["runs"], *judged, ["RR@10", "P@1"], table, scores), table, scores
 
 
 def test_scores(project: dict[str, Any]) -> None:
@@ -67,6 +67,15 @@ def test_scores(project: dict[str, Any]) -> None:
     ]
 
 
+def test_first_scores_are_said_by_regime_with_the_seed_once(project: dict[str, Any], capsys: Any) -> None:
+    _, _, scores = call(project)
+    said = "RR@10, fine-tuned, seed 1: prop 0.750; zero-shot, seed 1: prop 0.500; first stages: bm25 0.375."
+    assert f"] NOTE: {said} All: {scores}" in capsys.readouterr().err
+    project["runs"].append({**project["runs"][1], "seed": 2})
+    call(project, "two")
+    assert "; zero-shot: prop 0.500 (seed 1), prop 0.500 (seed 2); first stages: " in capsys.readouterr().err
+
+
 def test_equal_inputs_give_equal_bytes_in_any_order(project: dict[str, Any]) -> None:
     _, table, scores = call(project)
     project["runs"].reverse()
@@ -76,7 +85,7 @@ def test_equal_inputs_give_equal_bytes_in_any_order(project: dict[str, Any]) -> 
 
 
 def test_without_folds_there_is_one_mean(project: dict[str, Any]) -> None:
-    del project["datasets"]["squad"]["folds"]
+    project["folds"] = None
     _, table, scores = call(project)
     assert {row["fold"] for row in csv.DictReader(scores.open())} == {"0"}
     assert {row["fold"] for row in PER_QUERY.read(table).to_pylist()} == {0}

@@ -245,7 +245,7 @@ def test_given_folds(tmp_path: Path, name: str, content: str) -> None:
     ("name", "content", "message"),
     [
         ("f.tsv", "a 1\nb 2\n", "1 of 3 queries have no fold: c"),
-        ("f.tsv", "a 1\nb 2\nc 4\n", "fold 3 has no query of this data set"),
+        ("f.tsv", "a 1\nb 2\nc 4\n", "fold 3 has no query, but there is a fold 4"),
         ("f.tsv", "a 1\nb 2\nc 1\n", "there are only 2 folds"),
         ("f.tsv", "a 0\n", r"f\.tsv:1: the fold of query 'a' is 0; folds are numbered from 1"),
         ("f.tsv", "a 1\nb x\n", r"f\.tsv:2: the fold of query 'b' is 'x'"),
@@ -283,6 +283,12 @@ def test_folds_in_the_configuration(tmp_path: Path) -> None:
         count_folds(dataset([["q0"], ["q1"], ["q0"]]))
     with pytest.raises(InputError, match="folds of x: 1 of 13 queries have no fold: q12"):
         make_folds(write_queries(tmp_path), dataset([NAMES[:4], NAMES[4:8], NAMES[8:12]]), 1, tmp_path / "f")
+
+
+def test_a_number_that_is_no_fold_plans_no_folds(tmp_path: Path) -> None:
+    (tmp_path / "given.tsv").write_text("q0 1\nq1 2\nq2 20240101\n")
+    with pytest.raises(InputError, match="fold 3 has no query, but there is a fold 20240101"):
+        count_folds(dataset(str(tmp_path / "given.tsv")))
 
 
 def test_numbers_are_queries_too() -> None:

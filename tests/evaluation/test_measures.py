@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+import re
 
 import pytest
 import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irpretrain.config.corpora import check_measures
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import (
     DEFINITIONS,
@@ -17,7 +19,6 @@ from irpretrain.evaluation.measures import (
     mean,
     mean_of_run,
     needs_no_order,
-    one_name,
     parse_measure,
     per_query,
 )
@@ -33,6 +34,8 @@ TREC_EVAL = {
     "RR": "recip_rank",
     "R@5": "recall_5",
     "Success@1": "success_1",
+    "Rprec": "Rprec",
+    "Bpref": "bpref",
 }
 
 documents = st.sampled_from([f"d{i:02}" for i in range(12)])
@@ -52,12 +55,13 @@ def flip(name: str) -> str:
 def test_values_are_trec_eval_s(qrels: dict[str, dict[str, int]], found: dict[str, dict[str, float]]) -> None:
     """trec_eval puts equal scores in descending document order, we in ascending: so it gets flipped names.
 
-    It gets 0 for negative grades, on which its code corrupts memory; `test_by_hand` has a negative grade.
+    It gets no negative grades, on which its code corrupts memory; `test_by_hand` has a negative grade.
     """
     run = canonical({query: scores.items() for query, scores in found.items()})
     ours = per_query(run, qrels, list(TREC_EVAL))
     flipped_qrels = {
-        query: {flip(d): max(grade, 0) for d, grade in grades.items()} for query, grades in qrels.items()
+        query: {flip(d): grade for d, grade in grades.items() if grade >= 0}
+        for query, grades in qrels.items()
     }
     flipped_run = {query: {flip(d): score for d, score in scores.items()} for query, scores in found.items()}
     evaluator = pytrec_eval.RelevanceEvaluator(flipped_qrels, set(TREC_EVAL.values()))
@@ -93,6 +97,15 @@ def test_by_hand() -> None:
     assert values["RR@10"]["q"] == 0.5
     assert values["R@4"]["q"] == pytest.approx(2 / 3)
     assert values["AP(rel=2)"]["q"] == 0.25
+
+
+def test_bpref_and_r_precision_by_hand() -> None:
+    """Three relevant documents, one that is judged not relevant; x is judged -1, which trec_eval takes for unjudged."""
+    qrels = {"q": {"a": 2, "b": 1, "c": 0, "x": -1, "missed": 1}, "none": {"x": -1}}
+    run: Run = {"q": [("x", 9.0), ("b", 8.0), ("c", 7.5), ("a", 6.0)], "none": [("x", 1.0)]}
+    values = per_query(run, qrels, ["bpref", "Rprec"])
+    assert values["Bpref"] == {"none": 0.0, "q": pytest.approx((1 + 0) / 3)}
+    assert values["Rprec"] == {"none": 0.0, "q": pytest.approx(1 / 3)}
 
 
 def test_ties_follow_the_run_s_order_even_below_single_precision() -> None:
@@ -131,10 +144,17 @@ def test_aliases_become_one_measure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "name"), [*TREC_EVAL.items(), *((name, name) for name in ("AP(rel=2)", "MAP@10"))]
+    ("expected", "name"),
+    [
+        *TREC_EVAL.items(),
+        ("AP(rel=2)", "AP(rel=2)"),
+        ("AP@10", "MAP@10"),
+        ("nDCG(dcg='exp-log2')@20", 'nDCG(dcg="exp-log2")@20'),
+    ],
 )
-def test_trec_eval_s_names_become_ir_measures(name: str, expected: str) -> None:
-    assert one_name(name) == expected
+def test_every_name_becomes_the_one_that_tables_have(name: str, expected: str) -> None:
+    assert check_measures(name) == expected
+    assert check_measures([name, "Bpref(rel=3)"]) == [expected, "Bpref(rel=3)"]
     assert parse_measure(name) == parse_measure(expected)
 
 
@@ -145,11 +165,50 @@ def test_trec_eval_s_names_become_ir_measures(name: str, expected: str) -> None:
         ("reciprank", "recip_rank"),
         ("recal_1000", "recall_1000"),
         ("Ndcg@10", "nDCG@10"),
+        ("recip_rank_10", r"RR@10\?"),
+        ("map_10", "map_cut_10"),
+        ("ndcg_20", "ndcg_cut_20"),
+        ("ndcg_cut@10", r"nDCG@10\?"),
+        ("nDCG@10@3", r"nDCG\?"),
+        ("Rprec@10", r"Rprec\?"),
+        ("bpref_10", r"bpref\?"),
     ],
 )
 def test_a_misspelt_measure_is_refused_with_the_one_that_was_meant(name: str, meant: str) -> None:
     with pytest.raises(ConfigError, match=f"did you mean {meant}"):
         parse_measure(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "completed"),
+    [
+        ("ndcg_cut", "ndcg_cut_20"),
+        ("P", "P_20"),
+        ("recall", "recall_20"),
+        ("map_cut", "map_cut_20"),
+        ("success", "success_20"),
+    ],
+)
+def test_a_measure_that_lacks_its_cut_off_is_refused_with_one(name: str, completed: str) -> None:
+    with pytest.raises(
+        ConfigError, match=f"'{name}' is not a measure; it needs a cut-off, such as {completed} "
+    ):
+        parse_measure(name)
+
+
+def test_what_a_message_names_is_a_measure() -> None:
+    """For names of trec_eval and of ir_measures, with cut-offs of either notation."""
+    cuts = ("", "_7", "@7", "@x", "_7_7", "@7@7", "@0", "(rel=0)")
+    names = [*TREC_EVAL.values(), *TREC_EVAL, "ndcg_cut", "map_cut", "recall", "success", "R", "Success"]
+    for name in (f"{base}{cut}" for base in names for cut in cuts):
+        message = ""
+        try:
+            parse_measure(name)
+        except ConfigError as error:
+            message = str(error)
+        said = re.search(r"(?:did you mean|such as) (.+?)\?? allowed are", message)
+        for meant in said[1].split(" or ") if said else []:
+            assert parse_measure(meant), message
 
 
 @pytest.mark.parametrize(
@@ -185,7 +244,8 @@ def test_definitions_say_what_is_computed() -> None:
     )
     assert definition("AP(rel=2)").endswith("relevant is a grade of 2 or more")
     for name in DEFINITIONS:
-        assert "{" not in definition(f"{name}@5")
+        cutoff = "" if name in ("Rprec", "Bpref") else "@5"
+        assert "{" not in definition(f"{name}{cutoff}")
 
 
 def test_many_negative_grades_do_no_harm() -> None:

@@ -24,7 +24,9 @@ def test_what_evaluation_writes_is_read(tmp_path: Path) -> None:
     run = {"dataset": "n", "candidates": "1", "model": "1", "regime": "first-stage", "seed": 0}
     evaluate(
         [{**run, "paths": [tmp_path / "run"]}],
-        {"n": {"qrels": tmp_path / "qrels", "measures": ["RR"]}},
+        tmp_path / "qrels",
+        None,
+        ["RR"],
         tmp_path / "queries.parquet",
         tmp_path / "means.csv",
     )
@@ -42,5 +44,5 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="columns are a, b"):
         read_scores(tmp_path / "other.csv")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="there is no such file"):
         read_scores(tmp_path / "absent.csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from irpretrain.evaluation.significance import (
     paired_t_test,
     randomisation_test,
     student_interval,
+    wilson_interval,
     wins_ties_losses,
 )
 from irpretrain.report.comparisons import interval
@@ -239,3 +241,39 @@ def test_values_that_are_no_numbers_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         holm([0.5, 1.5])
     assert holm(iter([0.01, 0.5])) == holm([0.01, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"resamples": 0}, "resamples: one or more are needed, not 0"),
+        ({"confidence": 95}, "confidence: a number between 0 and 1 is needed, not 95"),
+        ({"values": []}, r"values: one or more are needed, not \[\]"),
+    ],
+)
+def test_an_interval_of_nothing_is_refused(changed: dict[str, Any], message: str) -> None:
+    given = {"values": [1, 2, 3], "resamples": 10, "confidence": 0.95, "seed": 1}
+    with pytest.raises(ValueError, match=message):
+        bootstrap_interval(**{**given, **changed})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: student_interval([[1, 2], [3, 4]], 0.95), "values: a list of numbers is needed"),
+        (lambda: student_interval([1, 2], 95), "confidence: a number between 0 and 1 is needed, not 95"),
+        (lambda: wilson_interval(5, 3), "successes: a number from 0 to 3 is needed, not 5"),
+        (lambda: wilson_interval(1, 3, 95), "confidence: a number between 0 and 1 is needed, not 95"),
+        (lambda: bootstrap_interval([[[1, 2]]], 10, 0.95, 1), r"values: \[queries\] or \[seeds, queries\]"),
+        (lambda: holm(0.5), "p-values: a list of numbers is needed, not 0.5"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("permutations", [0, -1])
+def test_a_test_without_permutations_is_refused(permutations: int) -> None:
+    with pytest.raises(ValueError, match=f"permutations: one or more are needed, not {permutations}"):
+        randomisation_test([1, 2], [2, 4], permutations, seed=1)

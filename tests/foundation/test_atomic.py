@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain import atomic
-from irpretrain.atomic import atomic_directory, atomic_file, write_text
+from irpretrain.atomic import atomic_directory, atomic_file, working_directory, write_text
 from patience import PATIENCE
 
 HOST = socket.gethostname()
@@ -38,6 +38,12 @@ def fail_directory(target: Path, error: BaseException) -> None:
         raise error
 
 
+def fail_at_work(target: Path, error: BaseException) -> None:
+    with working_directory(target, "input") as folder:
+        (folder / "documents").write_text("half")
+        raise error
+
+
 def write_weights(target: Path, text: str) -> None:
     with atomic_directory(target) as temporary:
         (temporary / "weights").write_text(text)
@@ -49,6 +55,24 @@ def dead_process() -> int:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     return child.pid
+
+
+def test_a_working_directory_is_this_process_s_alone_and_goes(tmp_path, dead_process):
+    """A job whose workflow was killed may live on beside the same job of the resumed one."""
+    dead, alive = (
+        tmp_path / f".index.input.{HOST}.{number}.partial" for number in (dead_process, os.getppid())
+    )
+    for folder in (dead, alive):
+        folder.mkdir()
+    with working_directory(tmp_path / "index", "input") as own, atomic_directory(tmp_path / "index") as index:
+        assert not list(own.iterdir())
+        (own / "documents").write_text("a")
+        (index / "segments").write_text("b")
+        assert names(tmp_path) == sorted([alive.name, own.name, index.name])
+    assert names(tmp_path) == [alive.name, "index"]
+    with pytest.raises(KeyboardInterrupt):
+        fail_at_work(tmp_path / "index", KeyboardInterrupt())
+    assert names(tmp_path) == [alive.name, "index"]
 
 
 def test_a_file_appears_at_the_end_with_its_folders(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from irpretrain import contracts_reference as module
 from irpretrain.contracts import CONTRACTS, Column, Contract
 from irpretrain.contracts_reference import contracts_reference
-from irpretrain.generated_pages import write_or_check
+from irpretrain.generated_pages import literal, write_or_check
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +30,7 @@ def test_every_column_is_described_or_named():
     for contract in CONTRACTS:
         for column in contract.columns:
             assert f"`{column.name}`" in sections[contract.name]
-            end = f"): {column.meaning.replace('<', chr(92) + '<')}"
+            end = f"): {literal(column.meaning)}"
             assert any(line.startswith(f"- `{column.name}` (") and line.endswith(end) for line in described)
 
 
@@ -44,10 +44,14 @@ def test_a_contract_in_words(monkeypatch):
     monkeypatch.setattr(module, "CONTRACTS", tables)
     assert contracts_reference().split("## tiny\n")[1] == (
         "\nA tiny table.\n\n"
-        "- `spans` (list of record of `start`: int32, `end`: int32, word pieces): tokens a|b \\<n>\n"
+        "- `spans` (list of record of `start`: int32, `end`: int32, word pieces): tokens a|b &lt;n>\n"
         "- `text` (string): words\n"
         "\n## next\n\nAnother.\n\n- As in [tiny](#tiny): `text`\n"
     )
+
+
+def test_asterisks_and_angle_brackets_are_shown_as_they_are():
+    assert literal("FT/*/FT*: `*` is <any>, **/ `**`") == r"FT/\*/FT\*: `*` is &lt;any>, \*\*/ `**`"
 
 
 def test_writing_then_checking_agrees_and_a_change_is_noticed(tmp_path, capsys):

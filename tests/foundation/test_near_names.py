@@ -9,7 +9,7 @@ from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.registry import format_module
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
-from irpretrain.near_names import instead_of, nearest
+from irpretrain.near_names import did_you_mean, instead_of, nearest
 from irpretrain.objectives.registry import read_options
 from irpretrain.resources import resources_directory
 
@@ -59,6 +59,23 @@ def test_the_catalogue_s_names_count_as_near(section, name, near):
     assert (
         fault
         == f"experiments.r.dataset: {name!r} is not in {section}; did you mean {near}, from the catalogue?"
+    )
+
+
+def test_a_first_stage_of_other_data_sets_says_of_which():
+    [fault] = unknown_names("experiments.r.candidates", ["ance"], ["bm25", "ql"], "first_stages")
+    assert fault == (
+        "experiments.r.candidates: the catalogue has runs of 'ance' for msmarco-doc, msmarco-train, trec-dl-2019 "
+        "alone; first_stages has bm25, ql"
+    )
+
+
+def test_a_pattern_is_never_meant_nor_a_path_that_only_shares_its_folder():
+    target = "results/models/pretrained/prop/seed-x"
+    assert did_you_mean(target, ["results/models/pretrained/{model,[a-z]+}/seed-{seed,\\d+}"]) == ""
+    assert did_you_mean("results/pretrained/prop/seed-1/", ["results/verdicts/prop.csv"]) == ""
+    assert (
+        did_you_mean("results/datasets.mdd", ["results/datasets.md"]) == "did you mean results/datasets.md?"
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import irpretrain
 from irpretrain import Collection, CrossEncoder, pretrain
 from irpretrain.command import main, parser
 from tiny_models import write_bert
@@ -74,6 +77,30 @@ def test_groups_are_those_of_the_library(documents: Path, tmp_path: Path, tiny_e
     assert [group["queries"] for group in read_lines(output)] == [group.queries for group in expected]
 
 
+def test_options_of_a_format(documents: Path, tmp_path: Path) -> None:
+    write_lines(documents, [{"key": "a", "abstract": "apple pie"}, {"key": "b", "abstract": "pear pie"}])
+    fields = ("--option", "id_field=key", "--option", "body_fields=[abstract]")
+    output = tmp_path / "groups.jsonl"
+    assert run("groups", "rop", documents, output, *fields, "--set", "minimum_count=1") == 0
+    assert {group["documents"][0] for group in read_lines(output)} == {"apple pie", "pear pie"}
+
+
+def test_sections_are_set_for_groups(documents: Path, tmp_path: Path) -> None:
+    output = tmp_path / "groups.jsonl"
+    counts = ("--set", "pseudo_queries.minimum_count=1", "--set", "pseudo_queries.temperature=1")
+    axioms = ("--set", "agreement=strict", "--set", "axioms=[RANK]")
+    assert run("groups", "ares", documents, output, *counts, *axioms, *VECTORS) == 0
+    assert read_lines(output)
+
+
+def test_an_output_is_gzip_where_its_name_says_so(documents: Path, tmp_path: Path) -> None:
+    output = tmp_path / "groups.jsonl.gz"
+    assert run("groups", "rop", documents, output, "--set", "minimum_count=1") == 0
+    with gzip.open(output, "rt") as handle:
+        assert [*map(json.loads, handle)]
+    assert output.read_bytes()[4:8] == bytes(4), "no time, or the bytes of two runs would differ"
+
+
 def test_pairs_are_scored(tmp_path: Path) -> None:
     model = write_bert(tmp_path / "model", labels=1)
     pairs = [{"id": n, "query": "word01", "document": text} for n, text in enumerate(BODIES.values())]
@@ -86,6 +113,16 @@ def test_pairs_are_scored(tmp_path: Path) -> None:
         [("word01", t) for t in BODIES.values()]
     )
     assert [pair["score"] for pair in scored] == pytest.approx(expected.tolist(), abs=1e-6)
+
+
+def test_half_a_character_is_written_as_it_was_given(tmp_path: Path, documents: Path) -> None:
+    model = write_bert(tmp_path / "model", labels=1)
+    pair = {"query": "\ud800 word02", "document": "word01", "document_id": "d0"}
+    pairs, output = write_lines(tmp_path / "pairs.jsonl", [pair]), tmp_path / "out"
+    assert run("score", model, pairs, output, "--set", "max_length=32", "--set", "query_length=8") == 0
+    [scored] = read_lines(output)
+    assert scored.items() >= pair.items()
+    assert run("axioms", documents, pairs, output, *VECTORS) == 0
 
 
 def test_words_are_weighted(documents: Path, tmp_path: Path, tiny_encoder: Path) -> None:
@@ -133,18 +170,58 @@ def test_axioms_are_written_as_csv(documents: Path, tmp_path: Path) -> None:
     [
         ("groups plum DOCUMENTS OUT", "ERROR: plum.type: 'plum' is unknown; allowed are"),
         ("groups rop missing.jsonl OUT", "ERROR: missing.jsonl: there is no such file or folder"),
-        ("groups srr DOCUMENTS OUT", "ERROR: objective srr: cuts documents by the word pieces of an encoder"),
+        (
+            "groups srr DOCUMENTS OUT",
+            "cuts documents by the word pieces of an encoder; name one: --encoder DIR",
+        ),
+        (
+            "groups rop DOCUMENTS OUT --preset released",
+            "name one: --encoder DIR, or switch it off: --set short_document_pieces=0",
+        ),
+        (
+            "groups rop TABLE OUT --format tsv",
+            "Name the columns: --option id_field=NAME --option 'body_fields=",
+        ),
+        (
+            "groups rop DOCUMENTS OUT --option plum=1",
+            "1 fault in the options\n  - options: format jsonl: plum:",
+        ),
+        ("axioms DOCUMENTS PAIRS OUT --set seeed=1", "1 fault in the options\n  - seeed: unknown key"),
         ("groups rop DOCUMENTS OUT --set plum=1", "plum: unknown key"),
         ("groups rop DOCUMENTS OUT --set plum", "ERROR: --set plum: write KEY=VALUE"),
-        ("groups rop DOCUMENTS OUT", "ERROR: "),  # no word occurs 50 times
-        ("groups rop DOCUMENTS /proc/nowhere/out --set minimum_count=1", "ERROR: "),
+        (
+            "parse-dump DOCUMENTS OUT --set wiki=2024-13-45",
+            "ERROR: --set wiki=2024-13-45: '2024-13-45' cannot be read as a value",
+        ),
+        (f"groups rop DOCUMENTS OUT --set plum={'[' * 5000}", "[[' cannot be read as a value"),
+        ("groups rop DOCUMENTS OUT", "Lower it (--set minimum_count=NUMBER)"),  # no word occurs 50 times
+        (
+            "groups rop DOCUMENTS /proc/nowhere/out",
+            "ERROR: /proc/nowhere/out: nothing can be created in /proc: ",
+        ),
+        ("groups rop DOCUMENTS /proc/x.jsonl", "ERROR: /proc/x.jsonl: nothing can be created in /proc: "),
         ("groups rop BROKEN OUT", "BROKEN:1"),
-        ("axioms DOCUMENTS PAIRS OUT", "ERROR: pair 0: the collection has no document 'd9'"),
+        ("axioms DOCUMENTS PAIRS OUT", "ERROR: PAIRS:1: there is no document 'd9'\n"),
+        (
+            "axioms DOCUMENTS NONE OUT",
+            "lower it (--set word_vectors.minimum_count=NUMBER); axioms also takes a file of vectors, --vectors FILE",
+        ),
+        ("axioms DOCUMENTS NONE OUT --set word_vectors.files=v.txt", "collections; give --vectors FILE\n"),
+        (
+            "groups ares DOCUMENTS OUT --set agreement=strict",
+            "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
+        ),
+        (
+            "groups rop PIPE OUT",
+            "ERROR: PIPE: this is a pipe or a device, which cannot be read twice\n  Write ",
+        ),
+        ("score missing PIPE OUT", "ERROR: PIPE: this is a pipe or a device, which cannot be read twice\n"),
+        ("groups rop DOCUMENTS -", "ERROR: -: commands read and write files alone\n  Name a file."),
         ("axioms DOCUMENTS BROKEN OUT", "BROKEN:1"),
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
         ("weigh missing DOCUMENTS OUT", "ERROR: missing: "),
         ("parse-dump BROKEN OUT", "ERROR: BROKEN"),
-        ("export DOCUMENTS OUT", "ERROR: DOCUMENTS: is no model with a record of its training beside it"),
+        ("export DOCUMENTS OUT", "ERROR: DOCUMENTS: this is a file, not a folder"),
     ],
 )
 def test_bad_input_is_one_message(
@@ -158,6 +235,9 @@ def test_bad_input_is_one_message(
     monkeypatch.chdir(tmp_path)
     documents.rename("DOCUMENTS")
     Path("BROKEN").write_text("{\n")
+    Path("TABLE").write_text("a\tapple pie\nb\tpear pie\n")
+    Path("NONE").write_text("")
+    os.mkfifo("PIPE")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
     before = set(tmp_path.iterdir())
     assert run(*arguments.split()) == 2
@@ -176,6 +256,41 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture) -> 
     assert "--set KEY=VALUE" in capsys.readouterr().out
 
 
+def test_the_version(capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit) as raised:
+        run("--version")
+    assert raised.value.code == 0
+    assert capsys.readouterr().out == f"irpretrain {irpretrain.__version__}\n"
+
+
+WAITING = """
+import sys, time
+from irpretrain import Collection, command
+
+def wait(options):
+    documents = Collection(["pie"])
+    print("ready", flush=True)
+    time.sleep(600)
+
+command.make_groups = wait
+sys.exit(command.main(["groups", "rop", "documents.jsonl", "groups.jsonl"]))
+"""
+
+
+def test_a_terminated_command_leaves_nothing(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", WAITING]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        assert list(tmp_path.glob("irpretrain-*"))
+        process.terminate()
+        _, shown = process.communicate()
+    assert (process.returncode, shown) == (143, "")
+    assert not list(tmp_path.iterdir())
+
+
 WITHOUT_TORCH = """
 import sys
 sys.modules["torch"] = None
@@ -191,7 +306,5 @@ def test_models_alone_need_their_extra(documents: Path, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (tmp_path / "groups.jsonl").exists()
     assert done.returncode == 2
-    message = (
-        "ERROR: This needs the package torch, which is not installed.\n  pip install 'irpretrain[train]'\n"
-    )
+    message = "ERROR: This needs the package torch, which is not installed.\n  In the clone: pip install '.[train]'\n"
     assert done.stderr.endswith(message)

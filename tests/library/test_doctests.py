@@ -8,36 +8,54 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from library_page import lay_models
 
 import irpretrain
 from irpretrain.evaluation import significance
-from tiny_models import write_bert, write_encoder
+from tiny_models import write_bert
 
-MODULES = ("collection", "documents", "models", "options")
+MODULES = (
+    "axioms.predictor",
+    "evaluation.scores",
+    "evaluation.significance",
+    "library.collection",
+    "library.documents",
+    "library.export",
+    "library.models",
+    "library.options",
+    "wikipedia.tree",
+)
 
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Directories of tiny models, by the names that the examples give them."""
-    from irpretrain.models.term_weight_regressor import TermWeightRegressor
-
-    folder: Path = tmp_path_factory.mktemp("models")
-    encoder = write_encoder(folder / "encoder")
-    TermWeightRegressor.from_encoder(encoder).save(folder / "weigher")
+    folder: Path = tmp_path_factory.mktemp("places")
+    lay_models(folder)
     return {
-        "encoder_directory": encoder,
+        "encoder_directory": folder / "models/encoder",
         "model_directory": write_bert(folder / "model", labels=1),
-        "weigher_directory": folder / "weigher",
+        "predictor_directory": folder / "models/predictor",
+        "weigher_directory": folder / "models/deepct",
         "output_directory": folder / "output",
+        "export_directory": folder / "export",
     }
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings(name: str, places: dict[str, Any]) -> None:
-    module = importlib.import_module(f"irpretrain.library.{name}")
+    module = importlib.import_module(f"irpretrain.{name}")
     results = doctest.testmod(module, extraglobs=places, optionflags=doctest.ELLIPSIS)
     assert results.attempted
     assert results.failed == 0
+
+
+def test_every_name_has_an_example() -> None:
+    assert all(">>> " in (getattr(irpretrain, name).__doc__ or "") for name in irpretrain.__all__)
+    modules = {
+        getattr(irpretrain, name).__module__.removeprefix("irpretrain.") for name in irpretrain.__all__
+    }
+    assert modules == set(MODULES)
 
 
 def test_every_name_is_there() -> None:

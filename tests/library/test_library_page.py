@@ -29,6 +29,16 @@ def test_the_blocks_run(
     assert "('Pear', 'Use', 'Wine')" in capsys.readouterr().out
 
 
+def test_an_example_says_which_models_it_needs() -> None:
+    sections = PAGE.read_text(encoding="utf-8").split("\n## ")
+    for section in sections:
+        code = "".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
+        assert ("This example needs" in section) == ('"models/' in code)
+        assert ("needs the extra `train`" in section) == bool(
+            re.search("CrossEncoder|TermWeigher|pretrain\\(", code)
+        )
+
+
 def test_the_readme_s_example_runs(capsys: pytest.CaptureFixture) -> None:
     [example] = re.findall(r"```python\n(.*?)```", (PAGE.parents[1] / "README.md").read_text(), re.DOTALL)
     exec(example, {})

@@ -12,9 +12,20 @@ from typing import Any
 import huggingface_hub.constants
 import pytest
 
-from irpretrain import Collection, CrossEncoder, Options, TermWeigher, export, parse_wikitext, pretrain
+from irpretrain import (
+    Collection,
+    CrossEncoder,
+    Options,
+    TermWeigher,
+    export,
+    load_predictor,
+    parse_wikitext,
+    pretrain,
+    read_scores,
+)
 from irpretrain.command import main
-from irpretrain.errors import ConfigError, InputError, SetupError
+from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
+from irpretrain.library.given import naming
 
 COMMIT = "1" * 40
 
@@ -34,19 +45,57 @@ def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    "load",
+    [load_predictor, lambda name: export(name, "out"), lambda name: ares_groups(name), read_scores],
+    ids=["predictor", "export", "ares", "scores"],
+)
+def test_what_is_not_there_is_said_to_be_missing(load: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"/nope: there is no such (folder|file)\n  Name ") as raised:
+        load(tmp_path / "nope")
+    assert "Delete" not in str(raised.value)
+    with pytest.raises(InputError) as raised:
+        load(tmp_path)
+    assert "Delete" not in str(raised.value)
+
+
+def ares_groups(predictor: Path) -> Any:
+    options = Options(word_vectors={"minimum_count": 1, "dimensions": 4}, pseudo_queries={"minimum_count": 1})
+    return Collection(["a pie of pears"], options).groups("ares", predictor=str(predictor))
+
+
 @pytest.mark.parametrize("load", [CrossEncoder, TermWeigher, lambda name: Collection(["a"], encoder=name)])
 def test_a_model_that_is_not_there_is_refused_with_the_command(load: Any, no_network: Path) -> None:
     with pytest.raises(InputError, match=r"there is no such folder\n.*\n.*`hf download me/model --include"):
         load("me/model")
     with pytest.raises(InputError, match="nope: there is no such folder"):
         load("nope")
+    with pytest.raises(InputError, match="If it names a model of Hugging Face's hub: `hf download mdoels/a "):
+        load("mdoels/a")
+
+
+@pytest.mark.parametrize("load", [CrossEncoder, TermWeigher, lambda name: Collection(["a"], encoder=name)])
+def test_a_model_of_the_cache_that_lacks_files_is_refused_with_the_command(
+    load: Any, no_network: Path, tiny_encoder: Path
+) -> None:
+    snapshot = lay_in_cache(no_network, tiny_encoder)
+    (snapshot / "model.safetensors").unlink()
+    message = r"me/enc: there is no \*\.safetensors in .*\n  `hf download me/enc --include"
+    with pytest.raises(InputError, match=message):
+        load("me/enc")
+
+
+def lay_in_cache(folder: Path, encoder: Path) -> Path:
+    """Return the folder of an encoder in the hub's cache, where its name is me/enc."""
+    cache = folder / "cache/models--me--enc"
+    shutil.copytree(encoder, cache / "snapshots" / COMMIT)
+    (cache / "refs").mkdir()
+    (cache / "refs/main").write_text(COMMIT)
+    return cache / "snapshots" / COMMIT
 
 
 def test_the_card_names_the_encoder_of_the_cache(no_network: Path, tiny_encoder: Path) -> None:
-    cache = no_network / "cache/models--me--enc"
-    shutil.copytree(tiny_encoder, cache / "snapshots" / COMMIT)
-    (cache / "refs").mkdir()
-    (cache / "refs/main").write_text(COMMIT)
+    lay_in_cache(no_network, tiny_encoder)
     texts = ["word01 word02 word03 ab cd", "word01 ef gh", "word05 word06 word07 word01"]
     groups = Collection(texts, encoder="me/enc").groups("rop", minimum_count=1)
     pretrain(groups, "prop", steps=1, batch_groups=2, max_length=32, query_length=8)
@@ -74,9 +123,10 @@ def test_categories_of_a_language_are_not_shown(language: str, category: str) ->
     assert (page.body, len(page.links)) == ("Text.", 0)
 
 
-def test_a_language_without_wikipedia_is_refused() -> None:
-    with pytest.raises(ConfigError, match="language: no Wikipedia is known in 'plum'"):
-        parse_wikitext("Text.", language="plum")
+@pytest.mark.parametrize("language", ["plum", None])
+def test_a_language_without_wikipedia_is_refused(language: Any) -> None:
+    with pytest.raises(ConfigError, match=f"language: no Wikipedia is known in {language!r}"):
+        parse_wikitext("Text.", language=language)
 
 
 def test_a_reranker_is_no_weigher(tmp_path: Path) -> None:
@@ -124,7 +174,8 @@ def test_the_parser_that_is_not_installed_is_named(
     assert main(arguments) == 2
     shown = capfd.readouterr().err
     assert (
-        "the package mwparserfromhell, which is not installed.\n  pip install 'irpretrain[workflow]'" in shown
+        "the package mwparserfromhell, which is not installed.\n  In the clone: pip install '.[mwparserfromhell]'\n"
+        in shown
     )
     assert "Traceback" not in shown
 
@@ -143,6 +194,80 @@ def test_faults_name_what_was_given(tmp_path: Path) -> None:
         with pytest.raises(InputError) as raised:
             compute()
         assert str(raised.value).startswith(f"{file}: no word outside the stop list occurs")
+
+
+def test_two_documents_of_a_file_share_no_identifier(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_text('{"id": "a", "text": "pie"}\n{"id": "a", "text": "pear"}\n')
+    with pytest.raises(InputError) as raised:
+        Collection.read(file)
+    places = f"in {file} (record 1) and in {file} (record 2)"
+    assert str(raised.value).startswith(f"{file}: document id 'a' occurs 2 times: {places}\n")
+
+
+def test_an_objective_without_a_group_is_named(tiny_encoder: Path, tmp_path: Path) -> None:
+    collection = Collection(["one two three four five"], encoder=tiny_encoder)
+    groups = [collection.groups("rop", minimum_count=1), collection.groups("ict")]
+    message = r"^groups: objective ict made no group; documents skipped: 1 × [a-z ]+; leave it out$"
+    with pytest.raises(ConfigError, match=message):
+        pretrain(groups, tmp_path / "model", steps=1, batch_groups=1)
+
+
+@pytest.mark.parametrize("error", [InputError, IntegrityError])
+def test_messages_name_no_temporary_file(error: Any) -> None:
+    names = {Path("/tmp/x/encoder"): "me/enc", Path("/tmp/x"): "d.jsonl"}
+    with pytest.raises(error) as raised, naming(names):
+        raise error("/tmp/x/a.parquet", "differs from /tmp/x/encoder/config.json", 3, "Delete it.")
+    assert str(raised.value).startswith("d.jsonl:3: differs from me/enc\n")
+    assert ("Delete" in str(raised.value)) == (error is InputError)
+    with pytest.raises(ConfigError, match=r"^me/enc has 2 layers$"), naming(names):
+        raise ConfigError("/tmp/x/encoder has 2 layers")
+    with pytest.raises(InputError, match=r"^/data/a: Delete"), naming(names):
+        raise error("/data/a", "Delete")
+
+
+def test_progress_names_no_temporary_folder(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_text('{"id": "a", "text": "pie"}\n{"id": "b", "text": " "}\n')
+    collection = Collection.read(file)
+    collection.ranks([("pie", "a")])
+    collection.pseudo_queries(minimum_count=1, per_document=2)
+    shown = capsys.readouterr().err
+    assert "left out: 1 × empty document" in shown
+    assert "irpretrain-" not in shown
+    assert "shard" not in shown
+
+
+def test_a_record_without_options_is_named(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model.meta.json").write_text('{"stage": "pretrain"}')
+    with pytest.raises(InputError, match=r"model\.meta\.json: this is no record of a training: 'options'"):
+        export(tmp_path / "model", tmp_path / "out")
+
+
+@pytest.mark.parametrize("groups", [[], [5], ["rop"]], ids=["none", "number", "text"])
+def test_what_is_no_groups_is_refused(groups: Any) -> None:
+    with pytest.raises(ConfigError, match=r"groups: give what Collection\.groups returns, not \["):
+        pretrain(groups, "model", steps=1, batch_groups=1)
+
+
+def test_a_dictionary_is_no_options() -> None:
+    given: Any = {"preset": "paper"}
+    with pytest.raises(ConfigError, match=r"options: write Options\(preset=.*, not \{'preset': 'paper'\}"):
+        Collection(["a"], given)
+
+
+def test_a_wikitext_is_a_text() -> None:
+    nothing: Any = None
+    with pytest.raises(ConfigError, match="wikitext: a text is needed, not None"):
+        parse_wikitext(nothing)
+
+
+def test_files_of_the_workflow_have_no_use_here() -> None:
+    with pytest.raises(
+        ConfigError, match=r"word_vectors\.files: .*; give Collection\(\.\.\., vectors=FILE\)"
+    ):
+        Options(word_vectors={"files": {"documents": "vec.txt"}})
 
 
 def test_options_have_one_message() -> None:
@@ -172,7 +297,9 @@ def test_malformed_records_are_left_out_where_it_is_said(
     documents.write_text("\n".join([*lines, "{", ""]))
     arguments = ("groups", "rop", documents, output, "--set", "minimum_count=1")
     assert run(*arguments) == 2
-    assert "set malformed: {skip: 0.4} to leave such records out" in capsys.readouterr().err
+    assert "or add --set 'malformed={skip: 0.4}' to leave such records out" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"or set malformed: \{skip: 0\.4\} to leave such records out"):
+        Collection.read(documents)
     assert run(*arguments, "--set", "malformed={skip: 0.4}") == 0
     shown = capsys.readouterr().err
     assert "1 malformed records of 3 are left out" in shown

@@ -52,6 +52,17 @@ def test_an_earlier_export_and_an_empty_folder_are_replaced(folder: Path) -> Non
     assert "# again" in (folder / "m/README.md").read_text()
 
 
+def test_a_slash_at_the_end_of_a_name_changes_nothing(folder: Path, tiny_encoder: Path) -> None:
+    groups = Collection(BODIES, encoder=tiny_encoder).groups("rop", minimum_count=1)
+    pretrain(groups, "other/", **TRAINING)
+    beside = {path.name for path in folder.glob("other*")}
+    assert beside == {"other", "other.meta.json", "other.metrics.jsonl", "other.probe.csv"}
+    assert not [path.name for path in (folder / "other").iterdir() if path.name.startswith(".")]
+    pretrain(groups, "other/", **TRAINING)
+    export("other/", "m/")
+    assert "Held-out groups" in (folder / "m/README.md").read_text()
+
+
 @pytest.mark.parametrize("output", ["prop", "./prop", "link", "prop/copy", "."])
 def test_an_export_spares_its_model(output: str, folder: Path) -> None:
     (folder / "link").symlink_to("prop")

@@ -217,7 +217,7 @@ def test_predictor_is_applied_as_when_pairs_are_labelled(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ([{"text": "a"}], "document 0: 'text' is unknown; known are body, disambiguation, document_id"),
+        ([{"txt": "a"}], "document 0: 'txt' is unknown; known are _id, body, content, contents, dis"),
         ([("a", "x"), ("a", "y")], "document 1: the identifier 'a' occurs twice"),
     ],
     ids=["unknown key", "twice"],
@@ -231,6 +231,10 @@ def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:
     collection = Collection(["a b c"])
     with pytest.raises(ConfigError, match="objective srr: cuts documents by the word pieces of an encoder"):
         collection.groups("srr")
+    released = Collection(["a b c"], Options(preset="released"))
+    with pytest.raises(ConfigError, match=r"^objective rop: short_document_pieces counts the word pieces"):
+        released.word_sets(minimum_count=1)
+    assert len(released.word_sets(minimum_count=1, short_document_pieces=0))
     with pytest.raises(ConfigError, match="their collection has no encoder"):
         pretrain(collection.groups("rop", minimum_count=1), tmp_path / "model", steps=1, batch_groups=1)
     assert list(tmp_path.iterdir()) == []

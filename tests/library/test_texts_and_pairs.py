@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irpretrain import Collection, CrossEncoder, Options, TermWeigher
+from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext
 from irpretrain.errors import ConfigError
 from tiny_models import write_bert
 
@@ -60,6 +61,13 @@ def test_a_model_takes_iterators(model: CrossEncoder, weigher: TermWeigher) -> N
     assert model.score([]).shape == (0,)
 
 
+def test_a_query_of_unknown_words_has_no_likelihood(collection: Collection) -> None:
+    pairs = [("apple", "d0"), ("apple zebra", "d0"), ("zebra", "d0"), ("", "d0")]
+    first, second, *others = collection.log_likelihoods(pairs, minimum_count=1)
+    assert first == second < 0
+    assert np.isnan(others).all()
+
+
 @pytest.mark.parametrize("name", COMPUTATIONS)
 @pytest.mark.parametrize(
     ("pairs", "message"),
@@ -83,6 +91,23 @@ def test_models_refuse_missing_texts(model: CrossEncoder, weigher: TermWeigher) 
         weigher.weigh(["ab", None])
     with pytest.raises(ConfigError, match="texts: several are needed, not 'pie'"):
         weigher.weigh("pie")
+
+
+HALF = "\ud800 apple"
+"""Half of a character, as JSON can hold it."""
+
+
+def test_half_a_character_is_cleaned_everywhere(
+    collection: Collection, model: CrossEncoder, weigher: TermWeigher
+) -> None:
+    whole = HALF.replace("\ud800", "\ufffd")
+    for compute in COMPUTATIONS.values():
+        np.testing.assert_array_equal(
+            compute(collection, [(HALF, "d0")]), compute(collection, [(whole, "d0")])
+        )
+    np.testing.assert_array_equal(model.score([(HALF, HALF)]), model.score([(whole, whole)]))
+    assert weigher.weigh([HALF]) == weigher.weigh([whole])
+    assert parse_wikitext(HALF).body == whole
 
 
 def test_pyterrier_refuses_missing_texts(model: CrossEncoder, tmp_path: Path) -> None:
@@ -113,6 +138,14 @@ def test_missing_values_of_pandas_are_no_text() -> None:
     assert Collection(frame.to_dict("records")).texts() == {"1": "one. a", "2": "b"}
 
 
+def test_dictionaries_have_the_names_of_jsonl_files(tmp_path: Path) -> None:
+    documents = [{"id": 7, "title": "Pie", "text": "of apples"}, {"docno": "x", "contents": "pears"}]
+    file = tmp_path / "d.jsonl"
+    file.write_text("".join(f"{json.dumps(document)}\n" for document in documents))
+    expected = {"7": "Pie. of apples", "x": "pears"}
+    assert Collection(documents).texts() == Collection.read(file).texts() == expected
+
+
 def test_a_mapping_holds_texts_by_identifier() -> None:
     collection = Collection(BODIES)
     assert collection.texts() == BODIES
@@ -124,17 +157,62 @@ def test_a_mapping_holds_texts_by_identifier() -> None:
     [
         ("pie", "documents: several are needed, not 'pie'"),
         ({"document_id": "x", "body": "pie"}, "documents: this is one document; put it into a list"),
+        ({"id": "x", "text": "pie"}, "documents: this is one document; put it into a list"),
+        ([{"id": "x", "docno": "y", "text": "pie"}], "document 0: 'id' and 'docno' mean the same; give one"),
         (Path("pie.jsonl"), "documents: several are needed, not .*Collection.read reads files"),
         ([("a", "b", "c")], "document 0: a text, an identifier and a text, or a mapping is needed"),
         ([7], "document 0: a text, an identifier and a text, or a mapping is needed, not 7"),
         ([("a", None)], "document 0: body: a text is needed, not None"),
         ([{"document_id": "a"}], "document 0: body is missing"),
     ],
-    ids=["text", "one document", "path", "triple", "number", "none", "no body"],
+    ids=["text", "one document", "one of JSONL", "two names", "path", "triple", "number", "none", "no body"],
 )
 def test_documents_that_are_none(documents: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Collection(documents)
+
+
+LINK = {"target": "Fruit", "fragment": "", "start": 0, "end": 5, "section": 0}
+SECTION = {"level": 0, "heading": "", "start": 0, "end": 9, "role": ""}
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"links": 7}, "links: several are needed, not 7"),
+        ({"links": ["Fruit"]}, "links: a mapping is needed, not 'Fruit'"),
+        ({"links": [{**LINK, "start": "two"}]}, r"links: number 0 \(from 0\): .*two"),
+        ({"links": [{"target": "Fruit"}]}, "fragment is missing"),
+        (
+            {"links": [LINK, {**LINK, "end": 10}]},
+            r"links: number 1 \(from 0\) is from character 0 to 10, but .* 9",
+        ),
+        ({"links": [{**LINK, "end": 0}]}, "from character 0 to 0"),
+        ({"links": [{**LINK, "section": 1}]}, "in section 1"),
+        (
+            {"links": [{**LINK, "section": -1}], "sections": [SECTION]},
+            "in section -1, but the document has 1",
+        ),
+        ({"sections": [None]}, "sections: a mapping is needed, not None"),
+        ({"sections": [{**SECTION, "start": -1}]}, "sections: .* from character -1 to 9"),
+        ({"sections": [{**SECTION, "level": 1 << 40}]}, "sections: number 0"),
+    ],
+)
+def test_sections_and_links_that_are_none(parts: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"document 0: .*{message}"):
+        Collection([{"body": "apple pie", **parts}])
+
+
+def test_sections_and_links_of_a_dictionary_are_taken() -> None:
+    empty = {"level": 2, "heading": "Use", "start": 9, "end": 9}
+    page = {"body": "apple pie", "sections": [SECTION, empty], "links": [LINK]}
+    assert len(Collection([page, {"body": "pear", "links": [{**LINK, "end": 4}]}])) == 2
+
+
+@pytest.mark.parametrize("depth", [0, -1, "two"])
+def test_ranks_down_to_no_depth_are_refused(depth: Any, collection: Collection) -> None:
+    with pytest.raises(ConfigError, match="depth: a whole number from 1 on is needed, not"):
+        collection.ranks([], depth)
 
 
 def test_a_frame_is_no_documents() -> None:

@@ -10,7 +10,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from irpretrain.models.arithmetic import HEAD_ALONE, TRAINED, EncoderSize, Work
+from irpretrain.models.arithmetic import HEAD_ALONE, TRAINED, EncoderSize, EncoderWork
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from tiny_models import VOCABULARY
@@ -21,7 +21,7 @@ LENGTHS = np.array([3, 12, 1])
 def test_by_hand() -> None:
     """Two layers of 4 units with 8 in between and 10 word pieces; sequences of 3 and 2, of which 2 and 1 are read."""
     size = EncoderSize(layers=2, hidden=4, intermediate=8, vocabulary=10)
-    work = Work(np.array([3, 2]), np.array([2, 1]), pooled=2, predicted=1, encoder=3, score=1, mlm=2)
+    work = EncoderWork(np.array([3, 2]), np.array([2, 1]), pooled=2, predicted=1, encoder=3, score=1, mlm=2)
     first = 5 * (4 * 16 + 2 * 32) + 2 * 4 * (9 + 4)  # 5 positions; attention of 3 on 3 and 2 on 2
     last = 5 * 2 * 16 + 3 * (2 * 16 + 2 * 32) + 2 * 4 * (2 * 3 + 1 * 2)  # keys, values of 5, the rest of 3
     score, mlm = 2 * (16 + 4), 16 + 40
@@ -33,7 +33,7 @@ def test_a_bert_base_token_is_six_times_its_parameters() -> None:
     size = EncoderSize(12, 768, 3072, 30522)
     lengths = np.array([512])
     expected = 6 * 12 * (4 * 768**2 + 2 * 768 * 3072) + 12 * 12 * 512 * 768
-    assert size.operations(Work(lengths, lengths)) == 512 * expected
+    assert size.operations(EncoderWork(lengths, lengths)) == 512 * expected
 
 
 def test_a_model_without_bert_has_no_size() -> None:
@@ -69,7 +69,7 @@ def test_a_step_of_a_cross_encoder_is_what_torch_counts(tiny_encoder: Path, kind
         (loss + (logits.square().sum() if predicts else 0.0)).backward()
 
     read = 1 + (masked.sum(1).numpy() if predicts else 0)
-    work = Work(
+    work = EncoderWork(
         LENGTHS,
         read * np.ones(3, np.int64),
         pooled=3,
@@ -89,5 +89,5 @@ def test_a_step_of_a_token_regression_is_what_torch_counts(tiny_encoder: Path) -
     mask = torch.from_numpy((np.arange(12)[None] < LENGTHS[:, None]).astype(np.int64))
     size = EncoderSize.of(model)
     assert size is not None
-    work = Work(LENGTHS, LENGTHS, weighed=int(LENGTHS.sum()))
+    work = EncoderWork(LENGTHS, LENGTHS, weighed=int(LENGTHS.sum()))
     assert size.operations(work) == counted(lambda: model(mask, mask)[mask.bool()].square().sum().backward())

@@ -21,7 +21,7 @@ from irpretrain.text.pair_tokenizer import PairTokenizer
 from irpretrain.text.store_tokens import write_token_store
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import Batch, BatchBuilder, Group, Span
+from irpretrain.training.batches import Batch, BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.masking import Masker
 from tiny_models import FAMILIES, write_family
 
@@ -57,7 +57,7 @@ def builders(encoders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 
 
 def batch_of(builder: BatchBuilder) -> Batch:
-    return builder.build([Group((query,), (Span(row),)) for row, query in enumerate(QUERIES)])
+    return builder.build([RankingGroup((query,), (StoreSpan(row),)) for row, query in enumerate(QUERIES)])
 
 
 def tensors(batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

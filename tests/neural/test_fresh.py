@@ -17,7 +17,7 @@ from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
 from irpretrain.provenance import sha256
 from irpretrain.text.word_documents import WordDocuments
-from irpretrain.training.batches import Group, Span
+from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.word_batches import WordBatchBuilder
 
 DOCUMENTS = {"d1": "The cat sat. The cat!", "d2": "a dog; THE dog", "d3": ""}
@@ -108,7 +108,9 @@ def test_documents_are_read_as_queries_are(make_corpus: Callable[..., Any]) -> N
     rows = documents.rows(DOCUMENTS)
     for row, text in zip(rows, DOCUMENTS.values(), strict=True):
         assert builder.document(int(row)).tolist() == known.encode(text)[:3].tolist()
-    groups = [Group(("the cat",), tuple(Span(int(row)) for row in some)) for some in (rows, rows[1:2])]
+    groups = [
+        RankingGroup(("the cat",), tuple(StoreSpan(int(row)) for row in some)) for some in (rows, rows[1:2])
+    ]
     assert builder.tokens(groups).tolist() == [builder.build([group]).tokens for group in groups]
     assert documents.lengths.tolist() == [5, 4, 0]
     assert documents.find(["d2", "none"]).tolist() == [1, -1]

@@ -328,7 +328,7 @@ def test_a_predictor_must_be_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"predictor": None}, "predictor: is missing; name one of predictors"),
+        ({"predictor": None}, "predictor: is missing; name a predictor"),
         (
             {"agreement": "strict", "predictor": "simple"},
             "predictor: simple has no use with agreement strict",

@@ -73,6 +73,18 @@ def test_words_are_drawn_by_the_softmax_of_their_weights(tmp_path: Path) -> None
         assert np.mean([word == "a" for word in drawn]) == pytest.approx(heights[0] / heights.sum(), abs=0.02)
 
 
+def test_a_low_temperature_draws_the_weightiest_words(tmp_path: Path) -> None:
+    """Exponentials of all weights but the largest are 0 then."""
+    attention = {
+        "d": {f"w{letter}": weight for letter, weight in zip("abcdef", (9, 7, 5, 3, 1, 0.5), strict=True)}
+    }
+    changes = {"set_size_most": 3, "set_size_mean": 3, "temperature": 1e-4, "saturation": 10.0}
+    groups, _ = pairs(tmp_path, attention, **changes)
+    sets = [query["text"].split() for group in groups for query in group["queries"]]
+    assert max(map(len, sets)) == 3
+    assert all(words == ["wa", "wb", "wc"][: len(words)] for words in sets)
+
+
 def test_a_set_has_no_word_twice_and_stop_words_and_numbers_are_not_drawn(tmp_path: Path) -> None:
     letters = [f"w{letter}" for letter in "abcdfghijklm"]
     words = dict.fromkeys(("the", "x1", "2024", *letters), 0.01)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from irpretrain.objectives import ltm, rwi, srr
 from irpretrain.objectives.draws import RandomDocuments
 from irpretrain.papers.files import read_preset
-from irpretrain.wikipedia.tree import SectionRow, WikiStructureTree, build_tree
+from irpretrain.wikipedia.article import Section
+from irpretrain.wikipedia.tree import WikiStructureTree, build_tree
 
 
 def srr_options(preset: str = "paper", **given: Any) -> srr.Options:
@@ -24,10 +25,9 @@ def srr_options(preset: str = "paper", **given: Any) -> srr.Options:
 def tree_of(levels: Sequence[int], titles: Sequence[str] = ()) -> tuple[WikiStructureTree, list[int]]:
     """A tree of sections 1, 2, … with these levels below the root "T"; sections are called s1, s2, …"""
     names = list(titles) or [f"s{number}" for number in range(1, len(levels) + 1)]
-    rows = [SectionRow(0, "", 0, 1)]
+    rows = [Section(0, "", 0, 1)]
     rows += [
-        SectionRow(level, name, n, n + 1)
-        for n, (level, name) in enumerate(zip(levels, names, strict=True), 1)
+        Section(level, name, n, n + 1) for n, (level, name) in enumerate(zip(levels, names, strict=True), 1)
     ]
     return build_tree("T", rows), [0, *levels]
 

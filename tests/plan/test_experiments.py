@@ -74,6 +74,20 @@ def test_what_first_stages_search_and_how_deep():
     assert (search["options"]["depth"], search["tuning"]) == (7, None)
 
 
+@pytest.mark.parametrize(
+    ("measure", "own", "depth"),
+    [("RR@10", "", None), ("AP", "", 90), ("AP", ", depth: 7", 7), ("nDCG@20", ", depth: 7", None)],
+)
+def test_a_sweep_depends_on_the_depth_only_where_its_measure_has_no_cutoff(measure, own, depth):
+    stage = f"{{label: T, model: bm25, tuned_on: other, sweep: {{measure: {measure}}}{own}}}"
+    plan = plan_of(
+        f"retrieval: {{depth: 90}}\nfirst_stages: {{tuned: {stage}}}\n"
+        "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
+        "qrels: {format: trec, path: o.qrels}, folds: 3}}"
+    )
+    assert plan.retrieval.tuning_search_options(W(candidates="tuned")).get("depth") == depth
+
+
 def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():
     plan = plan_of("first_stages: {others: {label: O, runs: {news: {path: news.run}}}}")
     with pytest.raises(ConfigError, match=r"first_stages\.others has no run for other"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from small_plan import W, plan_of
 
 from irpretrain.plan.corpora import LINK_SETTINGS
-from irpretrain.plan.room import described
+from irpretrain.plan.part import described
 
 CHINESE = "text: {language: chinese}\ncorpora: {wiki: {passage_words: 40}}\nindexes: {rank: {type: textrank}}"
 

@@ -33,6 +33,21 @@ def test_a_report_shows_the_probes_of_what_models_start_from():
     assert shown.probes == [f"{folder}/{model}/seed-3.probe.csv" for model in ("prop", "further")]
 
 
+def test_every_trained_model_is_exported_those_that_others_start_from_too():
+    further = "{label: Further, collection: both, start: prop, tasks: [{objective: rop}]}"
+    plan = plan_of(f"models: {{further: {further}}}\nexperiments: {{main: {{models: [base, further]}}}}")
+    assert plan.exports.models(W()) == [f"results/exported/{model}/seed-3" for model in ("prop", "further")]
+
+
+def test_a_model_with_the_head_of_cedr_knrm_is_not_exported():
+    cedr = "{label: CEDR, collection: both, tasks: [{objective: rop}], training: {head: cedr-knrm}}"
+    further = "{label: Further, collection: both, start: cedr, tasks: [{objective: rop}]}"
+    plan = plan_of(
+        f"models: {{cedr: {cedr}, further: {further}}}\nexperiments: {{main: {{models: [prop, cedr, further]}}}}"
+    )
+    assert plan.exports.models(W()) == ["results/exported/prop/seed-3"]
+
+
 def test_experiments_at_several_depths_have_no_scores_of_their_own():
     changes = "experiments: {main: {depths: [5, 10], regimes: [zero-shot]}}\nreport: {papers: [deepct]}"
     assert plan_of(changes).shown.scores == []
@@ -90,6 +105,34 @@ def test_the_groups_of_every_tested_model_are_exported():
     assert plan.exports.groups(W()) == ["results/exported_groups/both/rop"]
     card = plan.exports.group_card(W(collection="both", objective="rop"))
     assert (card["options"]["type"], [corpus for corpus, *_ in card["corpora"]]) == ("rop", ["wiki", "web"])
+
+
+STAGES = """
+models:
+  first: {label: A, collection: both, tasks: [{objective: hp}]}
+  second: {label: B, start: first, collection: both, tasks: [{objective: rop}]}
+graph: {segment_words: 20}
+objectives: {hp: {type: hp, negatives: 1, segments_per_document: 2, positives_per_segment: 2}}
+"""
+"""A model that starts from another."""
+
+
+def test_the_groups_of_earlier_stages_are_exported_too():
+    plan = plan_of(STAGES + "experiments: {main: {models: [base, second]}}")
+    folder = "results/exported_groups/both"
+    assert plan.exports.groups(W()) == [f"{folder}/hp", f"{folder}/rop"]
+    assert "results/groups/both/hp/wiki-0.parquet.meta.json" in plan.shown_by("prop").groups
+
+
+def test_the_card_of_a_model_of_stages_names_each():
+    plan = plan_of(STAGES)
+    job = W(model="second", seed="3")
+    card, [earlier] = plan.exports.card(job), plan.exports.card(job)["earlier"]
+    assert (earlier["model"], earlier["tasks"][0]["objective"]) == ("first", "hp")
+    assert earlier.keys() - {"model"} == {"tasks", "training"} <= card.keys()
+    assert plan.exports.earlier(job) == ["results/models/pretrained/first/seed-3"]
+    probes = [f"results/metrics/pretrained/{model}/seed-3.probe.csv" for model in ("first", "second")]
+    assert plan.exports.probes(job) == probes
 
 
 def test_an_encoder_of_the_catalogue_is_known_by_its_name_on_the_hub():

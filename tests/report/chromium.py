@@ -114,11 +114,15 @@ class Browser:
         self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def click(self, selector: str) -> None:
-        """Press the middle of an element with the mouse, as a person does."""
+        """Press the middle of an element with the mouse, as a person does: once the page has stopped scrolling."""
         place = self.evaluate(
-            f"(() => {{const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center', "
-            "inline: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); "
-            "return [r.x + r.width / 2, r.y + r.height / 2]})()"
+            f"(async () => {{const e = document.querySelector({json.dumps(selector)}); "
+            "const frame = () => new Promise(requestAnimationFrame); "
+            "const middle = () => {const r = e.getBoundingClientRect(); "
+            "return [r.x + r.width / 2, r.y + r.height / 2]}; "
+            "for (;;) {e.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); "
+            "const before = String(middle()); await frame(); await frame(); "
+            "if (before === String(middle())) return middle()}})()"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self._call(

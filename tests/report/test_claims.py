@@ -293,6 +293,7 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
     ]
     claims = claims_of(
         auc={"better": {"predictor": "simple"}, "worse": {"predictor": "hard"}},
+        nearly={"better": {"predictor": "hard"}, "worse": {"predictor": "simple"}, "share": 0.95},
         gain={
             "better": {"predictor": "simple", "axiom": "RANK"},
             "worse": {"predictor": "simple", "axiom": "REP-QL"},
@@ -310,6 +311,9 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
     )
     rows = {row.claim: row for row in answer(claims, Measured(Scores({}), axioms, [shares]), config)}
     assert (rows["auc"].verdict, rows["auc"].seeds, rows["auc"].measure) == (SUPPORTED, 3, "AUC")
+    # 0.80, 0.81 and 0.82 against 95 % of 0.90, 0.91 and 0.92.
+    assert rows["nearly"].difference == pytest.approx(0.81 - 0.95 * 0.91)
+    assert rows["nearly"].worse == "95 % of simple"
     # Over three seeds: 0.8, 0.7, 0.9.
     assert (rows["gain"].difference, rows["gain"].seeds) == (pytest.approx(0.8), 3)
     assert (rows["gain"].verdict, rows["once"].verdict) == (SUPPORTED, UNDECIDED)

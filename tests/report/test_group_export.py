@@ -100,7 +100,18 @@ def test_the_card_has_what_the_hub_reads(export: Callable[..., Path]) -> None:
         {"split": "train", "path": "train-*.parquet"}
     ]
     assert "| squad | CC BY-SA 4.0 |" in card.text
-    assert "negative_2" in card.text
+    assert "- `negative_1` to `negative_2`: " in card.text
+    assert "pip install 'sentence-transformers[train]'" in card.text
+
+
+def test_the_card_of_groups_of_one_sequence_names_no_negative(export: Callable[..., Path]) -> None:
+    card = (export([group((0, 0), ["word01 cab"], [Span("a")])]) / "README.md").read_text()
+    assert "- `negative_" not in card
+    assert re.search("- `positive`: .*\n- `scores`: ", card)
+
+
+def test_the_card_names_a_single_negative_once(export: Callable[..., Path]) -> None:
+    assert "- `negative_1`: " in (export(ONE_DOCUMENT) / "README.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,16 @@ def test_one_file_without_addresses(report) -> None:
     assert "another/configuration" not in text
 
 
+def test_a_report_without_papers_has_nothing_of_them(config, results, tmp_path) -> None:
+    dag = tmp_path / "dag.svg"
+    dag.write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>")
+    own = config.model_copy(update={"report": config.report.model_copy(update={"papers": []})})
+    write_report(own, [], ResultFiles(*results), tmp_path, dag, MANIFEST, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'id="headline"' in text
+    assert not re.search(r'id="(?:verdicts|figures)"|#verdicts|#figures|>Papers<|of the papers', text)
+
+
 def test_user_text_is_escaped(report) -> None:
     text = report[0].read_text(encoding="utf-8")
     assert "<img src=x" not in text

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from irpretrain.errors import InputError
+from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.report.cards import Source
 from irpretrain.report.model_card import CardFacts, export_model, read_scores_of, write_card
 
@@ -25,7 +26,8 @@ FACTS = CardFacts(
     corpora=[Source("enwiki-excerpt: Excerpt of | Wikipedia", "CC BY-SA 3.0", "wikimedia/wikipedia")],
     papers=["Ma et al. PROP. WSDM 2021."],
     tasks=[{"objective": "rop", "weight": 1.0, "options": {"type": "rop", "pairs_per_document": 5}}],
-    training={"steps": 100, "max_length": 64},
+    training={"steps": 100, "max_length": 32, "query_length": 8},
+    earlier=[],
     encoder_caveat="It has seen SQuAD.",
 )
 RECORD = {
@@ -138,9 +140,40 @@ def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: P
     assert "Held-out groups" not in (tmp_path / "none/README.md").read_text()
 
 
+def test_the_card_of_a_model_of_stages_has_each_in_their_order(trained: Path, tmp_path: Path) -> None:
+    options = {"type": "hp", "negatives": 3}
+    stage = {"model": "first", "tasks": [{"objective": "hp", "options": options}], "training": {"steps": 7}}
+    facts, model = FACTS._replace(earlier=[stage]), tmp_path / "first"
+    (tmp_path / "first.meta.json").write_text(json.dumps(RECORD | {"counts": {"steps": 7}}))
+    heading, probes = "task,input,groups,accuracy,low,high,p_value\n", []
+    for task in ("hp", "rop"):
+        probes.append(tmp_path / f"{task}.probe.csv")
+        inputs = ("right", "swapped", "none", "candidates", "before")
+        probes[-1].write_text(heading + "".join(f"{task},{name},40,0.8,0.7,0.9,0.01\n" for name in inputs))
+    export_model(trained, trained, [], facts, tmp_path / "out", probes, [model])
+    card = (tmp_path / "out/README.md").read_text()
+    assert "- hp\n- rop\n" in card
+    assert "stages:\n- model: first\n  tasks:\n  - objective: hp\n" in card
+    places = [
+        card.index(text) for text in ("| hp | 40 |", "| rop | 40 |", "negatives: 3", "pairs_per_document: 5")
+    ]
+    places += [card.index(text) for text in ("steps: 7", "steps: 100", "### first", '"steps": 7', "### prop")]
+    assert places == sorted(places)
+    (tmp_path / "first.meta.json").unlink()
+    with pytest.raises(InputError, match=r"first\.meta\.json: is missing or no record"):
+        export_model(trained, trained, [], facts, tmp_path / "out", probes, [model])
+
+
 def test_a_model_that_is_gone_is_refused(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no longer there"):
         export_model(tmp_path / "gone", trained, [], FACTS, tmp_path / "out")
+
+
+def test_a_model_whose_head_the_card_cannot_load_is_refused(trained: Path, tmp_path: Path) -> None:
+    (trained / CEDR_FILE).write_text("head")
+    with pytest.raises(InputError, match="CEDR-KNRM"):
+        export_model(trained, trained, [], FACTS, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> None:
@@ -150,23 +183,41 @@ def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("kind", ["ranker", "weigher"])
-def test_the_code_of_the_card_runs(
-    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any
-) -> None:
-    from irpretrain.models.cross_encoder import CrossEncoder
-    from irpretrain.models.term_weight_regressor import TermWeightRegressor
-
-    model = {
-        "ranker": lambda: CrossEncoder.from_encoder(tiny_encoder, "pooled"),
-        "weigher": lambda: TermWeightRegressor.from_encoder(tiny_encoder),
-    }[kind]()
-    model.save(tmp_path / "model")
-    monkeypatch.chdir(tmp_path / "model")
+def run_card(kind: Any, changed: dict[str, str]) -> dict[str, Any]:
+    """The names of the code of a card, run with other texts."""
     [code] = re.findall(r"```python\n(.*?)```", write_card(FACTS._replace(kind=kind), RECORD), re.DOTALL)
+    for text, other in changed.items():
+        assert f'"{text}"' in code
+        code = code.replace(f'"{text}"', repr(other))
     names: dict[str, Any] = {}
     exec(code, names)
-    if kind == "ranker":
-        assert names["score"].ndim == 0
-    else:
-        assert names["weights"].shape == (names["pieces"]["input_ids"].shape[1],)
+    return names
+
+
+@pytest.mark.parametrize("words", [1, 5, 12, 200])
+@pytest.mark.parametrize("document", ["", "pear pie", "word01 [SEP] word02 [MASK]", "a pie of word01 " * 30])
+def test_the_code_of_a_rankers_card_gives_its_scores(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: int, document: str
+) -> None:
+    from irpretrain import CrossEncoder as Ranker
+    from irpretrain.models.cross_encoder import CrossEncoder
+
+    CrossEncoder.from_encoder(tiny_encoder, "pooled").save(tmp_path / "model")
+    monkeypatch.chdir(tmp_path / "model")
+    query = " ".join(f"word{number % 20:02}" for number in range(words))
+    expected = Ranker(".", max_length=32, query_length=8).score([(query, document)])
+    score = run_card("ranker", {"a query": query, "a document": document})["score"]
+    assert score.item() == pytest.approx(expected[0], abs=1e-5)
+
+
+def test_the_code_of_a_weighers_card_runs(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from irpretrain.models.term_weight_regressor import TermWeightRegressor
+
+    TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "model")
+    monkeypatch.chdir(tmp_path / "model")
+    names = run_card("weigher", {"a text": "word01 [SEP]"})
+    ids = names["pieces"]["input_ids"][0].tolist()
+    assert names["weights"].shape == (len(ids),)
+    assert ids.count(names["tokenizer"].sep_token_id) == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_run import PROP_YAML, rows_of, write_results
 
+from irpretrain.config.experiments import ReportConfig
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
 from irpretrain.report.overview import write_overview
@@ -79,3 +80,12 @@ def test_experiments_must_agree_about_a_run_that_they_share(tmp_path: Path) -> N
     shared = Scores.read(first + first).get(RunName("squad", "bm25", "bm25", "first-stage"), "RR@10")
     assert shared is not None
     assert shared.values.shape == (1, 20)
+
+
+def test_without_papers_there_are_neither_verdicts_nor_claims(config, tmp_path: Path) -> None:
+    scores, per_query = _experiment(tmp_path / "first", ("untrained", "prop"))
+    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv", "claims.csv")]
+    own = config.model_copy(update={"report": ReportConfig()})
+    counts = write_overview(own, ResultFiles(scores, per_query), *made, tmp_path / "tables")
+    assert (counts["verdicts"], counts["claims"]) == (0, 0)
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {"headline"}

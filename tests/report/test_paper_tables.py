@@ -389,7 +389,7 @@ def test_a_number_on_other_candidates_is_not_compared(msmarco) -> None:
 
 def test_a_data_set_whose_files_are_missing_says_so_in_its_cells(msmarco) -> None:
     config, results = msmarco
-    reason = "data/msmarco/msmarco-docs.tsv.gz is missing; snakemake --cores 1 datasets says how to get it"
+    reason = "data/msmarco/msmarco-docs.tsv.gz is missing; make run ARGS=datasets says how to get it"
     absence = AbsenceConfig(dataset="msmarco-doc", candidates="official", reason=reason)
     table = _table((config.model_copy(update={"absent": {"two": absence}}), results), PHP_YAML, "table3")
     cells = [c for row in table.panels[0].rows for c in row.cells if c.dataset == "msmarco-doc"]

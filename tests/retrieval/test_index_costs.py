@@ -23,7 +23,12 @@ def record_searches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float,
         found = java_class(name)
         if not name.endswith(".IndexSearcher"):
             return found
-        return lambda reader: Recorder(found(reader), asked)
+
+        def searcher(reader: Any) -> Recorder:
+            return Recorder(found(reader), asked)
+
+        searcher.setMaxClauseCount = found.setMaxClauseCount  # type: ignore[attr-defined]
+        return searcher
 
     monkeypatch.setattr(opened_index, "java_class", recorded)
     return asked

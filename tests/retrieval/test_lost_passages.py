@@ -55,7 +55,9 @@ def test_what_is_relevant_and_lost_counts_as_not_found(index: Path, tmp_path: Pa
     run = {"dataset": "d", "candidates": model, "model": model, "regime": "first-stage", "seed": 0}
     evaluated = evaluate(
         [run | {"paths": [str(tmp_path / "run.gz")]}],
-        {"d": {"qrels": tmp_path / "qrels", "measures": ["RR@10"]}},
+        tmp_path / "qrels",
+        None,
+        ["RR@10"],
         tmp_path / "per-query",
         tmp_path / "scores.csv",
     )

@@ -210,12 +210,18 @@ def test_analysis_is_that_of_the_index(index: Path, tmp_path: Path, stemmer: str
         retrieve(index, tmp_path, {"q": "runs"}, options=options)
 
 
-def test_long_queries(index: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["bm25", "ql", "ql-jm"])
+def test_queries_of_more_words_than_anserini_allows(index: Path, tmp_path: Path, method: str) -> None:
+    """Words that no document has add nothing, so a long query has the ranking of its few other words."""
     words = [f"x{i}" for i in range(1023)]
-    run, _ = retrieve(index, tmp_path, {"long": " ".join([*words, "cat"])})
-    assert len(run["long"]) == 3
-    with pytest.raises(InputError, match="more than 1,024 different words, Lucene's limit; likely 'x0 x1"):
-        retrieve(index, tmp_path, {"short": "cat", "long": " ".join([*words, "cat", "dog"])})
+    texts = {"few": "cat dog", "most": " ".join([*words, "cat"]), "more": " ".join([*words, "cat", "dog"])}
+    run, counts = retrieve(index, tmp_path, texts | {"none": " ".join([*words, "x1023", "x1024"])}, method)
+    assert sorted(run) == ["few", "more", "most"]
+    assert [name for name, _ in run["more"]] == [name for name, _ in run["few"]]
+    assert [score for _, score in run["more"]] == pytest.approx([score for _, score in run["few"]], abs=2e-4)
+    assert counts["queries_without_candidates"] == 1
+    alone, _ = retrieve(index, tmp_path, {"more": texts["more"]}, method)
+    assert alone["more"] == run["more"]
 
 
 @pytest.mark.parametrize("name", ["a b", "a\tb", "", " a", "a\u00a0b"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from itertools import pairwise
 from pathlib import Path
 
@@ -172,6 +174,19 @@ def test_damage_that_shows_later_is_found_out_then(build: Build, name: str) -> N
     opened = Postings.open(postings.directory)
     with pytest.raises(IntegrityError):
         _ = (opened.document_ids, impacts_of(opened, Bm25()))
+
+
+def test_bounds_go_with_their_postings(build: Build) -> None:
+    postings = build(DOCUMENTS, 5)
+    impacts = impacts_of(postings, Bm25())
+    assert impacts_of(postings, Bm25()) is impacts
+    for k1 in range(1, 6):
+        impacts_of(postings, Bm25(k1))
+    assert impacts_of(postings, Bm25()) is not impacts
+    gone = weakref.ref(postings)
+    del postings, impacts
+    gc.collect()
+    assert gone() is None
 
 
 def test_stored_bounds_are_those_that_are_computed(build: Build) -> None:

@@ -220,6 +220,41 @@ def test_batches_keep_their_budget_and_miss_nothing(
     assert [[pairs[order[i]] for i in batch] for batch in other] == [
         [pairs[i] for i in batch] for batch in batches
     ]
+    done = len(batches) // 2
+    assert (
+        list(batch_by_length(pairs, lengths, budget, padded, sum(map(len, batches[:done])))) == batches[done:]
+    )
+
+
+def test_a_job_that_goes_on_where_sequences_are_packed_otherwise_scores_every_pair(
+    model: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broken off where padding counts, it goes on where it does not, in other batches."""
+    forward, calls = CrossEncoder.forward, list[int]()
+
+    def broken(self: CrossEncoder, *arrays: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) == last:
+            raise KeyboardInterrupt
+        return forward(self, *arrays, **options)
+
+    monkeypatch.setattr(CrossEncoder, "forward", broken)
+    inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], OPTIONS
+    last = 0
+    rerank(model, *inputs, tmp_path / "whole.run.gz")
+    calls.clear()
+    last = 3
+    with pytest.raises(KeyboardInterrupt):
+        rerank(model, *inputs, tmp_path / "run.gz", checkpoints=tmp_path / "checkpoints")
+    last = 0
+    monkeypatch.setattr(
+        "irpretrain.retrieval.pair_scoring.batch_by_length",
+        lambda pairs, lengths, budget, *others: batch_by_length(pairs, lengths, 2 * budget, *others),
+    )
+    rerank(model, *inputs, tmp_path / "run.gz", checkpoints=tmp_path / "checkpoints")
+    whole, resumed = (read_run(tmp_path / name) for name in ("whole.run.gz", "run.gz"))
+    for query, ranking in whole.items():
+        assert dict(resumed[query]) == pytest.approx(dict(ranking), abs=1e-5)
 
 
 def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
@@ -264,11 +299,14 @@ def test_kept_scores_of_another_shape_or_damaged_are_not_used(tmp_path: Path) ->
     path = tmp_path / "kept.scores"
     kept = PartialScores(path, CheckpointClock(0))
     kept.keep(np.ones(3, np.float32), 2)
-    assert kept.resume(3, 2)[1] == 2
-    assert kept.resume(4, 2)[1] == kept.resume(3, 1)[1] == 0
+    assert kept.resume(3)[1] == 2
+    assert kept.resume(4)[1] == kept.resume(2)[1] == 0
+    kept.keep(np.ones(3, np.float32), 4)
+    assert kept.resume(3)[1] == 0
+    kept.keep(np.ones(3, np.float32), 2)
     content = path.read_bytes()
     for damaged in (content[:-9], b"", b"PK", content[:40] + b"\xff" * 8 + content[48:]):
         path.write_bytes(damaged)
-        scores, done = kept.resume(3, 2)
+        scores, done = kept.resume(3)
         assert done in (0, 2)
         assert scores.tolist() == [1.0 * (done > 0)] * 3

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +21,10 @@ from small_lucene import (
 
 from irpretrain.config.retrieval import RankingModel
 from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import read_run
-from irpretrain.retrieval import lucene
-from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval import analysis, lucene
+from irpretrain.retrieval.analysis import Analyser, query_texts
 from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.term_weights.integers import LARGEST
 from irpretrain.term_weights.integers import write_vectors as write_vectors_of
@@ -201,7 +202,7 @@ def test_queries_are_cut_as_the_texts_were(tmp_path: Path) -> None:
             query: [name for name, _ in run] for query, run in read_run(tmp_path / "run.gz").items()
         }
     assert found == {"alphanumeric": {"q": ["a"]}, "lucene": {}}
-    assert lucene.query_texts(["Don't 2!"], {"query_words": "letters"}) == ["don t"]
+    assert query_texts(["Don't 2!"], {"query_words": "letters"}) == ["don t"]
 
 
 def test_the_index_says_how_it_was_made(index: Path) -> None:
@@ -259,6 +260,17 @@ def test_input_comes_in_files_of_bounded_size(tmp_path: Path, monkeypatch: pytes
     assert len(read_run(tmp_path / "run.gz")["q"]) == 10
 
 
+@pytest.mark.parametrize("words", ["lucene", "french:letters"])
+def test_an_analyser_keeps_a_limited_number_of_words(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "MOST_KNOWN", 3)
+    analyser = Analyser.of(OPTIONS, words)
+    for part in (["nation", "table"], ["nation", "porte", "table", "place"], ["fable"]):
+        analyser.learn(part)
+        assert all(analyser.terms_of_word(word) for word in part)
+    with pytest.raises(KeyError):
+        analyser.terms_of_word("porte")
+
+
 def test_analysis_of_words_and_of_texts_that_hold_the_mark() -> None:
     from irpretrain.retrieval.analysis import MARK
 
@@ -274,3 +286,26 @@ def test_analysis_of_words_and_of_texts_that_hold_the_mark() -> None:
         ("east", "west"),
     ]
     assert Analyser.words_only().terms(["The Dog's generations"]) == [["the", "dog", "generations"]]
+
+
+def test_long_texts_are_analysed_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["apples and pies", "", "a much longer text of pears", "figs", "plums"]
+    analyser = Analyser("porter", "lucene")
+    together, blocks = analyser.terms(texts), list[int]()
+    kept = analyser._together
+    monkeypatch.setattr(analyser, "_together", lambda block: blocks.append(len(block)) or kept(block))
+    monkeypatch.setattr(analysis, "CHARACTERS_AT_ONCE", 15)
+    assert analyser.terms(texts) == together
+    assert blocks == [2, 1, 2]
+
+
+def test_a_text_that_java_has_no_memory_for_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    from jnius import JavaException
+
+    def fails(*given: Any) -> None:
+        raise JavaException("no heap", "java.lang.OutOfMemoryError")
+
+    analyser = Analyser("porter", "lucene")
+    monkeypatch.setattr(analyser, "_call", fails)
+    with pytest.raises(SetupError, match="512 MB of memory over a text of 5 characters; cut long documents"):
+        analyser.terms(["pears"])

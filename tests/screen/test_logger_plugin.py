@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import snakemake.api  # noqa: F401, before its parts, which import one another
 from rich.console import ConsoleDimensions
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -112,6 +113,26 @@ def test_a_run_is_a_line_a_job_and_its_result_comes_last(capfd, folder):
         "[1/2] read corpus tiny, 3 s\n[tiny] 1 left out\n[2/2] write paper report tiny, 2 s\n2 of 2 jobs done.\n"
     )
     assert screen.out == "\nthe headline table\nReport:  results/report.html\n"
+
+
+def test_numbers_in_the_name_of_a_job_have_names(capfd):
+    run = Run().begin()
+    wildcards = {
+        "dataset": "squad",
+        "tokenizer": "",
+        "model": "prop",
+        "regime": "full",
+        "seed": "1",
+        "fold": "2",
+    }
+    run.start(1, "finetune", wildcards=wildcards)
+    run.finish(1)
+    run.start(2, "read_corpus", wildcards={"corpus": "squad-dev", "shard": "0"})
+    run.finish(2)
+    run.handler.close()
+    assert capfd.readouterr().err.startswith(
+        "[1/2] finetune squad prop full, seed 1, fold 2, 0 s\n[2/2] read corpus squad-dev, shard 0, 0 s\n"
+    )
 
 
 def test_the_first_table_is_shown_when_it_is_there_and_later_ones_are_named(capfd, folder):
@@ -391,7 +412,7 @@ import os, subprocess, sys
 from pathlib import Path
 from irpretrain.screen.job_output import JobOutput
 output = JobOutput(Path({path!r}))
-print("of this process")
+print("of this process", flush=True)
 message = "echo; echo 'ERROR in search: no room'; echo '  Make room.'; echo"
 subprocess.run(["sh", "-c", f"echo of a child; {{message}}; echo x >&2"])
 output.restore()

@@ -6,7 +6,7 @@ import pytest
 
 from irpretrain.screen.job_log import Status
 from irpretrain.screen.lines import finished_line, progress_line, time_left
-from irpretrain.screen.run_state import Job, Left, RunState
+from irpretrain.screen.run_state import Job, RunState
 
 
 def job(number: int, rule: str, started: float) -> Job:
@@ -42,25 +42,42 @@ def test_nothing_is_estimated_before_three_jobs_are_done():
     assert time_left(None) == "time left not known yet"
 
 
+def test_no_time_left_is_said_while_most_jobs_that_remain_are_of_kinds_of_which_none_has_ended(state):
+    half_done = {4: Status("step 5/10", 0.5)}
+    assert state.seconds_left(40.0, half_done) is None
+    state.finish(3, 45.0)
+    assert state.seconds_left(45.0, half_done) is not None
+
+
 def test_the_time_left_follows_from_the_rates_of_this_run(state):
-    # Waiting: 3 searches and 2 trainings, of which none has ended; running: a tenth of the search's 5 s until now, and
-    # of the training, which is half done after 20 s, 20 s. 30 + 25 s of work were done in 40 s.
-    left = state.seconds_left(40.0, {4: Status("step 5/10", 0.5)})
-    assert left == Left(pytest.approx(20.5 / (55 / 40)), 5)
-    assert time_left(left) == "about 15 s left, and 5 jobs not timed yet"
-    state.finish(
-        3, 45.0
-    )  # a search takes 10 s: two more, and nine tenths of the running training's time once more
-    left = state.seconds_left(45.0, {4: Status("step 5/10", 0.5)})
-    assert left == Left(pytest.approx((3 * 10 + 25) / ((30 + 10 + 25) / 45)), 2)
+    state.finish(3, 47.0)
+    # Running: a training, half done after 27 s. Waiting: 3 searches of 12 s, and 2 trainings, each as the mean of the
+    # four jobs that have ended. 42 + 27 s of work were done in 47 s.
+    left = state.seconds_left(47.0, {4: Status("step 5/10", 0.5)})
+    assert left == pytest.approx((27 + 3 * 12 + 2 * 42 / 4) / (69 / 47))
+    assert time_left(left) == "about 57 s left"
+
+
+def test_a_job_that_has_hardly_begun_takes_as_long_as_others(state):
+    state.finish(3, 47.0)
+    assert state.seconds_left(47.0, {4: Status("step 1/100", 0.01)}) == state.seconds_left(47.0, {})
+
+
+def test_what_a_rule_does_for_one_paper_is_timed_by_what_it_does_for_others():
+    made = RunState()
+    made.plan({"make_tables_prop": 1, "make_tables_php": 1, "read": 2})
+    for number, rule in enumerate(("read", "read", "make_tables_prop")):
+        made.start(job(number, rule, number * 10))
+        made.finish(number, number * 10 + 10)
+    assert made.seconds_left(30.0, {}) == 10
 
 
 def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
     state.finish(3, 36.0)
     state.start(job(5, "search", 36))
-    left = state.seconds_left(1000.0, {})
+    left = state.seconds_left(1000.0, {4: Status("step 5/10", 0.5)})
     assert left is not None
-    assert left.seconds > 0
+    assert left > 0
 
 
 def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
@@ -68,7 +85,7 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
     assert (
         line
         == (
-            "3 of 10 jobs done, about 15 s left, and 5 jobs not timed yet. "
+            "3 of 10 jobs done, time left not known yet. "
             "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)"
         )
         + "."

@@ -21,7 +21,7 @@ from snakemake.jobs import Job
 from snakemake.modules import ModuleInfo, WorkflowModifier
 from snakemake.output_index import OutputIndex
 from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
-from snakemake.settings.types import ConfigSettings, ExecMode, OutputSettings, Quietness
+from snakemake.settings.types import ConfigSettings, ExecMode, OutputSettings, Quietness, ResourceSettings
 from snakemake.workflow import Workflow
 
 from snakemake_logger_plugin_irpretrain import internals
@@ -69,6 +69,17 @@ def test_the_targets_of_the_command_line(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["snakemake", "--cores", "2", "deepct", "results/a.csv"])
     assert internals.targets(main_process()) == ["deepct", "results/a.csv"]
     assert internals.targets(SimpleNamespace(exec_mode=ExecMode.SUBPROCESS)) == []
+
+
+@pytest.mark.parametrize("number", [0, -1])
+@pytest.mark.parametrize(("option", "field"), [("--cores", "cores"), ("--jobs", "nodes")])
+def test_no_cores_and_no_jobs_at_a_time_are_refused(option, field, number):
+    """Snakemake would wait for ever."""
+    with pytest.raises(
+        WorkflowError, match=rf"^{option} {number}: no job can run so; give a number from 1 on"
+    ):
+        internals.refuse_no_cores(main_process(resource_settings=ResourceSettings(**{field: number})))
+    internals.refuse_no_cores(main_process(resource_settings=ResourceSettings(**{field: 1})))
 
 
 def test_snakemake_knows_which_snakefile_is_the_main_one():

@@ -13,7 +13,8 @@ from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import Predictor, infer_documents, infer_queries
 from irpretrain.term_weights.integers import write_vectors
-from irpretrain.term_weights.known_weights import oracle_documents, write_frequencies
+from irpretrain.term_weights.known_weights import write_frequencies
+from irpretrain.term_weights.weighing import Learned, weigh_documents
 from irpretrain.text.encoder_pieces import EncoderPieces
 
 
@@ -222,10 +223,11 @@ def test_an_oracles_weights_are_the_targets(tmp_path, make_documents, make_queri
     from irpretrain.term_weights.targets import passage_targets
 
     documents = make_documents({"p1": "The cats chase grey mice", "p2": "rain"})
+    learned, options = Learned([], targets=tmp_path / "t"), weighting(model="oracle")
     queries, qrels = make_queries({"q1": ("cat", ["p1"]), "q2": ("grey cats", ["p1"])})
     for rows in ("per-text", "per-pair"):
         passage_targets([documents], queries, qrels, TermLabelsConfig(rows=rows), TEXT, tmp_path / "t")
-        counts = oracle_documents(tmp_path / "t", documents, TEXT, tmp_path / "w")
+        counts = weigh_documents(learned, documents, options, TEXT, tmp_path / "w", tmp_path, "weigh")
         [first, second] = TERM_WEIGHTS.read(tmp_path / "w")["terms"].to_pylist()
         assert {e["term"]: e["weight"] for e in first} == {
             "cats": 1,

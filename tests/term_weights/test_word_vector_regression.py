@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from small_weights import TEXT
+from small_weights import TEXT, weighting
 from test_regressor import write_targets
 
 from irpretrain.contracts import QUERIES, TERM_WEIGHTS, WORD_COUNTS
 from irpretrain.errors import IntegrityError
-from irpretrain.term_weights.word_vector_regression import (
-    WordFeatures,
-    train_word_vectors,
-    weight_documents,
-    weight_queries,
-)
+from irpretrain.term_weights.weighing import Learned, weigh_documents, weigh_queries
+from irpretrain.term_weights.word_vector_regression import WordFeatures, train_word_vectors
 
+OPTIONS = weighting(model="word-vectors", collection="tiny")
 WORDS = ["bird", "cat", "dog", "eel", "fox"]
 
 
@@ -48,9 +45,9 @@ def test_the_regression_is_the_least_squares_solution(tmp_path, vectors, make_do
     solution, residual, *_ = np.linalg.lstsq(np.column_stack([x, np.ones(7)]), y, rcond=None)
     assert counts["words"] == 7
     assert_allclose(counts["mean_squared_error"], residual[0] / 7, atol=1e-6)
-    weight_documents(
-        tmp_path / "model", *vectors, make_documents({"c": "dog bird unicorn", "d": ""}), TEXT, tmp_path / "w"
-    )
+    learned = Learned([tmp_path / "model"], "", *vectors)
+    documents = make_documents({"c": "dog bird unicorn", "d": ""})
+    weigh_documents(learned, documents, OPTIONS, TEXT, tmp_path / "w", tmp_path, "weigh")
     [first, second] = TERM_WEIGHTS.read(tmp_path / "w")["terms"].to_pylist()
     expected = features.of(["bird", "dog", "unicorn"]) @ solution[:2] + solution[2]
     assert_allclose([e["weight"] for e in first], expected, rtol=1e-5)
@@ -82,7 +79,8 @@ def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors)
     models = [tmp_path / f"model-{fold}" for fold in (1, 2, 3)]
     for fold, model in enumerate(models, 1):
         train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, 0.01, model, folds, fold)
-    weight_queries(models, *vectors, tmp_path / "queries", folds, TEXT, tmp_path / "weights")
+    learned = Learned(models, "", *vectors)
+    weigh_queries(learned, folds, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "weights")
     found = TERM_WEIGHTS.read(tmp_path / "weights").to_pylist()
     assert [row["document_id"] for row in found] == list(names)
     for row in found:
@@ -91,7 +89,8 @@ def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors)
         train_word_vectors(
             tmp_path / "one.parquet", WordFeatures.open(*vectors), TEXT, 0.01, tmp_path / "one"
         )
-        weight_queries([tmp_path / "one"], *vectors, tmp_path / "queries", None, TEXT, tmp_path / "alone")
+        learned = Learned([tmp_path / "one"], "", *vectors)
+        weigh_queries(learned, None, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "alone")
         [expected] = [
             r
             for r in TERM_WEIGHTS.read(tmp_path / "alone").to_pylist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.errors import IntegrityError
-from irpretrain.text.statistics import Totals, count_words, merge_counts, read_totals
+from irpretrain.text.statistics import Totals, _Tally, count_words, merge_counts, read_totals
 from irpretrain.text.stemming import stems_of
 from irpretrain.text.words import find_words
 
@@ -98,6 +99,16 @@ def test_any_sharding_gives_the_bytes_of_one_shard_and_the_counts_of_a_counter(
     for row, stem in zip(rows, stems_of([row[0] for row in rows]), strict=True):
         by_stem[stem] += row[3]
     assert by_stem == Counter(stem for one in words for stem in set(stems_of(one)))
+
+
+def test_words_that_were_counted_leave_memory_at_once() -> None:
+    """A cycle would keep millions of them until the garbage collector comes, which stages call rarely."""
+    tally = _Tally("english")
+    tally.add(["pear apple pear", "plum"], TEXT)
+    assert dict(tally.numbers) == {"pear": 0, "apple": 1, "plum": 2}
+    gc.collect()
+    del tally
+    assert gc.collect() == 0
 
 
 def test_many_blocks_merge_to_one_sorted_table(tmp_path: Path) -> None:

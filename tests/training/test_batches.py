@@ -11,11 +11,10 @@ import pytest
 
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
-from irpretrain.objectives.groups import Span as Named
-from irpretrain.objectives.groups import group
+from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import Batch, BatchBuilder, Group, Span
+from irpretrain.training.batches import Batch, BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 
 MakeStore = Callable[..., Path]
@@ -37,7 +36,7 @@ def builder(store: TokenStore, encoder: Path, max_length: int = 16, query_length
 
 def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
     batch = builder(store, tiny_encoder).build(
-        [Group(("word07 word08", "ab"), (Span(0),)), Group(("j",), (Span(1),))]
+        [RankingGroup(("word07 word08", "ab"), (StoreSpan(0),)), RankingGroup(("j",), (StoreSpan(1),))]
     )
     assert read(batch, tiny_encoder) == [
         "[CLS] word07 word08 [SEP] c ##a ##b word01 word02 [SEP]",
@@ -58,7 +57,7 @@ def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
 def test_it_is_what_hugging_face_makes_of_a_pair(store: TokenStore, tiny_encoder: Path) -> None:
     from transformers import AutoTokenizer
 
-    batch = builder(store, tiny_encoder).build([Group(("word07 ab",), (Span(0),))])
+    batch = builder(store, tiny_encoder).build([RankingGroup(("word07 ab",), (StoreSpan(0),))])
     expected = AutoTokenizer.from_pretrained(tiny_encoder)(
         "word07 ab", "cab word01 word02", return_tensors="np"
     )
@@ -68,7 +67,7 @@ def test_it_is_what_hugging_face_makes_of_a_pair(store: TokenStore, tiny_encoder
 
 def test_only_the_document_is_cut_to_the_length(store: TokenStore, tiny_encoder: Path) -> None:
     batch = builder(store, tiny_encoder, 8, 3).build(
-        [Group(("a b c d e",), (Span(0),)), Group(("a",), (Span(0),))]
+        [RankingGroup(("a b c d e",), (StoreSpan(0),)), RankingGroup(("a",), (StoreSpan(0),))]
     )
     assert read(batch, tiny_encoder) == [
         "[CLS] a b c [SEP] c ##a [SEP]",
@@ -77,7 +76,7 @@ def test_only_the_document_is_cut_to_the_length(store: TokenStore, tiny_encoder:
 
 
 def test_spans_on_either_side(store: TokenStore, tiny_encoder: Path) -> None:
-    group = Group((Span(0, 3, 5),), (Span(0, 1, 4), Span(1), Span(2)))
+    group = RankingGroup((StoreSpan(0, 3, 5),), (StoreSpan(0, 1, 4), StoreSpan(1), StoreSpan(2)))
     batch = builder(store, tiny_encoder).build([group])
     assert read(batch, tiny_encoder) == [
         "[CLS] word01 word02 [SEP] ##a ##b word01 [SEP]",
@@ -90,8 +89,13 @@ def test_spans_on_either_side(store: TokenStore, tiny_encoder: Path) -> None:
 
 
 def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_encoder: Path) -> None:
-    spans = (Span(0, 0, -1, 1, 2), Span(0, 1, 4, 1, 3), Span(0, 0, -1, 3, 5), Span(0, 1, 3, 1, 3))
-    batch = builder(store, tiny_encoder).build([Group(("a",), spans)])
+    spans = (
+        StoreSpan(0, 0, -1, 1, 2),
+        StoreSpan(0, 1, 4, 1, 3),
+        StoreSpan(0, 0, -1, 3, 5),
+        StoreSpan(0, 1, 3, 1, 3),
+    )
+    batch = builder(store, tiny_encoder).build([RankingGroup(("a",), spans)])
     assert read(batch, tiny_encoder) == [
         "[CLS] a [SEP] c ##b word01 word02 [SEP]",
         "[CLS] a [SEP] word01 [SEP] [PAD] [PAD] [PAD]",
@@ -103,12 +107,15 @@ def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_enc
 
 
 def test_a_document_is_cut_after_its_gap(store: TokenStore, tiny_encoder: Path) -> None:
-    batch = builder(store, tiny_encoder, 8, 4).build([Group(("a b",), (Span(0, 0, -1, 1, 3),))])
+    batch = builder(store, tiny_encoder, 8, 4).build([RankingGroup(("a b",), (StoreSpan(0, 0, -1, 1, 3),))])
     assert read(batch, tiny_encoder) == ["[CLS] a b [SEP] c word01 word02 [SEP]"]
 
 
 def test_anchors_are_marked_where_they_stand_in_the_query(store: TokenStore, tiny_encoder: Path) -> None:
-    query, documents = Span(0, 1, 5), (Span(1), Span(2), Span(1), Span(1), Span(1))
+    query, documents = (
+        StoreSpan(0, 1, 5),
+        (StoreSpan(1), StoreSpan(2), StoreSpan(1), StoreSpan(1), StoreSpan(1)),
+    )
     anchors = (
         (2, 4),
         (-1, -1),
@@ -116,10 +123,10 @@ def test_anchors_are_marked_where_they_stand_in_the_query(store: TokenStore, tin
         (4, 9),
         (7, 9),
     )  # inside, none, cut at the start, cut at the end, outside
-    batch = builder(store, tiny_encoder).build([Group((query,), documents, anchors)])
+    batch = builder(store, tiny_encoder).build([RankingGroup((query,), documents, anchors)])
     assert read(batch, tiny_encoder)[0] == "[CLS] ##a ##b word01 word02 [SEP] word03 [SEP]"
     assert [np.flatnonzero(row).tolist() for row in batch.anchors] == [[2, 3], [], [1], [4], []]
-    short = builder(store, tiny_encoder, 16, 2).build([Group((query,), documents, anchors)])
+    short = builder(store, tiny_encoder, 16, 2).build([RankingGroup((query,), documents, anchors)])
     assert [np.flatnonzero(row).tolist() for row in short.anchors] == [[2], [], [1], [], []]
     assert not (batch.anchors & ~batch.query).any()
 
@@ -130,7 +137,9 @@ def test_a_document_needs_room(store: TokenStore, tiny_encoder: Path) -> None:
 
 
 def test_groups_are_cut_to_their_own_length(store: TokenStore, tiny_encoder: Path) -> None:
-    batch = builder(store, tiny_encoder).build([Group(("a", "b"), (Span(0),)), Group(("j", "i"), (Span(1),))])
+    batch = builder(store, tiny_encoder).build(
+        [RankingGroup(("a", "b"), (StoreSpan(0),)), RankingGroup(("j", "i"), (StoreSpan(1),))]
+    )
     assert batch.groups(0, 1) == (slice(0, 2), 9)
     assert batch.groups(1, 2) == (slice(2, 4), 5)
 
@@ -143,7 +152,7 @@ def table(make_store: MakeStore, make_groups: Callable[..., Path]) -> GroupTable
 
 def test_table_gives_back_its_groups(table: GroupTable) -> None:
     assert len(table) == 5
-    assert table[3] == Group(("good3", "bad3"), (Span(3, 0, -1),))
+    assert table[3] == RankingGroup(("good3", "bad3"), (StoreSpan(3, 0, -1),))
 
 
 def test_every_epoch_sees_every_group_once_in_another_order(table: GroupTable) -> None:
@@ -171,21 +180,21 @@ def test_data_order_is_a_function_of_seed_and_step(
 
 def test_table_with_query_spans_and_many_documents(make_store: MakeStore, tmp_path: Path) -> None:
     store = TokenStore.open([make_store({"d1": "a b c", "d2": "d", "d3": "e"})])
-    documents = [Named("d2"), Named("d3", 0, 1), Named("d1", 0, -1, 1, 2)]
+    documents = [Span("d2"), Span("d3", 0, 1), Span("d1", 0, -1, 1, 2)]
     anchors = [(1, 2), None, (-1, -1)]
     GROUPS.write(
         tmp_path / "groups.parquet",
         [
-            group((0, 0), [Named("d1", 1, 3)], documents, anchors=anchors),
+            group((0, 0), [Span("d1", 1, 3)], documents, anchors=anchors),
             group((0, 1), ["a"], documents[:2]),
-            group((0, 2), [Named("d3"), Named("d1", 0, 2)], documents[:1], anchors=[(0, 1), (1, 2)]),
+            group((0, 2), [Span("d3"), Span("d1", 0, 2)], documents[:1], anchors=[(0, 1), (1, 2)]),
         ],
     )
     table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
-    spans = (Span(1), Span(2, 0, 1), Span(0, 0, -1, 1, 2))
-    assert table[0] == Group((Span(0, 1, 3),), spans, ((1, 2), (-1, -1), (-1, -1)))
-    assert table[1] == Group(("a",), spans[:2])
-    assert table[2] == Group((Span(2), Span(0, 0, 2)), spans[:1], ((0, 1), (1, 2)))
+    spans = (StoreSpan(1), StoreSpan(2, 0, 1), StoreSpan(0, 0, -1, 1, 2))
+    assert table[0] == RankingGroup((StoreSpan(0, 1, 3),), spans, ((1, 2), (-1, -1), (-1, -1)))
+    assert table[1] == RankingGroup(("a",), spans[:2])
+    assert table[2] == RankingGroup((StoreSpan(2), StoreSpan(0, 0, 2)), spans[:1], ((0, 1), (1, 2)))
 
 
 def test_what_a_table_does_not_use_takes_no_memory(
@@ -205,20 +214,20 @@ def test_a_table_of_several_blocks(make_store: MakeStore, make_groups: Callable[
     table = GroupTable(path, store, 1, 1, "rop")
     assert len(table) == 17_000
     for index in (0, 16_383, 16_384, 16_999):
-        assert table[index] == Group((f"good{index}", f"bad{index}"), (Span(index % 3, 0, -1),))
+        assert table[index] == RankingGroup((f"good{index}", f"bad{index}"), (StoreSpan(index % 3, 0, -1),))
 
 
 def test_a_table_of_literal_queries_and_spans(make_store: MakeStore, tmp_path: Path) -> None:
     store = TokenStore.open([make_store({"d1": "a b c", "d2": "d"})])
-    span = Named("d1", 1, 2)
+    span = Span("d1", 1, 2)
     queries = [["a", span], [span], ["a", "a", span]]
-    rows = [group((0, place), some, [Named("d2")]) for place, some in enumerate(queries)]
+    rows = [group((0, place), some, [Span("d2")]) for place, some in enumerate(queries)]
     GROUPS.write(tmp_path / "groups.parquet", rows)
     table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
     assert [table[i].queries for i in range(3)] == [
-        ("a", Span(0, 1, 2)),
-        (Span(0, 1, 2),),
-        ("a", "a", Span(0, 1, 2)),
+        ("a", StoreSpan(0, 1, 2)),
+        (StoreSpan(0, 1, 2),),
+        ("a", "a", StoreSpan(0, 1, 2)),
     ]
 
 
@@ -230,7 +239,7 @@ def test_faulty_tables_are_refused(
         GroupTable(make_groups([]), store, 1, 1, "x")
     with pytest.raises(InputError, match="d9"):
         GroupTable(make_groups([("d9", "a", "b")]), store, 1, 1, "x")
-    sound = group((0, 0), ["a"], [Named("d1")] * 2)
+    sound = group((0, 0), ["a"], [Span("d1")] * 2)
     anchor = {"start": 0, "end": 1}
     for name, changes, fault in (
         ("both", {"queries": sound["queries"] * 2}, "group 1 needs one query or one document"),

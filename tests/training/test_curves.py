@@ -89,7 +89,17 @@ def test_the_command(results: Path, capsys: pytest.CaptureFixture[str], tmp_path
     told = f"2 learning curves. To see them: tensorboard --logdir {results}/tensorboard"
     assert told in capsys.readouterr().err
     assert main(["curves", str(tmp_path / "nothing")]) == 2
-    assert "no metrics of a training" in capsys.readouterr().err
+    assert "nothing: there is no such file or folder" in capsys.readouterr().err
+    assert main(["curves", str(results / "metrics")]) == 2
+    assert "holds no metrics of a training" in capsys.readouterr().err
+
+
+def test_a_folder_of_the_library_s_models(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "notebook/rop.checkpoints/ab12").mkdir(parents=True)
+    metrics = (results / "metrics/pretrained/prop/seed-1.jsonl").read_text()
+    for name in ("prop.metrics.jsonl", "rop.checkpoints/ab12/metrics.jsonl"):
+        (tmp_path / "notebook" / name).write_text(metrics)
+    assert write_curves(tmp_path / "notebook") == {"prop": 2, "unfinished/ab12": 2}
 
 
 def test_a_single_file_of_metrics(results: Path, tmp_path: Path) -> None:
@@ -131,7 +141,7 @@ def test_without_the_package_its_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     assert main(["curves", str(results), "--to", "wandb"]) == 2
-    assert "pip install 'irpretrain[tracking]'" in capsys.readouterr().err
+    assert "pip install '.[tracking]'" in capsys.readouterr().err
 
 
 def test_a_broken_line_is_named(results: Path) -> None:

@@ -24,7 +24,7 @@ from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
-from irpretrain.training.batches import Span
+from irpretrain.training.batches import StoreSpan
 from irpretrain.training.finetune import Topics, finetune
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.trainer import Trainer
@@ -518,7 +518,7 @@ def test_scarce_negatives_are_drawn_with_replacement() -> None:
 def test_negatives_depend_on_seed_query_and_epoch_alone() -> None:
     one, two = many([0], list(range(10, 40)), "q1"), many([1], list(range(10, 40)), "q2")
 
-    def drawn(queries: list[JudgedQuery], epoch: int, seed: int = 1) -> dict[int, tuple[Span, ...]]:
+    def drawn(queries: list[JudgedQuery], epoch: int, seed: int = 1) -> dict[int, tuple[StoreSpan, ...]]:
         return {g.documents[0].row: g.documents[1:] for g in JudgedGroups(queries, 4, 2, seed).epoch(epoch)}
 
     assert drawn([one, two], 3)[0] == drawn([one], 3)[0]

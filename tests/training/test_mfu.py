@@ -13,11 +13,11 @@ from tiny_training import training_options
 
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.models.arithmetic import EncoderSize, Work
+from irpretrain.models.arithmetic import EncoderSize, EncoderWork
 from irpretrain.resources import resources_directory
 from irpretrain.training import fast_paths, gpu_rates
 from irpretrain.training.gpu_rates import peak_rate
-from irpretrain.training.group_work import group_work
+from irpretrain.training.group_task import group_work
 from irpretrain.training.metrics import StatusLine, StepMetrics
 from irpretrain.training.trainer import Trainer
 
@@ -135,7 +135,7 @@ def test_the_work_of_a_step_on_groups() -> None:
     masked = SimpleNamespace(chosen=chosen, labels=np.arange(3))
 
     def of(*given: object) -> tuple[list[int], list[int], tuple[int, ...]]:
-        work: Work = group_work(*given)  # type: ignore[arg-type]
+        work: EncoderWork = group_work(*given)  # type: ignore[arg-type]
         passes = (work.pooled, work.predicted, work.encoder, work.score, work.mlm)
         return work.lengths.tolist(), work.read.tolist(), passes
 

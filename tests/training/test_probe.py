@@ -18,12 +18,11 @@ from torch import Tensor
 
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.contracts import GROUPS, PROBE
-from irpretrain.objectives.groups import Span as Named
-from irpretrain.objectives.groups import group
+from irpretrain.objectives.groups import Span, group
 from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder, Group, Span
+from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.probe import (
     Probe,
@@ -94,7 +93,7 @@ def probe_rows(
 def rop(count: int = DOCUMENTS, each: int = 1) -> list[tuple[int, list[Any], list[Any]]]:
     """Groups of a document: one of its words is preferred to one of no document."""
     return [
-        (n, [f"word{5 * n + k:02d}", f"word{70 + k:02d}"], [Named(f"d{n}")])
+        (n, [f"word{5 * n + k:02d}", f"word{70 + k:02d}"], [Span(f"d{n}")])
         for n in range(count)
         for k in range(each)
     ]
@@ -132,7 +131,7 @@ def test_candidates_that_are_documents(make_table: MakeTable, probe_rows: Callab
         (
             n,
             [f"word{5 * n:02d}"],
-            [Named(f"d{n}"), Named(f"d{n}", 0, 2), Named(f"d{(n + 1) % count}")],
+            [Span(f"d{n}"), Span(f"d{n}", 0, 2), Span(f"d{(n + 1) % count}")],
         )
         for n in range(count)
     ]
@@ -142,8 +141,8 @@ def test_candidates_that_are_documents(make_table: MakeTable, probe_rows: Callab
 
 
 def test_what_candidates_tell_by_themselves(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
-    longer = [(n, ["word01 word02 word03", "word04"], [Named(f"d{n}")]) for n in range(DOCUMENTS)]
-    alike = [(n, ["word01", "word01"], [Named(f"d{n}")]) for n in range(DOCUMENTS)]
+    longer = [(n, ["word01 word02 word03", "word04"], [Span(f"d{n}")]) for n in range(DOCUMENTS)]
+    alike = [(n, ["word01", "word01"], [Span(f"d{n}")]) for n in range(DOCUMENTS)]
     assert probe_rows(make_table(longer), overlap)["candidates"]["accuracy"] == 1
     assert probe_rows(make_table(alike), overlap)["candidates"]["accuracy"] == 0.5
 
@@ -158,23 +157,23 @@ def test_too_few_groups_are_told(make_table: MakeTable, probe_rows: Callable[...
 
 
 def test_a_group_of_one_sequence_is_not_probed(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
-    table = make_table([(n, [f"word{n:02d}"], [Named(f"d{n}")]) for n in range(DOCUMENTS)])
+    table = make_table([(n, [f"word{n:02d}"], [Span(f"d{n}")]) for n in range(DOCUMENTS)])
     assert len(table.held_out) > 0
     assert probe_rows(table, overlap)["right"]["groups"] == 0
 
 
 def test_shared_texts() -> None:
-    queries = Group(("a", "b"), (Span(3, 1, 9, 2, 4),))
-    documents = Group((Span(1),), (Span(2), Span(3)), ((0, 1), (2, 3)))
-    assert shared_text(queries) == Span(3, 1, 9, 2, 4)
-    assert with_shared(queries, Span(7)) == Group(("a", "b"), (Span(7),))
-    assert without_shared(queries) == Group(("a", "b"), (Span(3, 0, 0),))
-    assert with_shared(documents, "c") == Group(("c",), (Span(2), Span(3)))
-    assert without_shared(documents) == Group(("",), (Span(2), Span(3)))
+    queries = RankingGroup(("a", "b"), (StoreSpan(3, 1, 9, 2, 4),))
+    documents = RankingGroup((StoreSpan(1),), (StoreSpan(2), StoreSpan(3)), ((0, 1), (2, 3)))
+    assert shared_text(queries) == StoreSpan(3, 1, 9, 2, 4)
+    assert with_shared(queries, StoreSpan(7)) == RankingGroup(("a", "b"), (StoreSpan(7),))
+    assert without_shared(queries) == RankingGroup(("a", "b"), (StoreSpan(3, 0, 0),))
+    assert with_shared(documents, "c") == RankingGroup(("c",), (StoreSpan(2), StoreSpan(3)))
+    assert without_shared(documents) == RankingGroup(("",), (StoreSpan(2), StoreSpan(3)))
 
 
 def test_pairs_of_a_group_weigh_as_much_as_one() -> None:
-    groups = [Group(("a",), (Span(0),) * 4), Group(("a", "b"), (Span(0),))]
+    groups = [RankingGroup(("a",), (StoreSpan(0),) * 4), RankingGroup(("a", "b"), (StoreSpan(0),))]
     scores = np.array([2, 1, 2, 3, 0, -1], np.float32)
     assert pair_accuracies(scores, groups).tolist() == [0.5, 1.0]
     assert pair_accuracies(scores[:0], []).tolist() == []
@@ -183,7 +182,10 @@ def test_pairs_of_a_group_weigh_as_much_as_one() -> None:
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), max_size=30), st.integers(0, 99))
 def test_partners_are_of_other_documents(drawn: list[tuple[int, bool]], seed: int) -> None:
     groups = [
-        Group(("a",), (Span(0), Span(1))) if kind else Group(("a", "b"), (Span(0),)) for _, kind in drawn
+        RankingGroup(("a",), (StoreSpan(0), StoreSpan(1)))
+        if kind
+        else RankingGroup(("a", "b"), (StoreSpan(0),))
+        for _, kind in drawn
     ]
     documents = np.array([document for document, _ in drawn], np.uint64)
     partners = draw_partners(groups, documents, np.random.default_rng(seed))
@@ -210,7 +212,7 @@ def test_documents_are_held_out_whole_and_whatever_the_shards(
 
     def held_out(name: str, some: list[tuple[int, int]], share: float = 0.05) -> set[tuple[int, int]]:
         path = tmp_path / f"{name}.parquet"
-        GROUPS.write(path, [group(place, ["a", "b"], [Named("d1")]) for place in some])
+        GROUPS.write(path, [group(place, ["a", "b"], [Span("d1")]) for place in some])
         table = GroupTable(path, store, 4, 1, "x", share)
         assert table.trained_count == len(some) - len(table.held_out) == len(table.trained())
         trained = {some[index] for index in table.trained()}
@@ -248,7 +250,7 @@ def test_a_training_never_sees_what_is_held_out(
     held_out: set[int] = set()
     original = GroupTable.groups
 
-    def note(self: GroupTable, step: int) -> list[Group]:
+    def note(self: GroupTable, step: int) -> list[RankingGroup]:
         held_out.update(self[int(index)].documents[0].row for index in self.held_out)
         found = original(self, step)
         seen.update(one.documents[0].row for one in found)

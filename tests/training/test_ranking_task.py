@@ -18,7 +18,7 @@ from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.passages import combine_scores
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder, Group, Span
+from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_task import Task
 from irpretrain.training.judged import JudgedGroups, JudgedQuery
 from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
@@ -83,7 +83,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
 
 def test_training_reads_no_more_passages_than_it_should(reader: PassageReader) -> None:
     few = PassageReader(reader.builder, PASSAGES.model_copy(update={"most_in_training": 2}))
-    group = [Group(("word01",), (Span(0), Span(1)))]
+    group = [RankingGroup(("word01",), (StoreSpan(0), StoreSpan(1)))]
     whole, cut = reader.read(group), few.read(group)
     # Three passages of six words or two of them, each with the query's word and three special tokens.
     assert whole.tokens == 2 * 3 * 10

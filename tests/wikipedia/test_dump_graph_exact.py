@@ -39,9 +39,8 @@ class DirectParser:
     def __exit__(self, *exception: object) -> None:
         pass
 
-    def parse(self, items: Iterable[Any], text_of: Callable[[Any], str | None]) -> Iterator[tuple[Any, Any]]:
-        for item in items:
-            text = text_of(item)
+    def parse(self, items: Iterable[tuple[Any, str | None]]) -> Iterator[tuple[Any, Any]]:
+        for item, text in items:
             yield item, None if text is None else self._parse(text)
 
 

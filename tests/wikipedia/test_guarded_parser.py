@@ -3,11 +3,12 @@
 import os
 import signal
 import time
+from multiprocessing import Pipe
 
 import pytest
 
 from irpretrain.errors import SetupError
-from irpretrain.wikipedia import guarded_parser
+from irpretrain.wikipedia import guarded_parser, parse_worker
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 from irpretrain.wikipedia.parse_worker import Failure, Settings
 from patience import PATIENCE
@@ -63,7 +64,7 @@ def parse(monkeypatch):
 
     def parse(texts, parser="hostile_parser", seconds=0.3, memory_mb=100):
         with GuardedParser(Settings(f"{__name__}:{parser}", "parsed", seconds, memory_mb)) as guarded:
-            return [found for _, found in guarded.parse(texts, lambda text: text)]
+            return [found for _, found in guarded.parse(zip(texts, texts, strict=True))]
 
     return parse
 
@@ -78,7 +79,7 @@ def test_answers_come_in_order_with_none_for_items_without_text(parse):
 def test_nothing_is_started_without_texts(monkeypatch):
     monkeypatch.setattr(GuardedParser, "_start", lambda self: pytest.fail("started"))
     with GuardedParser(Settings("none:none", None, 1, 100)) as guarded:
-        assert list(guarded.parse([1, 2], lambda item: None)) == [(1, None), (2, None)]
+        assert list(guarded.parse([(1, None), (2, None)])) == [(1, None), (2, None)]
 
 
 @pytest.mark.parametrize(
@@ -123,15 +124,15 @@ def test_a_worker_that_hangs_is_killed(parse, monkeypatch):
 
 def test_a_worker_killed_from_outside_is_replaced(monkeypatch):
     with GuardedParser(Settings(f"{__name__}:hostile_parser", "parsed", 1, 100)) as guarded:
-        assert list(guarded.parse(["a"], str)) == [("a", "parsed a 1")]
+        assert list(guarded.parse([("a", "a")])) == [("a", "parsed a 1")]
         guarded._process.kill()
         guarded._process.wait()
-        assert list(guarded.parse(["b"], str)) == [("b", "parsed b 1")]
+        assert list(guarded.parse([("b", "b")])) == [("b", "parsed b 1")]
 
 
 def test_no_worker_stays_behind():
     with GuardedParser(Settings(f"{__name__}:hostile_parser", "parsed", 1, 100)) as guarded:
-        next(guarded.parse(["a"] * 3, str))
+        next(guarded.parse([("a", "a")] * 3))
         process = guarded._process
     assert process.returncode == 0
 
@@ -139,3 +140,17 @@ def test_no_worker_stays_behind():
 def test_a_parser_that_cannot_be_made(parse):
     with pytest.raises(SetupError, match=r"does not start \(status 1\)"):
         parse(["a"], "broken_parser")
+
+
+@pytest.mark.parametrize("settings", [[], [Settings(f"{__name__}:hostile_parser", "parsed", 1, 100)]])
+def test_a_worker_ends_quietly_when_nobody_listens(
+    settings: list[Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that started it was killed before it was ready."""
+    monkeypatch.setattr(parse_worker.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(parse_worker, "_limit_memory", lambda _: None)
+    ours, theirs = Pipe()
+    for message in settings:
+        ours.send(message)
+    ours.close()
+    parse_worker.main(os.dup(theirs.fileno()))

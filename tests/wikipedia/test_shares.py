@@ -34,12 +34,11 @@ def _small_pieces(monkeypatch):
 def no_worker(monkeypatch):
     """Parse in this process: for tests that read thousands of files."""
 
-    def parse(self, items, text_of):
+    def parse(self, items):
         from irpretrain.wikipedia.article_parser import article_parser
 
         parser = article_parser(self._settings.argument)
-        for item in items:
-            text = text_of(item)
+        for item, text in items:
             yield item, None if text is None else parser(text)
 
     monkeypatch.setattr(GuardedParser, "parse", parse)
@@ -247,8 +246,8 @@ def test_only_own_pages_are_parsed(tmp_path, monkeypatch):
     (tmp_path / "dump").write_bytes(dump(*PAGES))
     parsed = []
 
-    def parse(self, items, text_of):
-        parsed.extend(item.page.page_id for item in items if text_of(item) is not None)
+    def parse(self, items):
+        parsed.extend(item.page.page_id for item, text in items if text is not None)
         return iter(())
 
     monkeypatch.setattr(GuardedParser, "parse", parse)

@@ -6,30 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.wikipedia.tree import (
-    SectionRow,
-    WikiStructureTree,
-    build_tree,
-    read_sections,
-    section_parents,
-    within,
-)
+from irpretrain.wikipedia.article import Section
+from irpretrain.wikipedia.tree import WikiStructureTree, build_tree, read_sections, section_parents, within
 
 ROLES = {"Lists!": "see-also", "Notes!": "boilerplate"}
 
 
-def sections(*outline: str) -> list[SectionRow]:
+def sections(*outline: str) -> list[Section]:
     """Sections of an outline: "== History" has text, "== History -" has none; the lead comes by itself.
 
     Headings are in no language: "Lists!" is a See Also section, "Notes!" boilerplate.
     """
-    found = [SectionRow(0, "", 0, 5)]
+    found = [Section(0, "", 0, 5)]
     for number, line in enumerate(outline, 1):
         marks, _, heading = line.partition(" ")
         start = 10 * number
         empty = heading.endswith("-")
         found.append(
-            SectionRow(
+            Section(
                 len(marks),
                 heading.rstrip("-").strip(),
                 start,
@@ -98,9 +92,9 @@ def test_sections_without_text_in_them_or_below_are_dropped_by_option():
 
 
 def test_an_empty_lead_stays():
-    tree = build_tree("T", [SectionRow(0, "", 0, 0), SectionRow(2, "A", 2, 4)], drop_empty=True)
+    tree = build_tree("T", [Section(0, "", 0, 0), Section(2, "A", 2, 4)], drop_empty=True)
     assert shape(tree) == [("T", "-"), ("A", "T")]
-    assert build_tree("T", [SectionRow(0, "", 0, 0)], drop_empty=True).nodes[0].empty
+    assert build_tree("T", [Section(0, "", 0, 0)], drop_empty=True).nodes[0].empty
 
 
 def test_boilerplate_is_dropped_with_all_below():
@@ -130,21 +124,21 @@ def test_text_in_boilerplate_keeps_no_empty_section():
 
 
 def test_the_lead_is_never_boilerplate():
-    assert within([SectionRow(0, "", 0, 1, "boilerplate")], ["boilerplate"]) == [False]
+    assert within([Section(0, "", 0, 1, "boilerplate")], ["boilerplate"]) == [False]
 
 
 def test_rows_of_the_table():
     row = {"level": 2, "heading": "Notes", "start": 0, "end": 3, "role": "boilerplate"}
-    assert read_sections([row], "abc def") == [SectionRow(2, "Notes", 0, 3, "boilerplate")]
-    assert read_sections([], "abc def") == [SectionRow(0, "", 0, 7)]
+    assert read_sections([row], "abc def") == [Section(2, "Notes", 0, 3, "boilerplate")]
+    assert read_sections([], "abc def") == [Section(0, "", 0, 7)]
 
 
 OUTLINES = st.lists(
     st.tuples(st.integers(1, 7), st.sampled_from(["A", "B", "Notes!", "Lists!"]), st.booleans()), max_size=14
 ).map(
     lambda rows: [
-        SectionRow(0, "", 0, 1),
-        *(SectionRow(level, name, 9, 9 + full, ROLES.get(name, "")) for level, name, full in rows),
+        Section(0, "", 0, 1),
+        *(Section(level, name, 9, 9 + full, ROLES.get(name, "")) for level, name, full in rows),
     ]
 )
 

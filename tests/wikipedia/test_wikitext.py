@@ -224,6 +224,11 @@ def test_languages_differ():
     chinese = WikiLanguage.of(SiteInfo("zhwiki"))
     assert links_of("[[貓]]a", chinese) == [("貓", "貓")]
     assert text_of("-{zh-hans:计算机; zh-hant:電腦;}- -{a}- -{H|zh-cn:x}-", chinese) == "计算机 a"
+    assert (
+        text_of("-{zh-hant:電腦; zh-hans:计算机}- -{zh-tw:軟體;zh-hk:軟件;zh-cn:软件;}-", chinese)
+        == "计算机 软件"
+    )
+    assert text_of("-{zh-tw:滑鼠;zh-hk:鼠標}- -{sr-el:more;sr-ec:море}-", chinese) == "滑鼠 more"
 
 
 def test_a_user_adds_names_and_templates():

@@ -27,7 +27,7 @@ def test_without_any_data_all_cells_say_what_is_missing(tmp_path):
     for name, path in {"robust04": "disks45", "bert-base-uncased": "bert-base-uncased"}.items():
         assert f"  {name} " in missing
         assert path in missing
-    assert "snakemake --cores 1 datasets says where each belongs" in missing
+    assert "make run ARGS=datasets says where each belongs" in missing
     with open(tmp_path / "results/verdicts.csv", encoding="utf-8", newline="") as file:
         verdicts = list(csv.DictReader(file))
     assert {row["verdict"] for row in verdicts} == {"not run"}
@@ -66,6 +66,16 @@ def test_what_is_asked_for_is_not_left_out_silently(tmp_path):
     planned = snakemake(ROOT, tmp_path, "--dry-run", "--config", "skip_absent=true")
     assert planned.returncode == 0, planned.stderr[-4000:]
     assert "planned as if they were; a run leaves out what needs them" in planned.stdout + planned.stderr
+
+
+def test_the_list_of_data_sets_is_of_those_that_the_overlay_reads(tmp_path):
+    done = snakemake(ROOT, tmp_path, "--rerun-incomplete", "datasets")
+    shown = done.stdout + done.stderr
+    assert done.returncode == 0, shown[-4000:]
+    assert "gunzip -r -S .z data/robust04/disks45" in " ".join(shown.split())
+    assert "wikipedia" not in shown
+    assert "The configuration reads these. All: " in shown
+    assert "wikipedia" in (tmp_path / "results/datasets.md").read_text()
 
 
 def test_data_of_the_project_are_found_from_every_directory(tmp_path):

@@ -202,6 +202,8 @@ def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):
     assert planned.returncode == 0, shown[-4000:]
     assert "Estimated cost" in shown
     assert not re.search(r"squad|robust04|wikipedia", shown)
+    assert shown.count("Job stats:") == 1
+    assert "planned as if they were; a run is refused without them:" in shown
     refused = walk(run, tmp_path, expect=1)
     assert "    data/msmarco/msmarco-docs.tsv.gz\n" in refused.stdout + refused.stderr
     assert not (tmp_path / "results").exists()

@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, environment
 
+from irpretrain.contracts import SCORES
 from warm_snakemake import run_snakemake
 
 PAGE = (ROOT / "docs/module.md").read_text(encoding="utf-8")
@@ -48,6 +49,22 @@ def test_the_page_is_followed(tmp_path: Path) -> None:
     assert done.returncode == 0, printed(done)
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed(done), re.MULTILINE))
     assert jobs["mine"] == jobs["irpretrain_pretrain"] == "1", "one model of the overlay alone"
+
+
+def test_the_command_of_the_page_takes_the_best_mean_of_one_measure(tmp_path: Path) -> None:
+    [command] = re.findall(r'shell: "(.*)"', PAGE)
+    rows = [
+        ",".join(column.name for column in SCORES.columns),
+        "squad,bm25,prop,zero-shot,1,3,RR@10,1.0,30",
+        "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.9,150",
+        "squad,bm25,prop,zero-shot,1,0,RR@10,0.5,150",
+        "squad,bm25,untrained,zero-shot,1,0,RR@10,5e-05,150",
+    ]
+    assert [column.name for column in SCORES.columns][5:8] == ["fold", "measure", "value"]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
+    done = command.format(input="scores.csv", output="best.txt")
+    subprocess.run(["bash", "-c", done], cwd=tmp_path, check=True)
+    assert (tmp_path / "best.txt").read_text().startswith("squad,bm25,prop,zero-shot,1,0,RR@10,0.5,")
 
 
 def test_the_default_target_is_the_other_snakefiles(tmp_path: Path) -> None:

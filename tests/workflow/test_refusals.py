@@ -34,11 +34,11 @@ def configure(project: Path, changes: dict[str, Any]) -> None:
 
 
 def refusal(project: Path, *arguments: str, **changes: Any) -> str:
-    """Run the workflow, which must refuse; return what it shows."""
+    """Run the workflow, which must refuse; return what it shows, with paths as seen from the project."""
     configure(project, changes.pop("changes", {}))
     done = run_workflow(project, *arguments, expect=1)
     assert "Traceback" not in done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return (done.stdout + done.stderr).replace(f"{project}/", "")
 
 
 def cut(project: Path, name: str, content: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import readme_command, run_command, run_workflow
+from tiny import ROOT, readme_command, run_command, run_workflow
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
 
@@ -65,14 +65,20 @@ def test_a_message_of_a_failed_job_is_alone_and_last(project):
     done = run_workflow(project, FOLDS, expect=1)
     logs = rf"{project}/results/logs/corpora/tiny-0\.log, {project}/\.snakemake/log/\S+\.log, \S+\.jobs\.log"
     assert re.fullmatch(
-        r"FAILED read corpus tiny 0\n\nStopped: 0 of 3 jobs done\. "
+        r"FAILED read corpus tiny, shard 0\n\nStopped: 0 of 3 jobs done\. "
         r"The same command goes on from there after the fault below is mended\.\n"
         rf"Logs: {logs}\n\n"
-        r"ERROR in read_corpus: data/documents/part-1\.jsonl:37: not valid JSON: .*\n"
+        rf"ERROR in read_corpus: {project}/data/documents/part-1\.jsonl:37: not valid JSON: .*\n"
         r"  Mend the record, or set malformed: \{skip: 0\.\d+\} to leave such records out and count them\.",
         "\n".join(said(done.stderr)),
     ), done.stderr
     assert not list((project / "results/corpora").rglob("*.parquet"))
+
+
+def test_files_of_the_configuration_are_named_as_the_user_can_take_them(project, monkeypatch):
+    monkeypatch.setenv("PWD", str(project.parent))
+    refused = run_workflow(project, "--config", "sed=3", expect=1)
+    assert f"{project.name}/tiny.yaml + {ROOT}/config.yaml: 1 fault in the configuration" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -82,13 +88,14 @@ def test_a_message_of_a_failed_job_is_alone_and_last(project):
             ["--config", "sed=3"],
             r".*1 fault in the configuration\n  - sed: unknown key; did you mean seed\?",
         ),
+        (["--cores", "0"], r"--cores 0: no job can run so; .*"),
         (["results/nope"], r"results/nope: no rule makes such a file, and there is no target of this name.*"),
         (
             ["results/runs/nope/bm25/first-stage.run.gz"],
             r"results/runs/nope/bm25/first-stage\.run\.gz: 'nope' is not in datasets of this configuration.*",
         ),
     ],
-    ids=["configuration", "file", "name in a file"],
+    ids=["configuration", "no cores", "file", "name in a file"],
 )
 @pytest.mark.parametrize("dry", [False, True], ids=["run", "dry run"])
 def test_a_refusal_before_the_run_is_alone_and_last(project, arguments, message, dry):

@@ -29,7 +29,6 @@ from slurm_runs import (
 pytestmark = [pytest.mark.workflow, *ON_SLURM]
 
 NODES, SLOW = 3, ("n3",)
-INDEX = "results/indexes/tiny"
 
 
 class Run(NamedTuple):
@@ -48,12 +47,13 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def node_of(cluster: SlurmCluster, rule: str) -> Callable[[], str]:
-    """What tells the node that runs a rule's job, or an empty string."""
+def node_of(cluster: SlurmCluster, rule: str, but: str = "") -> Callable[[], str]:
+    """What tells the node, other than `but`, that runs a rule's job, or an empty string."""
 
     def ask() -> str:
         job = running(cluster, rule)
-        return cluster.run("squeue", "-h", "-j", job, "-o", "%N").strip() if job else ""
+        node = cluster.run("squeue", "-h", "-j", job, "-o", "%N").strip() if job else ""
+        return "" if node == but else node
 
     return ask
 
@@ -67,10 +67,9 @@ def on_nodes(cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) ->
     process = start("make run", folder, cluster, log)
     try:
         dead = wait_for("pre-training", node_of(cluster, "pretrain"), process, log)
-        died = now()
         cluster.kill_node(dead)
-        again = node_of(cluster, "pretrain")
-        drained = wait_for("pre-training elsewhere", lambda: "" if again() == dead else again(), process, log)
+        died = now()
+        drained = wait_for("pre-training elsewhere", node_of(cluster, "pretrain", but=dead), process, log)
         cluster.run("scontrol", "update", f"NodeName={drained}", "State=DRAIN", "Reason=test")
         at = now()
         assert process.wait(timeout=600) == 0, log.read_text()[-6000:]
@@ -86,10 +85,12 @@ def test_a_job_of_a_dead_node_is_done_again_elsewhere(on_nodes):
     assert first.end <= second.start
 
 
-def test_no_job_begins_on_a_node_that_is_dead_or_drained(on_nodes):
+def test_no_job_ends_on_a_dead_node_or_begins_on_a_drained_one(on_nodes):
     later = {entry.node for entry in on_nodes.entries if entry.start > on_nodes.at}
     assert later == {"n1", "n2", "n3"} - {on_nodes.dead, on_nodes.drained}
-    assert all(entry.start <= on_nodes.died for entry in on_nodes.entries if entry.node == on_nodes.dead)
+    # Until Slurm notices, it may give a dead node jobs, which cannot end there.
+    done = [entry for entry in on_nodes.entries if (entry.node, entry.state) == (on_nodes.dead, "COMPLETED")]
+    assert all(entry.end <= on_nodes.died for entry in done)
 
 
 def test_every_job_is_done_once(on_nodes):

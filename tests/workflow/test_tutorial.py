@@ -51,7 +51,7 @@ def copy(copied, tmp_path):
 def test_following_it_gives_the_paper_s_table_and_report(copy):
     project, tiny = copy
     overlays = f"{tiny / 'tiny.yaml'} {tiny / 'lead.yaml'} --snakefile {project / 'Snakefile'}"
-    command = [sys.executable, "-m", *block("sh").replace("lead.yaml", overlays).split()]
+    command = [sys.executable, "-m", *block("sh").replace("my-lead.yaml", overlays).split()]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(project / "src")}
     done = subprocess.run(

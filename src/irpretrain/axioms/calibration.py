@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.errors import InputError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
+from irpretrain.progress import say
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import CalibrationConfig
@@ -193,4 +193,4 @@ class _Comparison:
 
 
 def _tell(line: str) -> None:
-    print(f"[calibrate temperature] {line}", file=sys.stderr, flush=True)
+    say(f"[calibrate temperature] {line}")

@@ -19,6 +19,10 @@ from irpretrain.text.word_documents import WordDocuments
 
 QUERIES_AT_ONCE = 8192
 """Queries of a batch. With a document of its own each, their documents' vectors take 800 bytes × dimensions / 100."""
+COUNTED = (
+    "queries", "without_terms", "document_lacks_a_term", "collection_lacks_a_term", "rank_1", "rank_beyond_depth",
+)  # fmt: skip
+"""All queries; those without terms, with a term that the document or the collection lacks, and by their RANK."""
 
 
 def compute_axiom_values(
@@ -40,7 +44,7 @@ def compute_axiom_values(
         held_alone: leave out the terms of a query that its document lacks.
 
     Returns:
-        Counts: queries, by what is special about them; see `_Report`.
+        Counts: queries, by what is special about them; see `COUNTED`.
 
     Raises:
         InputError: the stores or the postings lack a document.
@@ -51,7 +55,7 @@ def compute_axiom_values(
     maker = BatchMaker(collection, stores, text.word_kind, held_alone)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
-    report, done = _Report(), 0
+    counts, done = Counter(dict.fromkeys(COUNTED, 0)), 0
     batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
     title = f"axioms {Path(output).stem}"
     with atomic_file(output) as temporary, ContractWriter(AXIOM_VALUES, temporary) as writer:
@@ -60,9 +64,9 @@ def compute_axiom_values(
             batch = maker.make(chunk["query"].to_pylist(), rows[places], numbers[places])
             values = axiom_values(batch)
             writer.add(_table(chunk, batch, values))
-            report.add(batch, values)
+            counts.update(_count_special(batch, values))
             done += chunk.num_rows
-    return report.counts()
+    return dict(counts)
 
 
 def axiom_values(batch: Batch) -> dict[str, np.ndarray]:
@@ -79,24 +83,14 @@ def _table(table: pa.RecordBatch, batch: Batch, values: dict[str, np.ndarray]) -
     return pa.Table.from_batches([table])
 
 
-class _Report:
-    """Adds up what is special about queries: without terms; with a term that the document, or the collection, lacks;
-    with a document beyond the depth of RANK, or of rank 1."""
-
-    def __init__(self) -> None:
-        self._sums: Counter[str] = Counter()
-
-    def add(self, batch: Batch, values: dict[str, np.ndarray]) -> None:
-        self._sums["queries"] += len(batch)
-        self._sums["without_terms"] += int(np.count_nonzero(batch.sizes == 0))
-        self._sums["document_lacks_a_term"] += int(
-            np.count_nonzero((values["stm_2"] < 1) & (batch.sizes > 0))
-        )
-        unknown = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
-        self._sums["collection_lacks_a_term"] += int(np.count_nonzero(np.diff(unknown)))
-        self._sums["rank_1"] += int(np.count_nonzero(values["rank"] == 1))
-        self._sums["rank_beyond_depth"] += int(np.count_nonzero(values["rank"] == 0))
-
-    def counts(self) -> dict[str, Any]:
-        names = ("queries", "without_terms", "document_lacks_a_term", "collection_lacks_a_term")
-        return {name: self._sums[name] for name in (*names, "rank_1", "rank_beyond_depth")}
+def _count_special(batch: Batch, values: dict[str, np.ndarray]) -> dict[str, int]:
+    """Return how many queries a batch has, and how many of each kind in `COUNTED`."""
+    unknown = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
+    special = {
+        "without_terms": batch.sizes == 0,
+        "document_lacks_a_term": (values["stm_2"] < 1) & (batch.sizes > 0),
+        "collection_lacks_a_term": np.diff(unknown),
+        "rank_1": values["rank"] == 1,
+        "rank_beyond_depth": values["rank"] == 0,
+    }
+    return {"queries": len(batch)} | {name: int(np.count_nonzero(rows)) for name, rows in special.items()}

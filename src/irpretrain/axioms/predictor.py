@@ -26,8 +26,9 @@ import numpy as np
 
 from irpretrain.axioms.preferences import VECTORS, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.errors import IntegrityError, refusing_damage
+from irpretrain.errors import IntegrityError, need_folder, refusing_damage
 
+REMEDY = "Name the directory of a trained predictor, such as results/predictors/simple of a run."
 MODEL_FILE, TABLE_FILE, CONFIG_FILE = "model.json", "probabilities.npy", "predictor.json"
 SCORES_FILE, CARD_FILE = "scores.json", "card.md"
 
@@ -63,12 +64,16 @@ def load_predictor(directory: str | Path) -> Predictor:
     """Open a predictor; XGBoost is not needed.
 
     Raises:
+        InputError: there is no such folder.
         IntegrityError: a file is missing or damaged, or the table does not fit.
+
+    Examples:
+        >>> load_predictor(predictor_directory).axioms[:2]
+        ('RANK', 'REP-QL')
     """
+    need_folder(directory, REMEDY)
     folder = Path(directory)
-    with refusing_damage(
-        directory, "this is not a preference predictor", "Delete it and run the workflow again."
-    ):
+    with refusing_damage(directory, "this is not a preference predictor", REMEDY):
         record = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
         table = np.load(folder / TABLE_FILE)
         axioms = tuple(record["predictor"]["axioms"])
@@ -76,7 +81,7 @@ def load_predictor(directory: str | Path) -> Predictor:
         raise IntegrityError(
             directory,
             "the predictor's table is not one of this version's axioms",
-            remedy="Delete it and run the workflow again.",
+            remedy="Train the predictor again with this version.",
         )
     return Predictor(axioms, table, record)
 

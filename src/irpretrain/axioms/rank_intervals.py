@@ -14,7 +14,7 @@ import numpy as np
 
 from irpretrain.atomic import write_text
 from irpretrain.contracts import AXIOM_VALUES
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.progress import progress
 
 LAST_RANKS = (1, 2, 5, 10, 50)
@@ -49,7 +49,7 @@ def rank_intervals(
                 raise IntegrityError(
                     path,
                     f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK must be known up to {depth}",
-                    remedy="Delete it and run the workflow again.",
+                    remedy=MAKE_AGAIN,
                 )
             counts += count_in_intervals(ranks, lasts)
     result = {

@@ -1,10 +1,12 @@
 """What needs files of the catalogue that are not there: left out, and remembered with the reason."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from irpretrain.catalogue.entry import LISTING
 from irpretrain.catalogue.folders import searched
-from irpretrain.catalogue.needed import Needed, missing_by_entry, missing_files
+from irpretrain.catalogue.needed import Needed, catalogue_paths, missing_by_entry, missing_files
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.downstream import DownstreamConfig
@@ -16,7 +18,7 @@ from irpretrain.config.weight_views import TermWeightPageConfig
 from irpretrain.errors import ConfigError
 from irpretrain.papers.files import show_axioms, show_term_weights
 
-HOW = "snakemake --cores 1 datasets says how to get them"
+HOW = f"{LISTING} says how to get them"
 VIEWS: dict[str, tuple[Callable[[Iterable[str]], bool] | None, str]] = {
     "predictors": (show_axioms, "predictor"),
     "diagnoses": (show_axioms, "diagnosis"),
@@ -43,18 +45,39 @@ def refuse_absent(config: Config) -> None:
     names = [f"experiments.{name}" for name in left.absent]
     names += [f"downstream_tasks.{task}" for task in left.absent_tasks]
     names += [f"{section}.{name}" for section, name, _ in _absent_views(config)]
-    catalogue = read_catalogue()
     lines = [
-        f"{', '.join(names)}: files that {'this needs' if len(names) == 1 else 'these need'} are missing."
-    ]
-    for entry, paths in missing_by_entry(config).items():
-        lines += [f"  {entry}, from {catalogue[entry].source}", *(f"    {path}" for path in paths)]
-    lines += [
-        f"  Looked for in {searched(config.data_folder)}.",
-        "  `snakemake --cores 1 datasets` says where each belongs, on which terms, and how to get it.",
+        f"{', '.join(names)}: files that {'this needs' if len(names) == 1 else 'these need'} are missing.",
+        *_where_to_get(config, missing_by_entry(config)),
         "  `skip_absent: true` in the configuration leaves out what needs them; `make plan` plans it all the same.",
     ]
     raise ConfigError("\n".join(lines))
+
+
+def absent_file(config: Config, path: str, remedy: str = "") -> ConfigError:
+    """Return what is said where a file that the configuration names is not there, and a target of the command line
+    needs it: which keys name it, where it was looked for, and where to get it, if that is known; else `remedy`."""
+    keys = ", ".join(_keys_of(config.model_dump(), path)) or "the configuration"
+    fault = f"{keys}: {path}: there is no such file or folder"
+    if entry := catalogue_paths(config.data_folder).get(path):
+        return ConfigError("\n".join([fault, *_where_to_get(config, {entry: [path]})]))
+    return ConfigError(f"{fault}\n  Paths are relative to {Path.cwd()}.{remedy}")
+
+
+def _keys_of(value: Any, path: str, key: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _keys_of(inner, path, f"{key}.{name}" if key else str(name))
+    elif value == path or (isinstance(value, list) and path in value):
+        yield key
+
+
+def _where_to_get(config: Config, missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    catalogue = read_catalogue()
+    for entry, paths in missing.items():
+        yield from (f"  {entry}, from {catalogue[entry].source}", *(f"    {path}" for path in paths))
+    yield f"  Looked for in {searched(config.data_folder)}."
+    yield f"  `{LISTING}` says where each belongs, on which terms, and how to get it;"
+    yield '  `make run ARGS="datasets --configfile …"`, with your overlay, does so of these alone.'
 
 
 def without_absent(config: Config) -> Config:

@@ -9,6 +9,8 @@ from irpretrain.config.base import Section
 
 SECTIONS = ("corpora", "datasets", "first_stages", "downstream_tasks")
 """Sections of the configuration that an entry may fill."""
+LISTING = "make run ARGS=datasets"
+"""The command that says how to get data; it needs no environment that is activated."""
 
 
 class Licence(Section):
@@ -39,6 +41,9 @@ class SourceFile(Section):
     )
     unpack: str | None = Field(
         None, description="Folder of the data folder into which the archive at `url` is unpacked."
+    )
+    then: str | None = Field(
+        None, description="Command that makes the file from what was fetched; {data} is the data folder."
     )
 
     @model_validator(mode="after")

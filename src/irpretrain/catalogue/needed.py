@@ -1,10 +1,12 @@
 """The files outside the project that a configuration reads, and which of them the catalogue knows."""
 
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from irpretrain.catalogue.entry import LISTING
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import resolve
@@ -53,6 +55,12 @@ def missing_by_entry(config: Config) -> dict[str, list[str]]:
     return dict(sorted(by_entry.items()))
 
 
+def read_entries(config: Config, folders: Iterable[str]) -> set[str]:
+    """Return the catalogue's entries of which a configuration reads files, whichever of the data folders has them."""
+    entries = ChainMap(*map(catalogue_paths, folders))
+    return {entries[needed.path] for needed in needed_files(config) if needed.path in entries}
+
+
 def told(missing: dict[str, list[str]], heading: str) -> str:
     """Return which files are missing, and where each can be had, as text for the screen; nothing where none is."""
     if not missing:
@@ -63,7 +71,7 @@ def told(missing: dict[str, list[str]], heading: str) -> str:
     for name, paths in missing.items():
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         lines.append(f"  {name:<{width}}  {paths[0]}{others}  {catalogue[name].source}")
-    lines.append("snakemake --cores 1 datasets says where each belongs, on which terms, and how to get it.")
+    lines.append(f"{LISTING} says where each belongs, on which terms, and how to get it.")
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.read import Catalogue, read_catalogue
-from irpretrain.generated_pages import write_or_check
+from irpretrain.generated_pages import literal, write_or_check
 
 HEADER = """# Data sets
 
@@ -19,8 +19,10 @@ The project downloads nothing. This command prints what is there, what is missin
 that fetch them:
 
 ```sh
-snakemake --cores 1 datasets
+make run ARGS=datasets
 ```
+
+With an overlay it prints the data sets that the overlay reads: `make run ARGS="datasets --configfile mine.yaml"`.
 
 It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files under `data/` (`data_folder` of
 the configuration) of the working directory or of the project, by the names below.
@@ -46,8 +48,8 @@ Corpus, queries, judgements, folds and runs are filled in from here. The name wo
 data set with its own `corpus` are not changed. [ir_datasets](corpora.md#ir_datasets) has some under names of its own,
 given below.
 
-- **Missing files stop nothing else.** With `skip_absent`, an experiment without its files is left out, and its cells
-  read "not run: ...".
+- **Missing files stop the run** before it starts. With `skip_absent: true` the experiments that need them are left out,
+  and their cells read "not run: ...".
 - **Wrong files stop the run** before they are read. So does a corpus with another number of records.
 """
 LONG_FACT = 5
@@ -91,14 +93,14 @@ def _files(files: Mapping[str, SourceFile]) -> Iterator[str]:
 
 def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
     """Title and text of each fact but the files; remarks have no title."""
-    yield "Terms", f"{entry.licence.terms} {_link(entry.licence.page)}"
+    yield "Terms", f"{literal(entry.licence.terms)} {_link(entry.licence.page)}"
     if entry.source != entry.licence.page:
         yield "Source", _link(entry.source)
-    yield "Get", entry.get
+    yield "Get", literal(entry.get)
     if entry.needs:
         yield "Needs", ", ".join(f"[{other}](#{other})" for other in entry.needs)
     if entry.fields:
-        yield "Fields", entry.fields
+        yield "Fields", literal(entry.fields)
     if entry.ir_datasets:
         identifiers = [f"`{name}`" for names in entry.ir_datasets.values() for name in names]
         yield "ir_datasets", ", ".join(identifiers)
@@ -108,7 +110,7 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
     for section, what in sections.items():
         if (keys := list(getattr(entry, section))) and keys != [name]:
             yield what, ", ".join(f"`{key}`" for key in keys)
-    yield from (("", remark) for remark in entry.remarks)
+    yield from (("", literal(remark)) for remark in entry.remarks)
 
 
 def _link(address: str) -> str:

@@ -25,11 +25,6 @@ class FileState:
     detail: str = ""
 
 
-def missing_files(entry: Entry, data: str | Path) -> list[str]:
-    """Return the files without which the data set is not whole and that are not there, optional ones left out."""
-    return [path for path in entry.required() if not (Path(data) / path).exists()]
-
-
 def fingerprint(path: str | Path) -> str:
     """Return what tells whether a file or folder has changed since it was verified: number, bytes and latest change of
     its files.

@@ -1,8 +1,5 @@
 """The state of every data set as a table: on the screen, in Markdown, and file by file as CSV."""
 
-import csv
-import io
-import json
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_text
+from irpretrain.atomic import write_csv, write_text
 from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.read import Catalogue
 from irpretrain.catalogue.states import FileState, Status, status_of
@@ -73,14 +70,15 @@ def list_datasets(
     lines = _lines(catalogue, reports, folders)
     data = "/ and ".join(folders)
     write_text(table, as_markdown(lines, data))
-    write_text(files, as_csv(lines))
+    write_csv(files, COLUMNS, (row for line in lines for row in _csv_rows(line)))
     statuses = [line.status for line in lines]
     return {status: statuses.count(status) for status in sorted(set(statuses))}
 
 
-def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]) -> str:
-    """Return the state of every data set for the screen; arguments and errors are those of `list_datasets`."""
-    return as_text(_lines(catalogue, reports, folders), "/ and ".join(folders))
+def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Mapping[str, str]) -> str:
+    """Return the state of every data set for the screen; arguments and errors are those of `list_datasets`, but each
+    folder comes with how it is shown."""
+    return as_text(_lines(catalogue, reports, list(folders)), "/ and ".join(folders.values()))
 
 
 def _lines(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]) -> list[Line]:
@@ -89,8 +87,7 @@ def _lines(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Seq
 
 def _line(name: str, entry: Entry, report: str | Path | None, data: str) -> Line:
     """Return a data set with what its report says; without one nothing of it is there."""
-    states = {} if report is None else read_report(report)
-    folder = data if report is None else json.loads(Path(report).read_text(encoding="utf-8"))["data"]
+    folder, states = (data, {}) if report is None else read_report(report)
     return Line(name, entry, folder, {path: states.get(path, FileState("missing")) for path in entry.files})
 
 
@@ -123,15 +120,6 @@ def as_markdown(lines: list[Line], data: str) -> str:
     return head + "".join(
         "| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |\n" for row in rows
     )
-
-
-def as_csv(lines: list[Line]) -> str:
-    """Return the states of all files as CSV."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(row for line in lines for row in _csv_rows(line))
-    return stream.getvalue()
 
 
 def _csv_rows(line: Line) -> Iterator[list[Any]]:
@@ -182,7 +170,7 @@ def advice(line: Line, lines: list[Line]) -> list[str]:
 
 
 def fetch_command(file: SourceFile, path: str, data: str) -> str:
-    """Return the command that fetches a file with an address into the data folder, and checks it."""
+    """Return the command that fetches a file with an address into the data folder, and checks or completes it."""
     url, place = str(file.url), shlex.quote(f"{data}/{path}")
     if url.startswith(HUB):
         return f"{hub_command(url.removeprefix(HUB))} --local-dir {place}"
@@ -199,6 +187,8 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
         steps.append(
             f"unzip -o {archive} -d {into}" if name.endswith(".zip") else f"tar -xf {archive} -C {into}"
         )
+    if file.then is not None:
+        steps.append(file.then.replace("{data}", shlex.quote(data)))
     return " && ".join(steps)
 
 

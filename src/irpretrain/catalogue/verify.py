@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
-from irpretrain.catalogue.entry import Entry, SourceFile
+from irpretrain.catalogue.entry import LISTING, Entry, SourceFile
 from irpretrain.catalogue.read import Reading, placed, readings
 from irpretrain.catalogue.states import FileState, status_of
 from irpretrain.config.malformed import MalformedConfig
@@ -46,10 +46,10 @@ def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dic
     return {status: statuses.count(status) for status in sorted(set(statuses))}
 
 
-def read_report(path: str | Path) -> dict[str, FileState]:
-    """Return the state of each file from what `verify` wrote."""
+def read_report(path: str | Path) -> tuple[str, dict[str, FileState]]:
+    """Return the data folder and the state of each file from what `verify` wrote."""
     content = json.loads(Path(path).read_text(encoding="utf-8"))
-    return {name: FileState(**state) for name, state in content["files"].items()}
+    return content["data"], {name: FileState(**state) for name, state in content["files"].items()}
 
 
 def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]:
@@ -58,12 +58,12 @@ def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]
     Raises:
         IntegrityError: the first such file, and how many there are.
     """
-    states, data = read_report(report), json.loads(Path(report).read_text(encoding="utf-8"))["data"]
+    data, states = read_report(report)
     broken = {path: state for path, state in states.items() if state.status == "broken"}
     if broken:
         path, state = next(iter(broken.items()))
         others = f"; {len(broken) - 1} more files of {name} are broken" if len(broken) > 1 else ""
-        remedy = "Get it again. snakemake --cores 1 datasets shows the state of every file."
+        remedy = f"Get it again. {LISTING} shows the state of every file."
         raise IntegrityError(f"{data}/{path}", state.detail + others, remedy=remedy)
     write_text(output, json.dumps({"entry": name, "files": len(states)}) + "\n")
     return {"files": len(states)}

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.errors import IRPretrainError, SetupError
+from irpretrain.progress import say
 
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 WAIT_SECONDS, POLL_SECONDS = 600.0, 2.0
@@ -42,7 +43,7 @@ def cancel_jobs(folder: Path, wait: float = WAIT_SECONDS) -> int:
     names = run_ids(folder)
     cancelled = left = left_jobs(names) if names else []
     if left:
-        print(f"Cancelling {len(left)} Slurm jobs of a run that is dead: {' '.join(left)}", file=sys.stderr)
+        say(f"Cancelling {len(left)} Slurm jobs of a run that is dead: {' '.join(left)}")
         slurm("scancel", *left)
     end = time.monotonic() + wait
     while left:
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         cancel_jobs(parser.parse_known_args(arguments)[0].directory)
     except IRPretrainError as error:
-        print(error, file=sys.stderr)
+        say(str(error))
         return 1
     return 0
 

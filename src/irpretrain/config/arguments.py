@@ -1,7 +1,7 @@
 """Look at Snakemake's arguments before Snakemake does: `python -m irpretrain.config.arguments ARGUMENTS`.
 
-Snakemake reads the files of `--configfile` before it reads any of ours, and ends with a traceback where one is missing.
-Its `--configfile` takes every word up to the next option, targets too.
+Snakemake reads the files of `--configfile` and goes to `--directory` before it reads anything of ours, and ends with a
+traceback where it cannot. Its `--configfile` takes every word up to the next option, targets too.
 """
 
 from __future__ import annotations
@@ -45,10 +45,27 @@ def check_configuration_files(paths: Sequence[str]) -> None:
         read_yaml(path)
 
 
+def make_directory(arguments: Sequence[str]) -> None:
+    """Make the folder that `--directory` names in Snakemake's arguments, as Snakemake would.
+
+    Raises:
+        ConfigError: it cannot be made.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--directory", "-d", type=Path, default=Path())
+    directory = parser.parse_known_args(arguments)[0].directory
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        where = "Name a folder, or a new one where you may write."
+        raise ConfigError(f"--directory: {directory} cannot be made: {error.strerror}. {where}") from error
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Check, and return an exit code: 1 where an overlay cannot be used."""
+    """Check, and return an exit code: 1 where an overlay or the folder cannot be used."""
     try:
         check_configuration_files(configuration_files(arguments))
+        make_directory(arguments)
     except IRPretrainError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -13,18 +13,7 @@ from irpretrain.text.stop_words import StopList
 
 Axiom = Literal["RANK", "REP-QL", "REP-TFIDF", "PROX-1", "PROX-2", "REG", "STM-1", "STM-2", "STM-3"]
 """The nine axioms of ARES, table 1."""
-AXIOMS: tuple[Axiom, ...] = (
-    "RANK",
-    "REP-QL",
-    "REP-TFIDF",
-    "PROX-1",
-    "PROX-2",
-    "REG",
-    "STM-1",
-    "STM-2",
-    "STM-3",
-)
-
+AXIOMS: tuple[Axiom, ...] = get_args(Axiom)
 
 Temperature = Annotated[float, Field(ge=1e-9)] | Literal["calibrated"]
 
@@ -137,7 +126,9 @@ class AxiomsConfig(Section):
     stm_3_threshold: float = option(
         0.6, "STM-3 counts words whose similarity to the document is above this.", ge=-1, le=1
     )
-    threads: int = option(2, "Threads of RANK. No effect on results.", unit="threads", ge=1)
+    threads: int = option(
+        2, "Threads of RANK, and of a predictor's folds. No effect on results.", unit="threads", ge=1
+    )
     memory_mb: int = option(4000, "Memory for building postings. No effect on results.", unit="MB", ge=256)
 
     @model_validator(mode="after")

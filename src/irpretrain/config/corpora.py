@@ -11,7 +11,7 @@ from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
 from irpretrain.errors import ConfigError, IRPretrainError
-from irpretrain.evaluation.measures import one_name, parse_measure
+from irpretrain.evaluation.measures import parse_measure
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
 Path = Annotated[str, Field(min_length=1)]
@@ -154,8 +154,8 @@ class QrelsConfig(FileConfig):
 
 
 def check_measures(given: Any) -> Any:
-    """Return a measure or a list of measures, trec_eval's names as ir_measures'; ValueError, which says why, where one
-    is none or stands twice."""
+    """Return a measure or a list of measures, each by the one name that tables have: trec_eval's `recip_rank` and
+    ir_measures' `MRR` are `RR`; ValueError, which says why, where one is none or stands twice."""
 
     names = dict[str, str]()
     for name in [given] if isinstance(given, str) else given:
@@ -167,7 +167,7 @@ def check_measures(given: Any) -> Any:
             also = f" (as {names[measure]})" if names[measure] != name else ""
             raise ValueError(f"{name!r} is listed twice{also}; list each measure once")
         names[measure] = name
-    return one_name(given) if isinstance(given, str) else [one_name(name) for name in given]
+    return next(iter(names)) if isinstance(given, str) else list(names)
 
 
 class DatasetConfig(Section):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from irpretrain.config.names import unknown_names
+from irpretrain.config.names import listed_twice, unknown_names
 from irpretrain.config.usage import active_downstream
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ def downstream_faults(config: Config) -> Iterator[str]:
         yield from unknown_names(f"{where}.tasks", section.tasks, config.downstream_tasks, "downstream_tasks")
         yield from unknown_names(f"{where}.models", section.models, config.models, "models")
         for key, names in (("tasks", section.tasks), ("models", section.models)):
-            if twice := [entry for entry in names if names.count(entry) > 1]:
-                yield f"{where}.{key}: {twice[0]} is listed twice; list each once"
+            yield from listed_twice(f"{where}.{key}", names)
         for model in section.models:
             described = config.models.get(model)
             if described is not None and (

@@ -144,9 +144,8 @@ class ReportConfig(Section):
 
     title: str = option("IR-Pretrain", "Title of the report.")
     papers: list[Paper] = option(
-        ["prop"],
-        "Papers whose tables and figures are built; each is also a target (`snakemake php`).",
-        min_length=1,
+        description="Papers whose tables and figures are built; each is also a target (`snakemake php`).",
+        default_factory=list,
     )
     notes: list[str] = option(
         description="Remarks at the top of the report and under each table.", default_factory=list

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from irpretrain.errors import ConfigError
 from irpretrain.near_names import did_you_mean, instead_of
+from irpretrain.wording import worded
 
 Model = TypeVar("Model", bound=BaseModel)
 SHOWN = reprlib.Repr()
@@ -35,7 +36,8 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
 def explained(model: type[BaseModel], error: ValidationError, source: str) -> ConfigError:
     """Return pydantic's errors of a model as one ConfigError."""
     faults = _faults(model, error)
-    heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in the configuration"
+    where = worded("the configuration", "the options")
+    heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in {where}"
     listed = (f"  - {fault}" for fault in faults)
     return ConfigError("\n".join([heading, *listed, "  docs/reference/config lists every key."]))
 

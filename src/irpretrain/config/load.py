@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
 from irpretrain.near_names import instead_of
 from irpretrain.papers.files import fill_objective, read_preset, read_recipe
+from irpretrain.resources import resources_directory
 
 LAYERS = "layers"
 """The key under which an overlay names those that lie under it."""
@@ -50,7 +52,8 @@ def lay_overlays(
     In this order, which is Snakemake's of `--configfile`, an entry that one overlay removes and a later one makes anew
     keeps what the base says of it. Overlays that an overlay names under `layers`, relative to itself, lie under it; one
     that is there already is not laid again. One that says `inherit: definitions` takes what is described from all that
-    lies under it, not what is asked for (`REQUESTS`); `inherit: nothing` begins anew.
+    lies under it, not what is asked for (`REQUESTS`); `inherit: nothing` begins anew. So does an
+    encoder with another path.
 
     Args:
         last: keys that are laid over all files, as `--config` gives them.
@@ -77,6 +80,7 @@ def lay_overlays(
         elif inherited == "definitions":
             named = _named_predictors(below, laid, content)
             below, laid = (_definitions(lower, named) for lower in (below, laid))
+        below, laid = (_without_other_encoder(lower, content) for lower in (below, laid))
         _refuse_empty_entries(source, content, (below, laid))
         laid = deep_merge(laid, content)
     return deep_merge(below, laid)
@@ -96,6 +100,15 @@ def _definitions(lower: dict[str, Any], named: set[str]) -> dict[str, Any]:
     if isinstance(predictors := kept.get("predictors"), dict):
         kept["predictors"] = {name: value for name, value in predictors.items() if name in named}
     return kept
+
+
+def _without_other_encoder(lower: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+    """What lies under an overlay without an encoder that it replaces: name, layers and vocabulary are of that one."""
+    encoders = (part.get("encoder") for part in (lower, content))
+    old, new = (encoder.get("path") if isinstance(encoder, dict) else None for encoder in encoders)
+    if new is None or old == new:
+        return lower
+    return {key: value for key, value in lower.items() if key != "encoder"}
 
 
 def _named_predictors(*contents: dict[str, Any]) -> set[str]:
@@ -132,8 +145,19 @@ def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[t
     if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
         raise ConfigError(f"{path}: {LAYERS} must be a list of overlays' paths; given was {layers!r}")
     for layer in layers:
+        if not (path.parent / layer).exists():
+            raise ConfigError(_no_layer(path, layer))
         yield from _with_layers(path.parent / layer, seen)
     yield path, content
+
+
+def _no_layer(path: Path, layer: str) -> str:
+    ours = resources_directory().parent / "configs" / layer
+    meant = f"did you mean {os.path.relpath(ours, path.parent)}?" if ours.is_file() else "check the path."
+    return (
+        f"{path}: {LAYERS}: {path.parent / layer}: there is no such configuration file; {meant} "
+        "A layer's path is relative to the folder of the overlay that names it."
+    )
 
 
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:

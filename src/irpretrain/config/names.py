@@ -16,9 +16,22 @@ def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], sec
     """
     existing = list(existing)
     for name in names:
-        if name not in existing:
+        if name in existing:
+            continue
+        if runs := _datasets_with_runs(section, name):
+            known = f"the catalogue has runs of {name!r} for {', '.join(runs)} alone"
+            yield f"{where}: {known}; {section} has {', '.join(existing)}"
+        else:
             others = dict.fromkeys(_in_the_catalogue(section), "the catalogue")
             yield f"{where}: {name!r} is not in {section}; {instead_of(name, existing, f'{section} has', others)}"
+
+
+def _datasets_with_runs(section: str, name: str) -> list[str]:
+    """The data sets for which the catalogue has runs of a first stage, which it offers for no other."""
+    if section != "first_stages":
+        return []
+    stages = (entry.first_stages.get(name, {}) for entry in read_catalogue().values())
+    return [dataset for stage in stages for dataset in stage.get("runs", {})]
 
 
 def listed_twice(where: str, names: Sequence[str]) -> Iterator[str]:

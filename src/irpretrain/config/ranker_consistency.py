@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from irpretrain.config.base import changed_keys
+from irpretrain.config.names import unknown_names
 from irpretrain.config.usage import active_diagnoses, active_experiments
 
 if TYPE_CHECKING:
@@ -51,17 +53,11 @@ def _neural(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     if model.neural is None:
         return
     where = f"models.{name}"
-    others = ((key, field) for key, field in type(model).model_fields.items() if key not in NEURAL_KEYS)
-    changed_keys = [
-        k for k, field in others if getattr(model, k) != field.get_default(call_default_factory=True)
-    ]
-    if changed_keys:
-        yield f"{where}: a ranker without pre-training has no use for {', '.join(changed_keys)}; remove them"
-    if model.neural.collection not in config.collections:
-        names = ", ".join(config.collections) or "no entries"
-        yield (
-            f"{where}.neural.collection: {model.neural.collection!r} is not in collections; collections has {names}"
-        )
+    if useless := changed_keys(model, NEURAL_KEYS):
+        yield f"{where}: a ranker without pre-training has no use for {', '.join(useless)}; remove them"
+    yield from unknown_names(
+        f"{where}.neural.collection", [model.neural.collection], config.collections, "collections"
+    )
     for other, starting in config.models.items():
         if starting.start == name:
             yield (

@@ -21,7 +21,7 @@ from pydantic_core import PydanticUndefined
 from irpretrain.config.base import changed_keys
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind
-from irpretrain.generated_pages import write_or_check
+from irpretrain.generated_pages import literal, write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
 from irpretrain.papers.files import read_preset
 
@@ -64,6 +64,12 @@ HEADER = """# Configuration reference
 Generated from the pydantic models by `make docs`; do not edit. The configuration is `config.yaml`. Overlays
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
+
+Two keys stand in overlays alone. `layers` lists overlays that lie under this one; their paths are relative to it.
+`inherit` says what it takes from all that lies under it: `all`, the default; `nothing`; or `definitions`, which leaves
+out what asks for results (`experiments`, `downstream`, `diagnoses`, `weight_distributions`, `term_weight_pages`,
+`query_pages`, `attributions`, `report`), `skip_absent`, and predictors that no objective names. An `encoder` with
+another `path` takes nothing from the one below.
 
 An entry reads: `key` (default and unit): meaning. Where only a type stands, the default is null or empty. Of listed
 values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released ([Presets](#presets)).
@@ -305,7 +311,7 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
         else:
             shown = "" if default in ("`null`", "empty") else f"; {default}"
         facts = f"{kind}{', ' * bool(unit)}{unit}{shown}"
-    return f"- `{name}` ({facts}): {_linked(field.description or '')}".rstrip(": ")
+    return f"- `{name}` ({facts}): {_linked(literal(field.description or ''))}".rstrip(": ")
 
 
 def _linked(description: str) -> str:
@@ -338,8 +344,6 @@ def _type(annotation: Any) -> str:
             if origin is not dict and inner in ("text", "integer", "number")
             else f"{kind} of {inner}"
         )
-    if origin is Annotated:
-        return _type(arguments[0])
     if arguments and origin is not None and not isinstance(annotation, type):
         return " or ".join(dict.fromkeys(_type(argument) for argument in arguments))
     if isinstance(annotation, type):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.text.languages import ENGLISH, read_languages, unknown_language
@@ -57,11 +57,17 @@ class EncoderConfig(Section):
         ...,
         "Hugging Face directory of an encoder (docs/methods/training.md: families), or "
         "embedded:<asset>. Or a name in the hub's cache on this machine, such as "
-        "google-bert/bert-base-uncased (@ and a commit may follow).",
+        "google-bert/bert-base-uncased (@ and a commit may follow). An overlay that "
+        "gives another path takes no other key of the encoder below it.",
         min_length=1,
     )
-    label: str = option(..., "Name in tables.")
+    label: str = option("", "Name in tables; by default the path.")
     layers: int | None = option(None, "Keep only the first layers; null: all.", ge=1)
     vocabulary_size: int | None = option(
         None, "Expected vocabulary size; checked if set.", unit="word pieces", ge=1
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _call_it_by_its_path(cls, given: Any) -> Any:
+        return {"label": given["path"], **given} if isinstance(given, dict) and "path" in given else given

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from irpretrain.atomic import atomic_file
-from irpretrain.errors import IntegrityError, one_line
+from irpretrain.errors import MAKE_AGAIN, IntegrityError, one_line
 
 ROWS_PER_GROUP = 16_384
 """Rows in a Parquet row group at most."""
@@ -144,7 +144,7 @@ def _read(path: str | Path) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError) as error:
         reason = f"this is not a whole Parquet file ({one_line(error).rstrip('.')})"
-        raise IntegrityError(path, reason, remedy="Delete it and run the workflow again.") from None
+        raise IntegrityError(path, reason, remedy=MAKE_AGAIN) from None
 
 
 class ContractWriter:

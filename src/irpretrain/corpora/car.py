@@ -39,6 +39,10 @@ class CborReader:
         self._stream, self._start, self._ahead = stream, 0, b""
         self._decoder = cbor2.CBORDecoder(cast(Any, self), max_depth=DEEPEST)
 
+    def has_ended(self) -> bool:
+        """Return whether the stream holds no further byte."""
+        return not self._peek()
+
     def item(self) -> Any:
         """Return the next item.
 
@@ -47,7 +51,7 @@ class CborReader:
             CborError: the item cannot be read; where the next one begins is not known then.
         """
         self._start = self.byte
-        if not self._peek():
+        if self.has_ended():
             raise EOFError
         try:
             return self._decoder.decode()
@@ -64,6 +68,18 @@ class CborReader:
         """Yield the items up to the break that ends a list of unknown length, or to the end of the stream."""
         while self._peek() not in (b"", BREAK):
             yield self.item()
+
+    def close_list(self) -> None:
+        """Read the break that ends a list of unknown length, and with it the stream.
+
+        Raises:
+            CborError: the stream ends before it, or goes on behind it.
+        """
+        self._start = self.byte
+        if self.read(1) != BREAK:
+            raise CborError("the file breaks off", self.byte)
+        if not self.has_ended():
+            raise CborError("there is more behind its end", self.byte)
 
     def _peek(self) -> bytes:
         self._ahead = self._ahead or self._stream.read(1)
@@ -113,11 +129,10 @@ def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
 
 
 def _items(reader: CborReader, kind: int) -> Iterator[Any]:
-    try:
-        first = reader.item()
-    except EOFError:
+    if reader.has_ended():
         yield Malformed(0, "no CAR file", "the file is empty", place="its beginning", remedy=GET_AGAIN)
         return
+    first = reader.item()
     if not (isinstance(first, list) and first[:1] == ["CAR"]):
         yield first
         yield from reader.items()
@@ -132,6 +147,7 @@ def _items(reader: CborReader, kind: int) -> Iterator[Any]:
         yield Malformed(0, "no CAR file", "no list follows the header", place="its header", remedy=GET_AGAIN)
         return
     yield from reader.items()
+    reader.close_list()
 
 
 def _place(number: int, byte: int) -> str:

@@ -1,7 +1,7 @@
 """Checks on whole corpora and on collections of corpora, once all their shards are written."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.policy import no_documents, over_budget
+from irpretrain.corpora.shards import PASSAGES_PER_DOCUMENT
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
 
@@ -61,13 +62,27 @@ def check_collection(
         raise InputError("collection", "it has no shards")
     for name, number in sorted((expected or {}).items()):
         _check_number([path for path in paths if path.parent.name == name], number)
-    repeated = _repeated(paths, sum(corpora.values()))
-    if repeated:
-        _refuse(repeated)
+    check_identifiers(paths, _recorded_place)
     counts = {"documents": sum(corpora.values()), "corpora": corpora}
     if output is not None:
         write_text(output, json.dumps(counts, indent=1, sort_keys=True) + "\n")
     return counts
+
+
+def check_identifiers(shards: Sequence[Path], tell_place: Callable[[Path, int, int], str]) -> None:
+    """Raise InputError, with the first repeated id and two of its places, where documents share an id.
+
+    Args:
+        shards: DOCUMENTS tables.
+        tell_place: returns a document's place in the user's files, from its shard, part and position.
+    """
+    if repeated := _repeated(shards, sum(DOCUMENTS.count(path) for path in shards)):
+        _refuse(repeated, tell_place)
+
+
+def told_place(file: str | Path, position: int, format: str) -> str:
+    """Return the place of a record: of a dump its position, which the option `leave_out` takes, else its number."""
+    return f"in {file} (record {position if format == 'wikipedia-dump' else position + 1})"
 
 
 def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[str]:
@@ -90,10 +105,10 @@ def _check_malformed(name: str, shards: list[Path]) -> None:
     """Refuse a corpus of whose records, in all shards together, more are malformed than its configuration allows."""
     counts = [read_sidecar(path).get("counts", {}) for path in shards]
     if excess := over_budget(counts):
-        first = next(example for shard in counts for example in shard["malformed_examples"])
+        examples = [example for shard in counts for example in shard.get("malformed_examples", ())]
         raise InputError(
             name,
-            f"{excess.told}: {first}",
+            ": ".join([excess.told, *examples[:1]]),
             remedy=f"Mend the files, or set malformed: {excess.enough} of the corpus. The .meta.json of its shards "
             "have examples.",
         )
@@ -111,7 +126,7 @@ def _check_number(shards: list[Path], expected: int) -> None:
         )
 
 
-def _repeated(paths: list[Path], total: int) -> dict[str, list[Place]]:
+def _repeated(paths: Sequence[Path], total: int) -> dict[str, list[Place]]:
     """Return the places of every id that occurs more than once."""
     # Python's own hash differs from process to process; it only narrows the search, so the result does not.
     names = (name for column in document_names(paths) for name in column.to_pylist())
@@ -127,20 +142,18 @@ def _repeated(paths: list[Path], total: int) -> dict[str, list[Place]]:
     return {name: occurrences for name, occurrences in places.items() if len(occurrences) > 1}
 
 
-def _places(paths: list[Path]) -> Iterator[Place]:
+def _places(paths: Sequence[Path]) -> Iterator[Place]:
     for path in paths:
         for batch in DOCUMENTS.stream(path, columns=["document_id", "part", "position"]):
             for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 yield name, path, part, position
 
 
-def _refuse(repeated: dict[str, list[Place]]) -> None:
+def _refuse(repeated: dict[str, list[Place]], tell_place: Callable[[Path, int, int], str]) -> None:
     name, places = next(iter(repeated.items()))
     (_, first, *_), (_, second, *_) = places[:2]
     others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
-    shown = " and ".join(
-        f"in {_file(path, part)} (record {_number(path, position)})" for _, path, part, position in places[:2]
-    )
+    shown = " and ".join(tell_place(*place[1:]) for place in places[:2])
     if first.parent == second.parent:
         remedy = (
             "Identifiers must be unique; mend the corpus. A Wikipedia dump has the option leave_out, which takes all "
@@ -155,13 +168,17 @@ def _refuse(repeated: dict[str, list[Place]]) -> None:
     )
 
 
-def _number(shard: Path, position: int) -> int:
-    """The number of a record in its file, from 1; of a dump its position, which the option `leave_out` takes."""
-    corpus = read_sidecar(shard).get("parameters", {}).get("corpus", {})
-    return position if corpus.get("format") == "wikipedia-dump" else position + 1
-
-
-def _file(shard: Path, part: int) -> str:
-    """The user's own name of file `part` of a corpus, from the shard's sidecar; the shard where there is none."""
-    files = sorted(read_sidecar(shard).get("inputs", {}))  # as `list_files` sorts them
-    return files[part] if part < len(files) else f"file {part} of {shard}"
+def _recorded_place(shard: Path, part: int, position: int) -> str:
+    """The place of a document in the file that the shard's sidecar names; the shard's where there is no sidecar."""
+    record = read_sidecar(shard)
+    parameters = record.get("parameters", {})
+    corpus, source = parameters.get("corpus", {}), parameters.get("source", "")
+    # as `list_files` sorts them; the proof that the files are the published ones is an input too, and no part
+    files = sorted(
+        path for path in record.get("inputs", {}) if not source or Path(path).is_relative_to(source)
+    )
+    shards = corpus.get("shards", 1)
+    own = part // shards if record.get("counts", {}).get("files", 1) >= shards else part  # see `share_of`
+    file = files[own] if own < len(files) else f"file {part} of {shard}"
+    number = position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else position
+    return told_place(file, number, corpus.get("format", ""))

@@ -10,6 +10,7 @@ from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.records import AnyDocument, Malformed
 from irpretrain.errors import InputError
 from irpretrain.near_names import instead_of
+from irpretrain.wording import worded
 
 IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
 TITLES = ("title",)
@@ -81,7 +82,10 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> 
             raise InputError(path, f"there is no column {name}; {instead_of(name, columns)}")
     for configured, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
         if configured is None and not set(defaults) & set(columns):
-            remedy = "Name the column in the corpus's options (id_field, body_fields)."
+            remedy = worded(
+                "Name the column in the corpus's options (id_field, body_fields).",
+                "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
+            )
             raise InputError(path, _lacks(None, defaults, columns), remedy=remedy)
 
 

@@ -89,9 +89,15 @@ def list_files(
     if source.is_file():
         return [source]
     if not source.is_dir():
+        _refuse_pipe(source)
         raise InputError(source, "there is no such file or folder", remedy="Check the path.")
     fits = _by_suffix(suffixes) if patterns is None else _by_pattern(patterns)
-    paths = [path for path in _walk(source) if fits(path.relative_to(source)) and path.is_file()]
+    fitting = [path for path in _walk(source) if fits(path.relative_to(source))]
+    for path in fitting:
+        if path.is_symlink() and not path.exists():
+            remedy = "Mend the link, or delete it if the file is not meant to count."
+            raise InputError(path, "this link leads nowhere", remedy=remedy)
+    paths = [path for path in fitting if path.is_file()]
     if not paths:
         what = (
             f"ends in {', '.join(suffixes)} (compressed or not)"
@@ -107,16 +113,25 @@ def list_files(
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Yield what lies in a folder and its sub-folders, those behind links too; nothing hidden, no folder twice."""
+    """Yield what lies in a folder and its sub-folders, those behind links too; nothing hidden, no folder twice.
+
+    Of two ways to a folder, the first in the order of names counts, whatever the order of the file system.
+    """
     seen = set[tuple[int, int]]()
-    for place, folders, names in os.walk(folder, followlinks=True):
+    for place, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
         state = os.stat(place)
         if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
             folders.clear()
             continue
         seen.add((state.st_dev, state.st_ino))
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(place) / name for name in names if not name.startswith("."))
+
+
+def _refuse_folder(error: OSError) -> None:
+    """Raise InputError for a folder that cannot be listed: without its files the corpus would lack documents."""
+    remedy = "Make it readable (chmod u+rx), or move it elsewhere if its files are not meant to count."
+    raise InputError(error.filename, f"the folder cannot be read: {error.strerror or error}", remedy=remedy)
 
 
 def _by_suffix(suffixes: Sequence[str]) -> Callable[[Path], bool]:
@@ -152,13 +167,23 @@ def one_file(source: str | Path) -> Path:
     path = Path(source)
     if path.is_dir():
         raise InputError(path, "this is a folder; a file is needed here")
+    _refuse_pipe(path)
     if not path.is_file():
         raise InputError(path, "there is no such file", remedy="Check the path.")
     return path
 
 
+def _refuse_pipe(path: str | Path) -> None:
+    """Raise InputError for what can be read only once: the first bytes tell the compression, and are then lost."""
+    path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        remedy = "Write what it gives to a file, and name that."
+        raise InputError(path, "this is a pipe or a device, which cannot be read twice", remedy=remedy)
+
+
 def compression_of(path: str | Path) -> Compression | None:
     """Return how a file is compressed, known by its first bytes, not by its name."""
+    _refuse_pipe(path)
     try:
         with open(path, "rb") as handle:
             start = handle.read(_TAR_MAGIC.stop)
@@ -256,6 +281,9 @@ def read_lines(
 
     A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are not of the encoding or
     longer than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
+
+    Raises:
+        InputError: the file begins as UTF-16 does, so that no line of it could be read.
     """
     number = 0
     with open_bytes(path) as stream:
@@ -267,6 +295,8 @@ def read_lines(
                     yield Malformed(number - 1, "line too long", f"more than {longest:,} bytes", number)
                     continue
                 if number == 1:
+                    if encoding == "utf-8" and raw.startswith(_UTF16_BOMS):
+                        raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
                     raw = raw.removeprefix(_UTF8_BOM)
                 line = _decode(raw, number, encoding)
                 if isinstance(line, Malformed) or line.text.strip():
@@ -280,8 +310,7 @@ def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
     try:
         return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
     except UnicodeDecodeError as error:
-        hint = "; the file looks like UTF-16" if number == 1 and raw.startswith(_UTF16_BOMS) else ""
-        detail = f"byte {error.start + 1} of the line{hint}"
+        detail = f"byte {error.start + 1} of the line"
         return Malformed(number - 1, f"not valid {encoding.upper()}", detail, number)
 
 

@@ -14,21 +14,21 @@ LARGEST = 256 << 20
 
 
 def read_json(path: Path) -> Any | Malformed:
-    """Return the value of a file, or why it is none."""
+    """Return the value of a file, or why it is none; then all records of the file are lost."""
     try:
         with open_bytes(path) as stream:
             content = stream.read(LARGEST + 1)
             if len(content) > LARGEST:
-                return Malformed(0, "file too large", f"more than {LARGEST:,} bytes")
+                return Malformed(0, "file too large", f"more than {LARGEST:,} bytes", loses_more=True)
             return json.loads(content)
     except DAMAGE as error:
-        return Malformed(0, "damaged archive", damage_text(path, error))
+        return Malformed(0, "damaged archive", damage_text(path, error), loses_more=True)
     except RecursionError:
-        return Malformed(0, "not valid JSON", "nested too deeply")
+        return Malformed(0, "not valid JSON", "nested too deeply", loses_more=True)
     except json.JSONDecodeError as error:
-        return Malformed(0, "not valid JSON", error.msg, error.lineno)
+        return Malformed(0, "not valid JSON", error.msg, error.lineno, loses_more=True)
     except ValueError as error:
-        return Malformed(0, "not valid JSON", str(error))
+        return Malformed(0, "not valid JSON", str(error), loses_more=True)
 
 
 @dataclass(frozen=True, slots=True)

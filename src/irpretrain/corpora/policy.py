@@ -1,5 +1,6 @@
 """What happens to records that cannot be read: left out and counted by reason, or refused with their place."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from irpretrain.corpora.records import (
     SpanQuestion,
 )
 from irpretrain.errors import InputError
+from irpretrain.wording import worded
 
 Record = TypeVar(
     "Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText
@@ -90,10 +92,11 @@ class Tally:
 
     def _refusal(self, path: Path, fault: Malformed, excess: Excess | None = None) -> InputError:
         what = clean_line(str(fault)) + ("" if fault.line is not None else f" ({_place(fault)})")
-        remedy = (
-            f"{fault.remedy}, or set {self.setting}: {excess.enough if excess else 'skip'} to leave such records out "
-            "and count them."
+        enough = excess.enough if excess else "skip"
+        setting = worded(
+            f"set {self.setting}: {enough}", f"add --set {shlex.quote(f'{self.setting}={enough}')}"
         )
+        remedy = f"{fault.remedy}, or {setting} to leave such records out and count them."
         return InputError(path, f"{what}; {excess.told}" if excess else what, fault.line, remedy)
 
     def _skip(self, path: Path, record: Skipped) -> None:
@@ -133,7 +136,7 @@ def over_budget(counts: Iterable[Mapping[str, Any]]) -> Excess | None:
     for shard in counts:
         read += int(shard.get("read", 0))
         malformed += sum(shard.get("malformed", {}).values())
-        allowed = float(shard.get("malformed_allowed", 1.0))
+        allowed = float(shard.get("malformed_allowed", allowed))
     # As it is printed: 0.29 of 100 are 29, but the product of the floats is less.
     if malformed <= Fraction(str(allowed)) * read:
         return None
@@ -165,11 +168,16 @@ def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> Inp
     """Return the refusal of a corpus without a single document, from the counts of its shards."""
     read = sum(int(shard.get("read", 0)) for shard in counts)
     if not read:
-        remedy = "Check its path, its format and, in a configuration, its `files`."
+        remedy = worded(
+            "Check its path, its format and, in a configuration, its `files`.",
+            "Check its path and its format (--format).",
+        )
         return InputError(source, "the corpus has no documents: its files hold no record", remedy=remedy)
-    remedy = (
+    remedy = worded(
         "Name the fields or tags that hold text and identifier in `options` of the corpus, or give it another format "
-        "(docs/corpora.md)."
+        "(docs/corpora.md).",
+        "Name the fields or tags that hold text and identifier by --option KEY=VALUE, or another format by --format "
+        "(docs/corpora.md).",
     )
     reasons = told_reasons(counts) or "they are redirects"
     return InputError(

@@ -5,12 +5,14 @@ A reader never raises for one bad record; it yields `Malformed`, and `irpretrain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.article import Link, Section
+
+File = TypeVar("File")
 
 BLOCK = 1024
 """Neighbouring records of a file that stay together when a file is spread over shards."""
@@ -32,6 +34,23 @@ class Share:
 
     def __call__(self, position: int) -> bool:
         return position // BLOCK % self.of == self.number
+
+
+def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:
+    """Return which share of file `part` (of `files`) a shard reads; None where it reads nothing of it.
+
+    With at least as many files as shards, a file is read by one shard; else every file is shared by all.
+    """
+    if files >= shards:
+        return Share() if part % shards == shard else None
+    return Share((shard - part) % shards, shards)
+
+
+def parts_of_shard(files: Sequence[File], shard: int, shards: int) -> Iterator[tuple[int, File, Share]]:
+    """Yield the files of a corpus that a shard reads: their numbers in it, themselves, which share of each."""
+    for part, file in enumerate(files):
+        if (share := share_of(part, len(files), shard, shards)) is not None:
+            yield part, file, share
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 `corpora.checked` has what they share: checks of records, and the `Options` of a format that has none.
 
 Formats of documents have `read(path, options, wanted)` and `SUFFIXES`, the file names that count in a folder;
-other formats have `read(path, options)`, and `SUFFIXES` where a folder can stand for its files. A format of judgements
-that holds answers says `ANSWERS = True` and yields `Answers`. The modules of all formats are imported by the
-configuration and must therefore import nothing heavy at the top.
+`option_files(options)` and `folders_beside(path, options)` name what else they read. Other formats have
+`read(path, options)`, and `SUFFIXES` where a folder can stand for its files. A format of judgements that holds answers
+says `ANSWERS = True` and yields `Answers`. The modules of all formats are imported by the configuration and must
+therefore import nothing heavy at the top.
 """
 
 from importlib import import_module

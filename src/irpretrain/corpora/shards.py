@@ -10,7 +10,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.policy import Tally, no_documents
-from irpretrain.corpora.records import Document, Redirect, Share
+from irpretrain.corpora.records import Document, Redirect, parts_of_shard
 from irpretrain.corpora.registry import format_module
 from irpretrain.progress import notice, progress
 from irpretrain.text.languages import ENGLISH
@@ -45,7 +45,8 @@ def write_shard(
         raise ValueError(f"shard {shard} of {config.shards}")
     files = list_files(source, format_module("documents", config.format).SUFFIXES, config.files)
     tally = Tally(config.malformed, "malformed")
-    title = f"read {Path(documents).parent.name}, shard {shard + 1} of {config.shards}"
+    which = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
+    title = f"read {Path(documents).parent.name}{which}"
     with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as redirects_writer:
         rows = progress(_rows(files, config, shard, tally, redirects_writer, language), title, "documents")
         written = DOCUMENTS.write(documents, rows)
@@ -53,16 +54,6 @@ def write_shard(
             redirects_writer.note(facts)
     _say_what_is_left_out(title, tally)
     return {"files": len(files), **tally.counts(), "written": written, "redirects": redirects_writer.rows}
-
-
-def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:
-    """Return which share of file `part` (of `files`) a shard reads; None where it reads nothing of it.
-
-    With at least as many files as shards, a file is read by one shard; else every file is shared by all.
-    """
-    if files >= shards:
-        return Share() if part % shards == shard else None
-    return Share((shard - part) % shards, shards)
 
 
 def _rows(
@@ -77,10 +68,7 @@ def _rows(
     reader = format_module("documents", config.format)
     options = reader.Options(**config.options)
     written = False
-    for part, path in enumerate(files):
-        share = share_of(part, len(files), shard, config.shards)
-        if share is None:
-            continue
+    for part, path, share in parts_of_shard(files, shard, config.shards):
         for record in tally.sound(path, reader.read(path, options, share)):
             if isinstance(record, Redirect):
                 redirects.add_row(_redirect(part, record))
@@ -102,10 +90,9 @@ def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str
     if facts_of is None:
         return {}
     options = format_module("documents", config.format).Options(**config.options)
-    for part, path in enumerate(files):
-        if share_of(part, len(files), shard, config.shards) is not None:
-            for name, value in facts_of(path, options).items():
-                values_by_name[name].add(value)
+    for _, path, _ in parts_of_shard(files, shard, config.shards):
+        for name, value in facts_of(path, options).items():
+            values_by_name[name].add(value)
     return {name: ",".join(sorted(values)) for name, values in sorted(values_by_name.items())}
 
 

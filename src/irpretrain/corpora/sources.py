@@ -173,6 +173,17 @@ def corpus_aids(config: Config, corpus: str) -> list[str]:
     return option_files("documents", section.format, section.options)
 
 
+def corpus_folders_beside(config: Config, corpus: str) -> list[str]:
+    """Return the folders that a format reads beside the files of a user's own corpus, such as CORD-19's parses."""
+    section = config.corpora[corpus]
+    module = format_module("documents", section.format)
+    if not hasattr(module, "folders_beside") or not Path(section.path).exists():
+        return []
+    options = module.Options(**section.options)
+    files = corpus_files(config, corpus)
+    return [str(folder) for path in files for folder in module.folders_beside(path, options)]
+
+
 def _topics(key: str, section: FileConfig) -> UsedFiles:
     """Topics, judgements, a run, or a task's file."""
     inside = getattr(format_module(section.kind, section.format), "SUFFIXES", None)

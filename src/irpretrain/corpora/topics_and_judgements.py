@@ -25,6 +25,12 @@ def source_files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]
     return given_files(sources, getattr(format_module(kind, config.format), "SUFFIXES", None))
 
 
+def read_records(kind: Kind, config: FileConfig, path: Path) -> Any:
+    """Return an iterator over the records of one file: the kind's, `Skipped` and `Malformed` ones."""
+    reader = format_module(kind, config.format)
+    return reader.read(path, reader.Options(**config.options))
+
+
 def check_number(config: FileConfig, files: list[Path], found: int, what: str) -> None:
     """Raise InputError where files hold another number of records than the configuration expects."""
     if config.expected not in (None, found):
@@ -40,7 +46,7 @@ def read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Qu
     """Read the queries; one that is repeated word for word counts once, one with another text is malformed."""
     first = dict[str, Query]()
     for path in files:
-        for query in cast(Any, tally.sound(path, _records("topics", config, path))):
+        for query in cast(Any, tally.sound(path, read_records("topics", config, path))):
             earlier = first.setdefault(query.query_id, query)
             if earlier is query:
                 continue
@@ -57,7 +63,7 @@ def read_judgements(config: FileConfig, files: list[Path], tally: Tally) -> Judg
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
     read = Judgements()
     for path in files:
-        for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
+        for entry in cast(Any, tally.sound(path, read_records("judgements", config, path))):
             _add(read, entry, path, tally)
     tally.settle()
     return read
@@ -84,7 +90,7 @@ def read_answers(config: FileConfig, files: list[Path], tally: Tally) -> dict[st
     """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
     read = dict[str, tuple[str, ...]]()
     for path in files:
-        for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
+        for entry in cast(Any, tally.sound(path, read_records("judgements", config, path))):
             _add_answers(read, entry, path, tally)
     tally.settle()
     return read
@@ -98,8 +104,3 @@ def _add_answers(read: dict[str, tuple[str, ...]], entry: Answers, path: Path, t
     else:
         detail = f"{entry.query_id} had other answers before"
         tally.report(path, Malformed(entry.position, "answered twice", detail, entry.line))
-
-
-def _records(kind: Kind, config: FileConfig, path: Path) -> Any:
-    reader = format_module(kind, config.format)
-    return reader.read(path, reader.Options(**config.options))

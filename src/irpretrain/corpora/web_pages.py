@@ -22,7 +22,8 @@ _NAMES = {
     "gb2312": "gb18030", "gbk": "gb18030", "gb18030": "gb18030", "hz-gb-2312": "hz", "big5": "big5hkscs",
     "shift_jis": "cp932", "shift-jis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932", "euc-jp": "euc_jp",
     "iso-2022-jp": "iso2022_jp", "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "koi8-r": "koi8_r", "koi8-u": "koi8_u",
-    "utf-16": "utf-16", "utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "tis-620": "cp874", "macintosh": "mac_roman",
+    "utf-16": "utf-16-le", "utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "tis-620": "cp874",
+    "macintosh": "mac_roman",
     **{f"iso-8859-{n}": f"iso8859_{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
     "iso-8859-9": "cp1254",
     **{f"windows-{n}": f"cp{n}" for n in (874, 1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258)},
@@ -50,10 +51,11 @@ _HEADERS_END = re.compile(rb"\r?\n[ \t]*\r?\n")
 _TEXT = re.compile(rb"\s*(?:text/|application/(?:xhtml|xml)|$)", re.IGNORECASE)
 
 
-def decode_page(content: bytes, content_type: bytes = b"") -> str:
+def decode_page(content: bytes, content_type: bytes = b"", is_cut: bool = False) -> str:
     """Return the characters of a page: by byte order mark, HTTP header, its own word, else UTF-8 or Windows-1252.
 
-    Bytes that are none of the encoding become U+FFFD; so nothing is refused.
+    Bytes that are none of the encoding become U+FFFD; so nothing is refused. Of a page of Unicode that is cut, a
+    character whose bytes are not all there is left out.
     """
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8"),
@@ -61,18 +63,24 @@ def decode_page(content: bytes, content_type: bytes = b"") -> str:
         (b"\xfe\xff", "utf-16-be"),
     ):
         if content.startswith(mark):
-            return content[len(mark) :].decode(encoding, "replace")
+            return _decode(content[len(mark) :], encoding, "replace", is_cut)
     for place in (content_type, content[:BEGINNING]):
         if (declaration := _CHARSET.search(place)) and (
             codec := _NAMES.get(declaration[1].decode("ascii").lower())
         ):
             if codec.startswith("utf-16") and place is not content_type:
                 codec = "utf-8"  # who could read this word was reading ASCII
-            return content.decode(codec, "replace")
+            return _decode(content, codec, "replace", is_cut)
     try:
-        return content.decode("utf-8")
+        return _decode(content, "utf-8", "strict", is_cut)
     except UnicodeDecodeError:
         return content.decode("windows-1252", "replace")
+
+
+def _decode(content: bytes, encoding: str, errors: str, is_cut: bool) -> str:
+    if not encoding.startswith("utf-"):  # other incremental decoders raise errors of their own ("hz")
+        return content.decode(encoding, errors)
+    return codecs.getincrementaldecoder(encoding)(errors).decode(content, final=not is_cut)
 
 
 def page_text(markup: str) -> tuple[str, str]:
@@ -139,7 +147,7 @@ def page(
     if not _TEXT.match(content_type):
         kind = content_type.split(b";")[0].decode("ascii", "replace").strip()
         return Skipped(position, "no text", f"{document_id}: {clean_line(kind[:40])}")
-    markup = decode_page(content[:longest], content_type)
+    markup = decode_page(content[:longest], content_type, is_cut=len(content) > longest)
     is_plain = content_type.strip().lower().startswith(b"text/plain")
     title, text = ("", markup.strip()) if is_plain else page_text(markup)
     return document(position, document_id, title, text, url)

@@ -1,11 +1,12 @@
 """Plan a configuration without its data: `python -m irpretrain.costs.plan --configfile mine.yaml`.
 
 An ordinary dry run refuses files of one's own that are not there, as a run would, and looks at what is done already.
-This one lays empty files where they are wanted, in a folder of its own, and plans there: every job, and what it would
-cost. All arguments go to Snakemake.
+This one lays empty files where they are wanted, in a folder of its own, and plans there: how many jobs each rule has,
+and what they would cost. All arguments go to Snakemake.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,8 +16,10 @@ from pathlib import Path
 from irpretrain.catalogue.needed import catalogue_paths, needed_files
 from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
+from irpretrain.costs.dry_run import REFUSED
 from irpretrain.costs.stand_ins import lay
 from irpretrain.errors import IRPretrainError
+from irpretrain.progress import say
 from irpretrain.resources import project_directory
 
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
@@ -45,17 +48,30 @@ def main(arguments: Sequence[str]) -> int:
         try:
             project = project_directory()
             check_configuration_files(overlays)
-            lay_out(load_config(project / "config.yaml", *overlays), Path(folder))
+            config = load_config(project / "config.yaml", *overlays)
+            lay_out(config, Path(folder))
         except IRPretrainError as error:
-            print(error, file=sys.stderr)
+            say(str(error))
             return 1
-        print("Planned as if all data were there and nothing were done yet.", file=sys.stderr)
+        say("Planned as if all data were there and nothing were done yet.")
         command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none"]
         command += ["--dry-run", "--quiet", "rules", "reason", "host"]
         where = ["--snakefile", str(project / "Snakefile"), "--directory", folder]
         last = Path(folder, "plan.yaml")
         last.write_text("skip_absent: true\n")
-        return subprocess.run([*command, *where, *others, "--configfile", *overlays, last]).returncode
+        return _counted_once([*command, *where, *others, "--configfile", *overlays, str(last)], config)
+
+
+def _counted_once(command: list[str], config: Config) -> int:
+    """Run Snakemake, and return its exit code; it counts the jobs before and after it plans them: once is enough."""
+    told = os.environ if config.skip_absent else {**os.environ, REFUSED: "1"}
+    with subprocess.Popen(command, env=told, stdout=subprocess.PIPE, text=True) as planning:
+        counts = 0
+        for line in planning.stdout or ():
+            counts += line.startswith("Job stats:")
+            if counts < 2:
+                print(line, end="", flush=True)
+    return planning.returncode
 
 
 if __name__ == "__main__":

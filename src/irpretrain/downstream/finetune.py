@@ -5,7 +5,6 @@ predict the tested ones, once.
 """
 
 import json
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from irpretrain.downstream.question_answering import QuestionAnswering
 from irpretrain.downstream.sentence_labels import SentenceLabels
 from irpretrain.errors import InputError
 from irpretrain.models.output_layers import OutputLayerModel
+from irpretrain.progress import say
 from irpretrain.provenance import sha256
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
@@ -46,7 +46,7 @@ WITHOUT_EFFECT: dict[str, Any] = {
 """Options that change no prediction of one learning rate, so a run may be resumed with others."""
 
 
-class Work(Protocol):
+class DownstreamTask(Protocol):
     """A task as fine-tuning sees it: `QuestionAnswering` or `SentenceLabels`."""
 
     def model(self) -> OutputLayerModel:
@@ -64,13 +64,13 @@ class Work(Protocol):
         """Return measure → value."""
 
 
-def work_of(
+def downstream_task_of(
     task: DownstreamTaskConfig,
     model: str | Path,
     examples: str | Path,
     options: DownstreamTrainingConfig,
     seed: int,
-) -> Work:
+) -> DownstreamTask:
     """Return the task that a section of `downstream_tasks` describes."""
     if isinstance(options, QuestionAnsweringConfig):
         return QuestionAnswering(model, examples, options, seed)
@@ -117,14 +117,14 @@ def finetune_downstream(
         InputError: nothing to train on, or the inputs do not fit together.
         TrainingError: loss is not a number, or memory ran out.
     """
-    work = work_of(task, model, examples, options, seed)
-    trained, counts = work.training()
+    downstream_task = downstream_task_of(task, model, examples, options, seed)
+    trained, counts = downstream_task.training()
     if not trained.order.size:
         raise InputError(
             examples, "no training example can be used", remedy="Give more of them, or longer windows."
         )
     with reproducible(options.compute) as device, ExitStack() as held:
-        search = _Search(work, trained, options, seed, device, title)
+        search = _Search(downstream_task, trained, options, seed, device, title)
         job = {
             "stage": "downstream",
             "from": sha256(model),
@@ -151,12 +151,15 @@ def finetune_downstream(
         setting = Setting(device, options.compute, options.accumulation)
         roles = [role for role in (TEST, MISMATCHED) if _has(examples, task, role)]
         predicted = {
-            role: work.predict(
+            role: downstream_task.predict(
                 chosen.to(device), role, setting, _predictions(folders[point], best["epoch"], role)
             )
             for role in roles
         }
-        tested = {role: work.measures(role_predictions, role) for role, role_predictions in predicted.items()}
+        tested = {
+            role: downstream_task.measures(role_predictions, role)
+            for role, role_predictions in predicted.items()
+        }
         report = {
             "chosen": {"learning_rate": options.learning_rates[point], **best},
             "tested": tested,
@@ -188,7 +191,7 @@ def _has(examples: str | Path, task: DownstreamTaskConfig, role: str) -> bool:
 class _Search:
     """The trainings of all learning rates."""
 
-    work: Work
+    downstream_task: DownstreamTask
     task: Any
     options: DownstreamTrainingConfig
     seed: int
@@ -199,7 +202,7 @@ class _Search:
         """Train with one learning rate; keep the weights of every epoch, and return a record of each."""
         options, epoch_steps = self.options, self.task.order.steps_per_epoch
         optimiser = options.optimiser.model_copy(update={"learning_rate": rate})
-        model = self.work.model()
+        model = self.downstream_task.model()
         trainer = Trainer(
             model,
             optimiser,
@@ -216,7 +219,9 @@ class _Search:
                 self._choose(model, step // epoch_steps, setting, folder, f"rate {rate:g}")
 
         log = MetricsLog(folder.directory / "metrics.jsonl")
-        run_steps(trainer, lambda step: ([self.task], step), options, folder, log, self.title, after)
+        run_steps(
+            trainer, lambda step: ([self.task], step), options.log_every, folder, log, self.title, after
+        )
         return [
             json.loads(_record(folder, epoch).read_text(encoding="utf-8"))
             for epoch in range(1, options.epochs + 1)
@@ -224,7 +229,7 @@ class _Search:
 
     def load(self, folder: Checkpoints, epoch: int) -> OutputLayerModel:
         """Return the model after an epoch."""
-        model = self.work.model()
+        model = self.downstream_task.model()
         model.load_state_dict(load_file(_weights(folder, epoch)))
         return model
 
@@ -241,18 +246,14 @@ class _Search:
             kept.discard()  # what other weights predicted: on a GPU an attempt differs from the one before by rounding
             with atomic_file(_weights(folder, epoch)) as temporary:
                 save_file(weights, temporary)
-        predicted = self.work.predict(model, CHOOSE, setting, kept)
-        measures = self.work.measures(predicted, CHOOSE)
+        predicted = self.downstream_task.predict(model, CHOOSE, setting, kept)
+        measures = self.downstream_task.measures(predicted, CHOOSE)
         value = next(iter(measures.values())) if "EM" in measures else sum(measures.values()) / len(measures)
         record = {"epoch": epoch, "chosen_by": value, "measures": measures}
         write_text(_record(folder, epoch), json.dumps(record) + "\n")
         kept.discard()
         listed = ", ".join(f"{measure} {number:.4f}" for measure, number in measures.items())
-        print(
-            f"[{self.title}] {point}, epoch {epoch}/{self.options.epochs}: {listed}",
-            file=sys.stderr,
-            flush=True,
-        )
+        say(f"[{self.title}] {point}, epoch {epoch}/{self.options.epochs}: {listed}")
 
 
 def _weights(folder: Checkpoints, epoch: int) -> Path:

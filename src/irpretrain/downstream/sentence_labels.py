@@ -16,9 +16,11 @@ from irpretrain.downstream.examples import TRAIN
 from irpretrain.downstream.losses import OutputMetrics, label_losses
 from irpretrain.downstream.order import EpochOrder
 from irpretrain.downstream.task_measures import classes_of, score_labels
+from irpretrain.downstream.windows import pad_pairs
 from irpretrain.models.output_layers import SentenceClassifier
 from irpretrain.progress import progress
 from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.pair_tokenizer import Sequences
 from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.shares import Share
 from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
@@ -35,14 +37,6 @@ class Example(NamedTuple):
     name: str
     texts: tuple[np.ndarray, ...]
     label: str
-
-
-class SentenceBatch(NamedTuple):
-    """Sequences padded to the longest: int64 [sequences, positions]."""
-
-    input_ids: np.ndarray
-    token_type_ids: np.ndarray
-    attention_mask: np.ndarray
 
 
 class SentenceSequences:
@@ -68,7 +62,7 @@ class SentenceSequences:
                 first, second = room - half, half
         return [texts[0][:first], texts[1][:second]]
 
-    def batch(self, examples: Sequence[Example]) -> SentenceBatch:
+    def batch(self, examples: Sequence[Example]) -> Sequences:
         """Return the sequences of some examples."""
         before, after = self._encoder.prefix, self._encoder.suffix
         parts = []
@@ -77,15 +71,7 @@ class SentenceSequences:
             parts.append(
                 [np.concatenate([before, first, after]), *(np.concatenate([o, after]) for o in others)]
             )
-        longest = max(sum(map(len, part)) for part in parts)
-        ids = np.full((len(parts), longest), self._encoder.pad, np.int64)
-        types, attention = np.zeros_like(ids), np.zeros_like(ids)
-        for row, part in enumerate(parts):
-            joined = np.concatenate(part)
-            ids[row, : len(joined)] = joined
-            types[row, len(part[0]) : len(joined)] = 1
-            attention[row, : len(joined)] = 1
-        return SentenceBatch(ids, types, attention)
+        return pad_pairs(parts, self._encoder.pad)
 
 
 @dataclass
@@ -120,7 +106,7 @@ class LabelTask:
         return part_of
 
     def _losses(
-        self, model: nn.Module, setting: Setting, batch: SentenceBatch, targets: np.ndarray, share: Share
+        self, model: nn.Module, setting: Setting, batch: Sequences, targets: np.ndarray, share: Share
     ) -> Iterator[MicroBatchLoss]:
         for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())

@@ -14,6 +14,7 @@ import numpy as np
 from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.contracts import SPAN_QUESTIONS
 from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
+from irpretrain.text.pair_tokenizer import Sequences
 
 ROWS_AT_ONCE = 512
 NO_ANSWER = (-1, -1)
@@ -134,6 +135,19 @@ def cut_windows(
     return windows
 
 
+def pad_pairs(pairs: Sequence[Sequence[np.ndarray]], pad: int) -> Sequences:
+    """Return sequences of one or two parts with their special tokens, padded to the longest; the second has type 1."""
+    longest = max(sum(map(len, pair)) for pair in pairs)
+    ids = np.full((len(pairs), longest), pad, np.int64)
+    types, attention = np.zeros_like(ids), np.zeros_like(ids)
+    for row, pair in enumerate(pairs):
+        joined = np.concatenate(pair)
+        ids[row, : len(joined)] = joined
+        types[row, len(pair[0]) : len(joined)] = 1
+        attention[row, : len(joined)] = 1
+    return Sequences(ids, types, attention)
+
+
 class WindowSequences:
     """Makes batches of windows."""
 
@@ -148,25 +162,16 @@ class WindowSequences:
     def batch(self, windows: Sequence[Window]) -> WindowBatch:
         """Return the sequences of some windows."""
         before, after = self._encoder.prefix, self._encoder.suffix
-        made, offsets = [], np.zeros(len(windows), np.int64)
-        for row, window in enumerate(windows):
+        pairs = []
+        for window in windows:
             question = self._questions[window.question]
             head = np.concatenate([before, question.question, after])
-            offsets[row] = len(head)
-            tail = np.concatenate([question.pieces.ids[window.start : window.end], after])
-            made.append((head, tail))
-        longest = max(len(head) + len(tail) for head, tail in made)
-        ids = np.full((len(windows), longest), self._encoder.pad, np.int64)
-        types, attention = np.zeros_like(ids), np.zeros_like(ids)
-        for row, (head, tail) in enumerate(made):
-            length = len(head) + len(tail)
-            ids[row, :length] = np.concatenate([head, tail])
-            types[row, len(head) : length] = 1
-            attention[row, :length] = 1
+            pairs.append([head, np.concatenate([question.pieces.ids[window.start : window.end], after])])
+        offsets = np.array([len(head) for head, _ in pairs], np.int64)
         targets = np.array([(w.first - w.start, w.last - w.start) for w in windows], np.int64)
         answered = np.array([w.first >= 0 for w in windows])
         starts, ends = (np.where(answered, targets[:, side] + offsets, 0) for side in (0, 1))
-        return WindowBatch(ids, types, attention, starts, ends, offsets)
+        return WindowBatch(*pad_pairs(pairs, self._encoder.pad), starts, ends, offsets)
 
     def length(self, window: Window) -> int:
         """Return how many word pieces and special tokens a window's sequence has."""

@@ -40,8 +40,8 @@ def evaluate_depths(
     """Measure first stages and re-ranked runs at each depth.
 
     Args:
-        runs: as `irpretrain.evaluation.evaluate.evaluate` takes them, of one data set; the first stages of all
-            re-ranked runs among them.
+        runs: as `irpretrain.evaluation.evaluate.evaluate` takes them; the first stages of all re-ranked
+            runs among them.
         qrels: judgements; a judged query without documents counts 0.
         depths: numbers of candidates.
         measures: of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.

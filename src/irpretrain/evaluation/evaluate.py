@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from irpretrain.atomic import write_csv
 from irpretrain.contracts import PER_QUERY, SCORES
@@ -17,33 +17,30 @@ from irpretrain.progress import notice, progress
 
 FIRST_STAGE = "first-stage"
 """Regime of the candidates' own run."""
+CALLED = {FIRST_STAGE: "first stages", "full": "fine-tuned"}
+"""Regimes that a user knows by another name."""
 
 COLUMNS = SCORES.schema.names
 KEYS = COLUMNS[:5]
 
 
-class Judged(NamedTuple):
-    """A data set as evaluation sees it."""
-
-    qrels: Qrels
-    folds: Folds | None
-    measures: list[str]
-
-
 def evaluate(
     runs: Sequence[Mapping[str, Any]],
-    datasets: Mapping[str, Mapping[str, Any]],
+    qrels: str | Path,
+    folds: str | Path | None,
+    measures: Sequence[str],
     per_query: str | Path,
     scores: str | Path,
 ) -> dict[str, Any]:
     """Evaluate runs and write what each query and each mean is worth.
 
     Args:
-        runs: each a mapping with dataset, candidates, model, regime, seed, and `paths`: the run's file, or
-            one file a test fold in the folds' order.
-        datasets: name → qrels (file), measures (in ir_measures' notation), and folds (file of
-            `irpretrain.evaluation.folds.make_folds`) where there are any.
-        per_query: PER_QUERY table, sorted by run; measures in the order of `datasets`, then queries sorted.
+        runs: of one data set; each a mapping with dataset, candidates, model, regime, seed, and `paths`: the
+            run's file, or one file a test fold in the folds' order.
+        qrels: judgements of the data set.
+        folds: file of `irpretrain.evaluation.folds.make_folds`; None without folds.
+        measures: in ir_measures' notation.
+        per_query: PER_QUERY table, sorted by run; measures in the given order, then queries sorted.
         scores: CSV with `COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged
             queries; a judged query without documents counts 0.
 
@@ -54,7 +51,7 @@ def evaluate(
         InputError: a run holds a query without judgements, a query of another fold, or (for a re-ranked run)
             a document that is not among the candidates.
     """
-    judged = {name: _read_dataset(dataset) for name, dataset in datasets.items()}
+    judged, query_folds = _read_judged(qrels, folds)
     ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
     candidates = _Candidates(ordered)
     means: list[tuple[Any, ...]] = []
@@ -62,61 +59,63 @@ def evaluate(
 
     def rows() -> Iterator[dict[str, Any]]:
         for description in progress(ordered, "evaluate", "runs"):
-            dataset = judged[description["dataset"]]
-            run = _read(description, dataset, candidates)
-            counts["queries_without_documents"] += len(dataset.qrels.keys() - run.keys())
+            run = _read(description, judged, query_folds, candidates)
+            counts["queries_without_documents"] += len(judged.keys() - run.keys())
             key = {name: description[name] for name in KEYS}
-            for measure, values in effectiveness.per_query(run, dataset.qrels, dataset.measures).items():
-                means.extend((*key.values(), *row) for row in _means(measure, values, dataset.folds))
+            for measure, values in effectiveness.per_query(run, judged, measures).items():
+                means.extend((*key.values(), *row) for row in _means(measure, values, query_folds))
                 for query, value in values.items():
-                    fold = dataset.folds.fold_of[query] if dataset.folds else 0
+                    fold = query_folds.fold_of[query] if query_folds else 0
                     yield {**key, "fold": fold, "query_id": query, "measure": measure, "value": value}
 
     counts["rows"] = PER_QUERY.write(per_query, rows())
     write_csv(scores, COLUMNS, means)
-    for name, dataset in judged.items():
-        notice(f"scores of {name}", f"{_in_a_line(name, dataset.measures[0], means)}. All: {scores}")
+    notice(f"scores of {runs[0]['dataset']}", f"{_in_a_line(measures[0], means)}. All: {scores}")
     return counts
 
 
-def _in_a_line(dataset: str, measure: str, means: list[tuple[Any, ...]]) -> str:
-    """The means of all models over a data set by one measure: what a user sees before there is a table."""
+def _in_a_line(measure: str, means: list[tuple[Any, ...]]) -> str:
+    """The means of all models by one measure, first stages last: what a user sees before there is a table."""
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in means]
-    shown = [row for row in rows if (row["dataset"], row["measure"], row["fold"]) == (dataset, measure, 0)]
-    shown.sort(key=lambda row: -row["value"])
-    parts = (
-        f"{row['model']} {row['regime']} {row['seed'] or ''}".rstrip() + f" {row['value']:.3f}"
-        for row in shown
-    )
-    return f"{measure}: {', '.join(parts)}"
-
-
-def _read_dataset(dataset: Mapping[str, Any]) -> Judged:
-    qrels = read_qrels(dataset["qrels"])
-    if not qrels:
-        raise InputError(dataset["qrels"], "there are no judgements")
-    if not dataset.get("folds"):
-        return Judged(qrels, None, list(dataset["measures"]))
-    folds = read_folds(dataset["folds"])
-    homeless = sorted(qrels.keys() - folds.fold_of.keys())
-    if homeless:
-        raise InputError(
-            dataset["folds"], f"query {homeless[0]!r} is judged in {dataset['qrels']} but has no fold"
+    shown = [row for row in rows if (row["measure"], row["fold"]) == (measure, 0)]
+    shown.sort(key=lambda row: (row["regime"] == FIRST_STAGE, -row["value"]))
+    groups = []
+    for regime in dict.fromkeys(row["regime"] for row in shown):
+        group = [row for row in shown if row["regime"] == regime]
+        seeds = {row["seed"] for row in group} - {0}
+        one = f", seed {min(seeds)}" if len(seeds) == 1 else ""
+        listed = (
+            f"{row['model']} {row['value']:.3f}" + (f" (seed {row['seed']})" if len(seeds) > 1 else "")
+            for row in group
         )
-    return Judged(qrels, folds, list(dataset["measures"]))
+        groups.append(f"{CALLED.get(regime, regime)}{one}: {', '.join(listed)}")
+    return f"{measure}, {'; '.join(groups)}"
 
 
-def _read(description: Mapping[str, Any], dataset: Judged, candidates: _Candidates) -> Run:
+def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Folds | None]:
+    judged = read_qrels(qrels)
+    if not judged:
+        raise InputError(qrels, "there are no judgements")
+    if not folds:
+        return judged, None
+    query_folds = read_folds(folds)
+    homeless = sorted(judged.keys() - query_folds.fold_of.keys())
+    if homeless:
+        raise InputError(folds, f"query {homeless[0]!r} is judged in {qrels} but has no fold")
+    return judged, query_folds
+
+
+def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, candidates: _Candidates) -> Run:
     """Read the files of one run and check its queries, folds and documents."""
     paths = [str(path) for path in description["paths"]]
     parts = [read_run(path) for path in paths]
     for fold, (path, part) in enumerate(zip(paths, parts, strict=True), 1):
-        unknown = sorted(part.keys() - dataset.qrels.keys())
+        unknown = sorted(part.keys() - qrels.keys())
         if unknown:
             name = description["dataset"]
             raise InputError(path, f"query {unknown[0]!r} has no judgement in data set {name}")
-        if dataset.folds and len(parts) > 1:
-            _check_fold(path, part, dataset.folds, fold)
+        if folds and len(parts) > 1:
+            _check_fold(path, part, folds, fold)
         if description["regime"] != FIRST_STAGE:
             candidates.check(path, part, description)
     return merge(parts, paths)
@@ -137,12 +136,12 @@ class _Candidates:
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
         first_stages = [run for run in runs if run["regime"] == FIRST_STAGE]
-        self._paths = {(run["dataset"], run["model"]): run["paths"][0] for run in first_stages}
-        self._documents: dict[tuple[str, str], dict[str, set[str]]] = {}
+        self._paths = {run["model"]: run["paths"][0] for run in first_stages}
+        self._documents: dict[str, dict[str, set[str]]] = {}
 
     def check(self, path: str, run: Run, description: Mapping[str, Any]) -> None:
         """Raise InputError where `run` ranks a document that its candidates lack; pass where none are known."""
-        key = (description["dataset"], description["candidates"])
+        key = description["candidates"]
         if key not in self._paths:
             return
         if key not in self._documents:

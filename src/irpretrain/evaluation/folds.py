@@ -6,7 +6,6 @@ validates and the other k - 1 train. Where nothing is chosen no fold validates: 
 """
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import numbered_lines
 from irpretrain.given_json import read_given_json
+from irpretrain.progress import say
 from irpretrain.randomness import stream_key
 from irpretrain.text.keyed_texts import read_queries
 
@@ -26,6 +26,7 @@ WHOLE = 0
 """In place of a test fold: all queries, of another data set than the one that trains."""
 FEWEST = 3
 """With fewer folds there is nothing left to train on."""
+NUMBERED = f"Folds are numbered from 1 without gaps; {FEWEST} or more are needed."
 
 
 class Roles(NamedTuple):
@@ -148,10 +149,9 @@ def _tell_parted(folds: Folds, texts: Mapping[str, str], label: str) -> int:
     if parted:
         first, fold_of = parted[0], folds.fold_of
         twin = next(q for q in parted if texts[q] == texts[first] and fold_of[q] != fold_of[first])
-        print(
+        say(
             f"[{label}] WARNING: {len(parted):,} of {len(texts):,} queries have the text of a query of another given "
-            f"fold, such as {first} and {twin}: one trains a model that is tested on the other. Put them in one fold.",
-            file=sys.stderr,
+            f"fold, such as {first} and {twin}: one trains a model that is tested on the other. Put them in one fold."
         )
     return len(parted)
 
@@ -185,19 +185,26 @@ def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | P
         fault = (
             f"fold {empty[0]} has no query of this data set" if empty else f"there are only {number} folds"
         )
-        raise InputError(
-            path, fault, remedy=f"Folds are numbered from 1 without gaps; {FEWEST} or more are needed."
-        )
+        raise InputError(path, fault, remedy=NUMBERED)
     return Folds(number, chosen)
 
 
 def given_folds(dataset: DatasetConfig) -> dict[str, int]:
-    """Return query → fold of a data set whose folds are given; see `make_folds`."""
+    """Return query → fold of a data set whose folds are given, numbered without gaps; see `make_folds`."""
     if isinstance(dataset.folds, int):
         raise ValueError("the folds are to be made")
     if isinstance(dataset.folds, list):
-        return _from_lists(dataset.folds, f"folds of {dataset.label}")
-    return read_given_folds(dataset.folds)
+        path = f"folds of {dataset.label}"
+        folds = _from_lists(dataset.folds, path)
+    else:
+        path, folds = dataset.folds, read_given_folds(dataset.folds)
+    numbers = set(folds.values())
+    if max(numbers, default=0) > len(numbers):
+        missing = next(number for number in range(1, len(numbers) + 1) if number not in numbers)
+        raise InputError(
+            path, f"fold {missing} has no query, but there is a fold {max(numbers)}", remedy=NUMBERED
+        )
+    return folds
 
 
 def read_given_folds(path: str | Path) -> dict[str, int]:

@@ -17,7 +17,7 @@ from irpretrain.errors import ConfigError
 from irpretrain.evaluation import gdeval
 from irpretrain.evaluation.qrels import Qrels
 from irpretrain.evaluation.runs import Run
-from irpretrain.near_names import did_you_mean
+from irpretrain.near_names import nearest
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -29,6 +29,9 @@ DEFINITIONS = {
     "RR": "1 / rank of the first relevant document, 0 where there is none",
     "R": "share of the relevant documents that are among the first {cutoff}",
     "Success": "1 where a relevant document is among the first {cutoff}, else 0",
+    "Rprec": "share of relevant documents among the first R, of R relevant documents in all",
+    "Bpref": "mean over relevant documents, 0 where one is not found, of 1 - n / min(R, N): n documents judged not "
+    "relevant rank higher, at most R; R and N: documents judged relevant, and judged not relevant",
     "ERR": "sum over ranks of (2^grade - 1) / 16 / rank, each times the chance that no earlier document satisfied, "
     "as in gdeval",
 }
@@ -38,10 +41,21 @@ EXPONENTIAL = (
 )
 """The same of nDCG(dcg='exp-log2')."""
 
-_TREC_EVAL = re.compile("ndcg|map|recip_rank|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
+_TREC_EVAL = re.compile("ndcg|map|recip_rank|Rprec|bpref|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
 NEEDS_CUTOFF = ("P", "R", "Success")
-TREC_EVAL = ("ndcg", "ndcg_cut", "P", "map", "map_cut", "recip_rank", "recall", "success")
-"""trec_eval's names of these measures, without the cut-off that may follow after `_`."""
+TREC_EVAL = {
+    "ndcg": "nDCG",
+    "ndcg_cut": "nDCG",
+    "P": "P",
+    "map": "AP",
+    "map_cut": "AP",
+    "recip_rank": "RR",
+    "recall": "R",
+    "success": "Success",
+    "Rprec": "Rprec",
+    "bpref": "Bpref",
+}
+"""trec_eval's names of these measures, without the cut-off that may follow after `_` → ir_measures'."""
 
 
 def parse_measure(name: str) -> Measure:
@@ -53,16 +67,10 @@ def parse_measure(name: str) -> Measure:
     Raises:
         ConfigError: it is none of the measures in `DEFINITIONS`, or its cut-off or level make no sense.
     """
-    import ir_measures
-
-    try:
-        measure = _of_trec_eval(name) or ir_measures.parse_measure(name)
-        measure.validate_params()
-    except (NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError, AttributeError):
-        measure = None
+    measure = _parsed(name)
     refusal = f"{name!r} is not a measure; {_meant(name)}" if measure is None else _refusal(measure)
     if measure is None or refusal:
-        allowed = "nDCG, nDCG@k, P@k, AP, AP@k, RR, RR@k, R@k and Success@k with k of 1 or more"
+        allowed = "nDCG, nDCG@k, P@k, AP, AP@k, RR, RR@k, R@k, Success@k, Rprec and Bpref with k of 1 or more"
         raise ConfigError(
             f"measures: {refusal}allowed are {allowed}, each also with a level, such as AP(rel=2), and gdeval's "
             "nDCG(dcg='exp-log2')@k and ERR@k"
@@ -70,9 +78,16 @@ def parse_measure(name: str) -> Measure:
     return measure
 
 
-def one_name(name: str) -> str:
-    """Return ir_measures' name of a measure that has trec_eval's, and any other name as it is."""
-    return str(parse_measure(name)) if _TREC_EVAL.fullmatch(name) else name
+def _parsed(name: str) -> Measure | None:
+    """The measure of a name of ir_measures or of trec_eval; None where there is none."""
+    import ir_measures
+
+    try:
+        measure = _of_trec_eval(name) or ir_measures.parse_measure(name)
+        measure.validate_params()
+    except (NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError, AttributeError):
+        return None
+    return measure
 
 
 def _of_trec_eval(name: str) -> Measure | None:
@@ -88,11 +103,26 @@ def is_gdeval(measure: Measure) -> bool:
 
 
 def _meant(name: str) -> str:
-    """The measure that was probably meant, with the cut-off or level that was given."""
+    """What was probably meant, with the cut-off or level that was given."""
     base = re.split(r"[@(]|_(?=[0-9]+$)", name, maxsplit=1)[0]
     lists = (TREC_EVAL, DEFINITIONS) if "_" in name else (DEFINITIONS, TREC_EVAL)
-    near = next(filter(None, (did_you_mean(base, names, name[len(base) :]) for names in lists)), "")
-    return f"{near} " if near else ""
+    if base == name and any(base in names for names in lists):
+        return f"it needs a cut-off, such as {_completed(base, '')} "
+    for names in lists:
+        near = (_completed(other, name[len(base) :]) for other in nearest(base, names))
+        if meant := list(dict.fromkeys(filter(None, near))):
+            return f"did you mean {' or '.join(meant)}? "
+    return ""
+
+
+def _completed(base: str, after: str) -> str:
+    """The name of a measure that begins with `base`, with the cut-off or level `after` it if it can have one; empty
+    where there is none."""
+    cutoff = re.sub("^[@_]", "", after)
+    name = TREC_EVAL.get(base, base)
+    forms = (f"{base}{after}", f"{base}_cut_{cutoff}", f"{name}@{cutoff}", base, f"{base}_20", f"{base}@20")
+    measures = ((form, _parsed(form)) for form in forms)
+    return next((form for form, measure in measures if measure is not None and not _refusal(measure)), "")
 
 
 def _refusal(measure: Measure) -> str:
@@ -166,8 +196,12 @@ def _gdeval(
 
 
 def _without_negative(qrels: Qrels) -> Qrels:
-    """Grades below 0 as 0: the same to these measures, but trec_eval's code crashes or hangs on them."""
-    return {query: {name: max(grade, 0) for name, grade in grades.items()} for query, grades in qrels.items()}
+    """Judgements without grades below 0: trec_eval takes these for unjudged, but its code crashes or hangs on them."""
+    return {
+        query: {name: grade for name, grade in grades.items() if grade >= 0}
+        for query, grades in qrels.items()
+        if max(grades.values(), default=-1) >= 0
+    }
 
 
 def _by_rank(ranking: Iterable[tuple[str, float]]) -> dict[str, float]:

@@ -38,6 +38,9 @@ def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
         >>> scores[scores.fold == 0].pivot(index="model", columns="measure", values="value").loc["prop", "nDCG@20"]
         np.float64(0.584)
     """
+    if not Path(path).is_file():
+        what = "this is a folder" if Path(path).is_dir() else "there is no such file"
+        raise InputError(path, what, remedy="Name a table of a run, such as results/scores.csv.")
     if Path(path).suffix == ".parquet":
         return PER_QUERY.read(path).to_pandas()
     types = {column.name: column.type for column in SCORES.columns}

@@ -1,7 +1,7 @@
 """Significance tests over queries, corrections, and intervals.
 
 All take per-query values of two systems on the same queries, in the same order; ValueError for values that are no
-finite numbers. Formulas and sources are in
+finite numbers, and for other arguments that make no sense. Formulas and sources are in
 docs/methods/evaluation.md.
 """
 
@@ -51,6 +51,11 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> Significance:
     t = mean(d) / (s(d) / sqrt(n)) for the differences d of n queries, with n - 1 degrees of freedom. Equal
     systems, and fewer than two queries, give no evidence: p = 1. Differences that are all the same and not
     zero give p = 0, the limit.
+
+    Examples:
+        >>> outcome = paired_t_test([0.9, 0.7, 0.8, 0.6], [0.5, 0.6, 0.8, 0.3])
+        >>> round(outcome.difference, 3), round(outcome.p_value, 3)
+        (0.2, 0.116)
     """
     from scipy.special import stdtr
 
@@ -83,7 +88,13 @@ def randomisation_test(
 
     Returns:
         The mean difference, also as the statistic, and p.
+
+    Examples:
+        >>> first, second = [0.9, 0.7, 0.8, 0.6], [0.5, 0.6, 0.8, 0.3]
+        >>> randomisation_test(first, second, permutations=1000, seed=1).p_value
+        0.25
     """
+    _need(permutations >= 1, "permutations: one or more are needed", permutations)
     differences = _differences(first, second)
     mean = _mean(differences)
     # A query on which both are equal contributes nothing whatever its sign.
@@ -116,8 +127,13 @@ def holm(p_values: ArrayLike | Iterable[float]) -> list[float]:
 
     With m sorted p-values, the i-th (from 1) becomes the largest (m - j + 1) p_j of all j up to i, at most 1.
     An adjusted p below the level is significant with the family-wise error kept at that level.
+
+    Examples:
+        >>> holm([0.01, 0.04, 0.03])
+        [0.03, 0.06, 0.06]
     """
     values = _finite(p_values, "p-values")
+    _need(values.ndim == 1, "p-values: a list of numbers is needed", p_values)
     if values.size and not 0 <= values.min() <= values.max() <= 1:
         raise ValueError("p-values must lie between 0 and 1")
     adjusted = [0.0] * len(values)
@@ -138,8 +154,17 @@ def bootstrap_interval(
         resamples: samples of as many queries, drawn with replacement, and of as many seeds, drawn apart from them.
         confidence: such as 0.95.
         name: name of the interval; each has its own stream of draws.
+
+    Examples:
+        >>> mean, low, high = bootstrap_interval([0.9, 0.7, 0.8, 0.6], resamples=1000, confidence=0.95, seed=1)
+        >>> round(mean, 3), 0.6 < low < mean < high < 0.9
+        (0.75, True)
     """
+    _need(resamples >= 1, "resamples: one or more are needed", resamples)
+    _need(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
     sample = np.atleast_2d(_finite(values))
+    _need(sample.ndim == 2, "values: [queries] or [seeds, queries] are needed", values)
+    _need(sample.size, "values: one or more are needed", values)
     seeds, queries = sample.shape
     mean = _mean(sample.mean(axis=0))
     if queries < 2:
@@ -159,7 +184,9 @@ def student_interval(values: ArrayLike, confidence: float) -> Interval:
     mean ± t(n - 1) s / sqrt(n); one value has no interval."""
     from scipy.special import stdtrit
 
+    _need(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
     sample = _finite(values)
+    _need(sample.ndim == 1, "values: a list of numbers is needed", values)
     if len(sample) < 2:
         return Interval(_mean(sample), math.nan, math.nan)
     quantile = float(stdtrit(len(sample) - 1, (1 + confidence) / 2))
@@ -175,8 +202,10 @@ def wilson_interval(successes: float, trials: int, confidence: float = 0.95) -> 
     """
     from scipy.special import ndtri
 
+    _need(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
     if trials == 0:
         return Interval(math.nan, math.nan, math.nan)
+    _need(0 <= successes <= trials, f"successes: a number from 0 to {trials} is needed", successes)
     share, z = successes / trials, float(ndtri((1 + confidence) / 2))
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     centre, scale = share + z * z / (2 * trials), 1 + z * z / trials
@@ -211,6 +240,11 @@ def _finite(values: ArrayLike | Iterable[float], name: str = "values") -> NDArra
         first = np.argwhere(~np.isfinite(numbers))[0]
         raise ValueError(f"{name}: number {', '.join(map(str, first))} (from 0) is {numbers[tuple(first)]}")
     return numbers
+
+
+def _need(holds: object, what: str, given: object) -> None:
+    if not holds:
+        raise ValueError(f"{what}, not {given!r}")
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from irpretrain.axioms.predictor import REMEDY
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
+from irpretrain.corpora.collection import check_identifiers, told_place
+from irpretrain.corpora.files import list_files
+from irpretrain.corpora.registry import format_module
 from irpretrain.corpora.shards import write_shard
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, need_folder
 from irpretrain.extras import naming_extras
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, corpus_options, document_rows, say_what_is_left_out
-from irpretrain.library.given import Pair, listed_pairs, naming
+from irpretrain.library.given import Pair, listed_pairs
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options
 from irpretrain.objectives.registry import needs
@@ -23,6 +29,7 @@ from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.words import find_words
+from irpretrain.wording import worded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,19 +56,24 @@ class Collection(CollectionFiles):
         """Take the documents.
 
         Args:
-            documents: texts, pairs of identifier and text, mappings with columns of DOCUMENTS (docs/contracts.md), or
-                documents of `read_documents` and `parse_wikitext`; or one mapping of identifiers to texts.
+            documents: texts; pairs of identifier and text; dictionaries with `id`, `title` and `text`, or other
+                columns of DOCUMENTS (docs/contracts.md); documents of `read_documents` and `parse_wikitext`; or one
+                mapping of identifiers to texts.
             options: preset, seed, and sections of the configuration.
-            encoder: for objectives that cut documents (all but rop and ares): Hugging Face directory, a name on its
-                hub that is in the local cache, or embedded:<asset>.
+            encoder: for objectives that cut documents (all but rop and ares) and for rop with preset released, which
+                skips documents of few word pieces: Hugging Face directory, a name on its hub that is in the local
+                cache, or embedded:<asset>.
             vectors: file of word vectors for `axioms`; without one they are trained on the documents.
 
         Raises:
-            ConfigError: these are no documents.
+            ConfigError: these are no documents, or no options.
             InputError: there is no such encoder.
         """
+        if not isinstance(options, Options | None):
+            raise ConfigError(
+                f"options: write Options(preset=..., seed=..., ...), not {reprlib.repr(options)}"
+            )
         super().__init__(options or Options(), encoder, vectors)
-        self.source = "documents"
         DOCUMENTS.write(self.documents, document_rows(documents))
         REDIRECTS.write(self._redirects, [])
 
@@ -76,12 +88,22 @@ class Collection(CollectionFiles):
         **others: Any,
     ) -> Collection:
         """Return the collection of a file, a folder, or `ir_datasets:<id>`; `others` are options of the format
-        (docs/corpora.md), and `malformed`: "skip" leaves out what cannot be read, {"skip": 0.01} at most that share."""
+        (docs/corpora.md), and `malformed`: "skip" leaves out what cannot be read, {"skip": 0.01} at most that share.
+
+        Raises:
+            InputError: there is no such file, it holds no document, more records than allowed cannot be read, or two
+                documents share an identifier.
+        """
         collection = cls((), options, encoder, vectors)
         collection.source = str(path)
-        with naming(collection.source, collection._folder):
+        with collection.naming():
             corpus, source = corpus_options(path, format, others, collection._folder)
             counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
+            files = list_files(source, format_module("documents", corpus.format).SUFFIXES)
+            check_identifiers(
+                [collection.documents],
+                lambda _, part, position: told_place(files[part], position, corpus.format),
+            )
         say_what_is_left_out(
             collection.source, {**counts, "malformed": {}}
         )  # the shard tells of malformed records
@@ -89,6 +111,9 @@ class Collection(CollectionFiles):
 
     def __len__(self) -> int:
         return DOCUMENTS.count(self.documents)
+
+    def __contains__(self, document_id: object) -> bool:
+        return document_id in self._names
 
     def texts(self) -> dict[str, str]:
         """Return the text of each document by its identifier: title and body, as `options.text` says."""
@@ -133,7 +158,9 @@ class Collection(CollectionFiles):
     def log_likelihoods(self, pairs: Iterable[Pair], **changes: Any) -> np.ndarray:
         """Return log P(words | document) of PROP's smoothed language model (equations 2 and 3), float64 [pairs].
 
-        Words outside the vocabulary count nothing. `changes` are keys of objective rop that differ from the preset's.
+        PROP defines it for words of the vocabulary. Other words are dropped, stop words and rare words among them; so
+        compare values of queries with equally many words left. NaN: no word is left.
+        `changes` are keys of objective rop that differ from the preset's.
 
         Examples:
             >>> fruit = Collection({"document_id": name, "body": f"{name} pie"} for name in ("apple", "pear"))
@@ -149,15 +176,16 @@ class Collection(CollectionFiles):
             self.texts(),
             self.options.text.word_kind,
         )
-        with naming(self.source, self._folder):
+        with self.naming():
             model = PairSampler(self._statistics, options, self.options.text, self.options.seed).collection
         documents = {
             name: model.document(find_words(texts[name], words)) for name in {name for _, name in pairs}
         }
-        terms = [model.number(find_words(query, words)) for query, _ in pairs]
+        numbered = (model.number(find_words(query, words)) for query, _ in pairs)
+        terms = [numbers[numbers >= 0] for numbers in numbered]
         return np.array(
             [
-                documents[name].log_likelihood(numbers[numbers >= 0].tolist())
+                documents[name].log_likelihood(numbers.tolist()) if len(numbers) else np.nan
                 for (_, name), numbers in zip(pairs, terms, strict=True)
             ]
         )
@@ -177,7 +205,7 @@ class Collection(CollectionFiles):
             >>> list(queries.document_id)
             ['0', '0', '1', '1', '2', '2']
         """
-        with naming(self.source, self._folder):
+        with self.naming():
             drawn = self._drawn(self.options.drawn(**changes))
         table = DOCUMENT_QUERIES.read(drawn, ["document_id", "query"])
         frame: pd.DataFrame = table.to_pandas()
@@ -200,7 +228,7 @@ class Collection(CollectionFiles):
         pairs = self._checked(pairs)
         queries = self._path("pairs.parquet")
         DOCUMENT_QUERIES.write(queries, [_query_row(number, *pair) for number, pair in enumerate(pairs)])
-        with naming(self.source, self._folder):
+        with self.naming():
             frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
         return frame.drop(columns=["part", "position", "sample", "query_id"])
 
@@ -209,6 +237,9 @@ class Collection(CollectionFiles):
 
         Terms, BM25 and lengths are those of `options.axioms`. 0 stands for a document without a term of the query, or
         beyond `depth`.
+
+        Raises:
+            ConfigError: the collection lacks a document, or `depth` is below 1.
 
         Examples:
             >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
@@ -221,8 +252,11 @@ class Collection(CollectionFiles):
         from irpretrain.rank_engine import document_ranks
 
         pairs = self._checked(pairs)
+        if depth is not None and (not isinstance(depth, Integral) or depth < 1):
+            raise ConfigError(f"depth: a whole number from 1 on is needed, not {reprlib.repr(depth)}")
         options = self.options.axioms
-        terms, postings = open_terms(self._statistics, self._postings, options)
+        with self.naming():
+            terms, postings = open_terms(self._statistics, self._postings, options)
         queries = [
             terms.terms(terms.words(find_words(query, self.options.text.word_kind))) for query, _ in pairs
         ]
@@ -251,33 +285,30 @@ class Collection(CollectionFiles):
         """
         options = self.options.objective(objective, **changes)
         needed = needs(options)
-        if needed & {"positions", "term_weights"} and not self.has_encoder:
-            reads = (
-                "draws words by the attention"
-                if "term_weights" in needed
-                else "cuts documents by the word pieces"
-            )
-            raise ConfigError(
-                f"objective {objective}: {reads} of an encoder; name one: Collection(..., encoder=...)"
-            )
-        predictor = getattr(options, "predictor", None)
-        tokens = self.tokens if self.has_encoder else ""
+        if not self.has_encoder and (use := _use_of_encoder(options)):
+            remedy = worded("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
+            if hasattr(options, "short_document_pieces"):
+                unset = worded("short_document_pieces=0", "--set short_document_pieces=0")
+                remedy = f"{remedy}, or switch it off: {unset}"
+            raise ConfigError(f"objective {objective}: {use} of an encoder; {remedy}")
+        if predictor := getattr(options, "predictor", None):
+            need_folder(predictor, REMEDY)
         made: dict[str, Callable[[], Any]] = {
             "statistics": lambda: self._statistics,
             "graph": lambda: self._graph,
             "collection": lambda: (self.documents,),
-            "collection_tokens": lambda: (tokens,),
+            "collection_tokens": lambda: (self.tokens,),
             "anchor_texts": lambda: self._anchors,
             "term_weights": lambda: self._attention,
             "axiom_values": lambda: self._valued(self._drawn(self.options.pseudo_queries), "pseudo-queries"),
         }
         path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")
-        with naming(self.source, self._folder):
+        with self.naming():
             shard = Shard(
                 self.documents,
                 self.options.text,
                 self.options.seed,
-                tokens=tokens,
+                tokens=self.tokens if self.has_encoder else "",
                 predictor=predictor or "",
                 axioms=self.options.axioms,
                 collection_term_weights=(self._attention,) if "term_weights" in needed else (),
@@ -296,6 +327,17 @@ class Collection(CollectionFiles):
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
+
+
+def _use_of_encoder(options: Any) -> str:
+    """Return what an objective does by parts of an encoder; nothing where it needs none."""
+    if "term_weights" in needs(options):
+        return "draws words by the attention"
+    if "positions" in needs(options):
+        return "cuts documents by the word pieces"
+    if getattr(options, "skips_short_documents", False):
+        return "short_document_pieces counts the word pieces"
+    return ""
 
 
 def _query_row(number: int, query: str, document_id: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What the library makes of a collection's documents, when it is first asked for: as the workflow's rules do."""
 
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +10,7 @@ from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.explain import explain
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import materialise, resolve
+from irpretrain.library.given import naming
 from irpretrain.library.options import Options
 from irpretrain.models.encoder_files import REMEDY
 from irpretrain.models.hub import hub_name, model_directory
@@ -24,7 +26,10 @@ class CollectionFiles:
     Attributes:
         options: preset, seed, and sections of the configuration.
         documents: DOCUMENTS table.
+        source: what messages call the documents.
     """
+
+    source = "documents"
 
     def __init__(self, options: Options, encoder: str | Path | None, vectors: str | Path | None) -> None:
         self.options = options
@@ -32,13 +37,18 @@ class CollectionFiles:
         if self._encoder is not None and resolve(self._encoder)[0] != "embedded":
             self._encoder = str(model_directory(self._encoder, REMEDY))
         self._temporary = TemporaryDirectory(prefix="irpretrain-")
-        self._folder = Path(self._temporary.name)
+        self._folder = Path(self._temporary.name, "documents")  # progress is told under this name
+        self._folder.mkdir()
         self.documents, self._redirects = self._path("documents.parquet"), self._path("redirects.parquet")
 
     @property
     def has_encoder(self) -> bool:
         """Whether documents can be cut into word pieces, and models trained."""
         return self._encoder is not None
+
+    def naming(self) -> AbstractContextManager[None]:
+        """Let messages name the documents' source and the encoder in place of temporary files."""
+        return naming({self._path("encoder"): self._encoder or "", self._folder: self.source})
 
     def _path(self, name: str) -> Path:
         return self._folder / name

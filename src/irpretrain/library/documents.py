@@ -8,27 +8,36 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow as pa
+
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.explain import explain
 from irpretrain.contracts import DOCUMENTS
+from irpretrain.contracts.collections import LINK, SECTION
 from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
+from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.policy import Tally, told_reasons
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_module
 from irpretrain.corpora.shards import document_row
-from irpretrain.errors import ConfigError
-from irpretrain.library.given import naming
+from irpretrain.errors import ConfigError, one_line
+from irpretrain.library.given import given_text, listed, naming
 from irpretrain.progress import notice
 from irpretrain.resources import resources_directory
+from irpretrain.wikipedia.article import Link, Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
 from irpretrain.wikipedia.wikitext import parse_article
 
 GivenDocument = str | tuple[str, str] | Mapping[str, Any] | Document
-"""A text; its identifier and text; columns of DOCUMENTS, at least `body`; or a record of a reader."""
+"""A text; its identifier and text; a dictionary with columns of DOCUMENTS, at least `body`, or with the names that
+JSONL files have for them, such as `id` and `text`; or a record of a reader."""
 KEYS = frozenset(DOCUMENTS.schema.names) - {"part", "position"}
+SYNONYMS = {"document_id": IDENTIFIERS, "body": BODIES}
+"""Column → its names in JSONL files, itself among them."""
+KNOWN = KEYS.union(*SYNONYMS.values())
 NEEDED = ("document_id", "body")
 """Keys whose value must not be missing where they stand; a missing value of others counts as none."""
 
@@ -57,7 +66,8 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
         >>> [tree.path(number) for number in tree.leaves()]
         [('Pear', 'Use')]
     """
-    if not (edition := edition_of(language)):
+    wikitext, title = given_text(wikitext, "wikitext: "), given_text(title, "title: ")
+    if not isinstance(language, str) or not (edition := edition_of(language)):
         raise ConfigError(
             f"language: no Wikipedia is known in {language!r}; give a code such as en, de or zh"
         )
@@ -82,12 +92,20 @@ def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> I
 
     Raises:
         InputError: there is no such file, or more than one record in a thousand cannot be read.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> folder = TemporaryDirectory()
+        >>> file = Path(folder.name, "fruit.jsonl")
+        >>> _ = file.write_text('{"id": "a", "title": "Pear", "text": "A fruit."}\\n')
+        >>> [(document.document_id, document.title, document.body) for document in read_documents(file)]
+        [('a', 'Pear', 'A fruit.')]
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = corpus_options(path, format, options, folder)
         reader = format_module("documents", config.format)
         tally = Tally(config.malformed, "malformed")
-        with naming(str(path), folder):
+        with naming({Path(folder): str(path)}):
             for file in list_files(source, reader.SUFFIXES):
                 records = reader.read(file, reader.Options(**config.options), Share())
                 yield from (record for record in tally.sound(file, records) if isinstance(record, Document))
@@ -137,11 +155,11 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
             a mapping has a key that no document has.
     """
     if isinstance(documents, Mapping):
-        if "body" in documents and documents.keys() <= KEYS:
+        if documents.keys() & set(BODIES) and documents.keys() <= KNOWN:
             raise ConfigError("documents: this is one document; put it into a list")
         documents = documents.items()
     if hasattr(documents, "columns"):  # to iterate over a frame of pandas gives the names of its columns
-        raise ConfigError("documents: give frame.to_dict('records'), with columns document_id and body")
+        raise ConfigError("documents: give frame.to_dict('records'), with columns id and text")
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         raise ConfigError(
             f"documents: several are needed, not {reprlib.repr(documents)}; Collection.read reads files"
@@ -168,10 +186,11 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
                 f"{reprlib.repr(document)}"
             )
         document = dict(zip(("document_id", "body"), document, strict=True))
-    if unknown := sorted(document.keys() - KEYS):
+    if unknown := sorted(document.keys() - KNOWN):
         raise ConfigError(
-            f"document {position}: {unknown[0]!r} is unknown; known are {', '.join(sorted(KEYS))}"
+            f"document {position}: {unknown[0]!r} is unknown; known are {', '.join(sorted(KNOWN))}"
         )
+    document = _with_column_names(document, position)
     if "body" not in document:
         raise ConfigError(f"document {position}: body is missing")
     given = {key: value for key, value in document.items() if key in NEEDED or not _is_missing(value)}
@@ -180,13 +199,24 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
     for key, text in {**texts, "document_id": str(name) if isinstance(name, Integral) else name}.items():
         if not isinstance(text, str):
             raise ConfigError(f"document {position}: {key}: a text is needed, not {reprlib.repr(text)}")
-    parts = {key: [_plain(part) for part in given.get(key, ())] for key in ("sections", "links")}
+    texts = {key: clean_text(text) for key, text in texts.items()}
     return {
-        **{key: clean_text(text) for key, text in texts.items()},
-        **parts,
+        **texts,
+        **_parts(given, len(texts["body"]), f"document {position}"),
         "document_id": str(name),
         "disambiguation": bool(given.get("disambiguation", False)),
     }
+
+
+def _with_column_names(document: Mapping[str, Any], position: int) -> dict[str, Any]:
+    renamed = dict(document)
+    for column, names in SYNONYMS.items():
+        keys = [name for name in names if name in document]
+        if len(keys) > 1:
+            raise ConfigError(f"document {position}: {keys[0]!r} and {keys[1]!r} mean the same; give one")
+        for key in keys:
+            renamed[column] = renamed.pop(key)
+    return renamed
 
 
 def _is_missing(value: Any) -> bool:
@@ -194,5 +224,38 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value) or repr(value) == "<NA>"
 
 
-def _plain(part: Any) -> dict[str, Any]:
-    return dict(part) if isinstance(part, Mapping) else asdict(part)
+def _parts(document: Mapping[str, Any], length: int, where: str) -> dict[str, list[dict[str, Any]]]:
+    """Return sections and links of a document whose body has `length` characters; ConfigError where they are none."""
+    sections = _records(document.get("sections", ()), SECTION, f"{where}: sections")
+    links = _records(document.get("links", ()), LINK, f"{where}: links")
+    for name, parts, least in (("sections", sections, 0), ("links", links, 1)):
+        for number, part in enumerate(parts):
+            if not 0 <= part["start"] <= part["end"] - least <= length - least:
+                raise ConfigError(
+                    f"{where}: {name}: number {number} (from 0) is from character {part['start']} to {part['end']}, "
+                    f"but the body has {length}"
+                )
+    for number, link in enumerate(links):
+        if not 0 <= link["section"] < max(1, len(sections)):
+            raise ConfigError(
+                f"{where}: links: number {number} (from 0) is in section {link['section']}, but the document has "
+                f"{len(sections)}, numbered from 0"
+            )
+    return {"sections": sections, "links": links}
+
+
+def _records(parts: Any, kind: pa.DataType, where: str) -> list[dict[str, Any]]:
+    """Return the sections or the links of a document as dictionaries with all keys of DOCUMENTS."""
+    records = []
+    for number, part in enumerate(listed(parts, where)):
+        values = asdict(part) if isinstance(part, Section | Link) else part
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"{where}: a mapping is needed, not {reprlib.repr(part)}")
+        try:
+            record = pa.scalar({"role": "", **values}, kind).as_py()
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            raise ConfigError(f"{where}: number {number} (from 0): {one_line(error)}") from None
+        if missing := [key for key, value in record.items() if value is None]:
+            raise ConfigError(f"{where}: number {number} (from 0): {missing[0]} is missing")
+        records.append(record)
+    return records

@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.embedded import read_manifest, resolve
-from irpretrain.errors import InputError
-from irpretrain.models.hub import hub_name
-from irpretrain.provenance import read_sidecar
+from irpretrain.errors import InputError, refusing_damage
+from irpretrain.models.hub import check_folder, hub_name
+from irpretrain.provenance import read_sidecar, sidecar_path
 from irpretrain.replacement import check_output_folder
 from irpretrain.report.cards import Source
 from irpretrain.report.model_card import CARD, MADE, CardFacts, export_model
 from irpretrain.resources import resources_directory
 
+REMEDY = "Name the directory of a pre-trained model or of a regressor."
 LICENCE = "not known here"
 WHAT = {
     "pretrain": "A cross-encoder for re-ranking.",
@@ -24,7 +25,8 @@ WHAT = {
 def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, Any]:
     """Write a copy of a model's directory with a card, from the record of its training (`<model>.meta.json`).
 
-    The card knows neither corpora nor scores: rule `exported_models` of the workflow writes these too.
+    The card knows neither corpora, scores nor trainings before the last: rule `exported_models` of the workflow writes
+    these too.
 
     Args:
         model: directory that `pretrain` wrote, or the workflow: a pre-trained model, or DeepCT's regressor.
@@ -37,32 +39,44 @@ def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, 
     Raises:
         InputError: there is no such model, or no record of its training; or the output holds something else.
         ConfigError: the output is the model, or lies in it.
+
+    Examples:
+        >>> from irpretrain import Collection, pretrain
+        >>> texts = ["apple pie with apple juice", "pear pie", "an apple and a pear"]
+        >>> groups = Collection(texts, encoder=encoder_directory).groups("rop", minimum_count=1)
+        >>> _ = pretrain(groups, output_directory, steps=2, batch_groups=4, max_length=32, query_length=8)
+        >>> _ = export(output_directory, export_directory, label="Fruit PROP")
+        >>> "# Fruit PROP" in (Path(export_directory) / "README.md").read_text()
+        True
     """
+    check_folder(model, REMEDY)
+    model = Path(model)  # without a slash at its end: its records lie beside it
     record = read_sidecar(model)
     stage, given = record.get("stage"), record.get("parameters", {})
-    if stage not in WHAT or not Path(model).is_dir():
+    if stage not in WHAT:
         raise InputError(
             model,
             "is no model with a record of its training beside it (.meta.json)",
-            remedy="Name the directory of a pre-trained model or of a regressor.",
+            remedy=REMEDY,
         )
     check_output_folder(output, [model], _is_export, "an earlier export")
-    options, name = given["options"], Path(model).resolve().name
-    pretrained = stage == "pretrain"
-    facts = CardFacts(
-        key=name,
-        label=label or name,
-        seed=given["seed"] if pretrained else options["seed"],
-        kind="ranker" if pretrained else "weigher",
-        what=WHAT[stage],
-        scored={},
-        regime="",
-        encoder=_encoder_source(given["encoder"]),
-        corpora=[],
-        papers=[],
-        tasks=given["tasks"] if pretrained else [],
-        training=options if pretrained else {"max_length": options["max_length"], **options["training"]},
-    )
+    with refusing_damage(sidecar_path(model), "this is no record of a training", REMEDY):
+        options, name = given["options"], model.resolve().name
+        pretrained = stage == "pretrain"
+        facts = CardFacts(
+            key=name,
+            label=label or name,
+            seed=given["seed"] if pretrained else options["seed"],
+            kind="ranker" if pretrained else "weigher",
+            what=WHAT[stage],
+            scored={},
+            regime="",
+            encoder=_encoder_source(given["encoder"]),
+            corpora=[],
+            papers=[],
+            tasks=given["tasks"] if pretrained else [],
+            training=options if pretrained else {"max_length": options["max_length"], **options["training"]},
+        )
     probe = Path(f"{model}.probe.csv")
     return export_model(model, model, [], facts, output, [probe] if probe.is_file() else [])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.contracts import GROUPS
 from irpretrain.text.token_store import TokenStore
-from irpretrain.training.batches import Span
+from irpretrain.training.batches import StoreSpan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from irpretrain.library.collection import Collection
 
 
-class Group(NamedTuple):
+class TextGroup(NamedTuple):
     """Sequences of a query and a document of which the first is preferred.
 
     Attributes:
@@ -51,7 +51,7 @@ class Groups:
     def __len__(self) -> int:
         return GROUPS.count(self.table)
 
-    def __iter__(self) -> Iterator[Group]:
+    def __iter__(self) -> Iterator[TextGroup]:
         texts = self.collection.texts()
         cut = _Cutter(self.collection, texts)
         for batch in GROUPS.stream(self.table):
@@ -59,13 +59,18 @@ class Groups:
                 queries = [part["text"] or cut(part) for part in row["queries"]]
                 documents = [cut(part) for part in row["documents"]]
                 names = [part["document_id"] for part in row["documents"]]
-                yield Group(queries, documents, row["scores"], names)
+                yield TextGroup(queries, documents, row["scores"], names)
+
+    def told_skipped(self) -> str:
+        """Return how many documents gave no group, by reason, in words; nothing where each document gave one."""
+        skipped = {reason: count for reason, count in self.counts.get("skipped", {}).items() if count}
+        return ", ".join(f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skipped.items())
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a row a group, with the fields of `Group` as columns."""
+        """Return a row a group, with the fields of `TextGroup` as columns."""
         import pandas as pd
 
-        return pd.DataFrame(iter(self), columns=list(Group._fields))
+        return pd.DataFrame(iter(self), columns=list(TextGroup._fields))
 
 
 class _Cutter:
@@ -79,7 +84,7 @@ class _Cutter:
     def __call__(self, part: dict[str, Any]) -> str:
         text = self._texts[part["document_id"]]
         row, gap = self._rows[part["document_id"]], (part.get("gap_start", 0), part.get("gap_end", 0))
-        runs = Span(row, part["start"], part["end"], *gap).runs()
+        runs = StoreSpan(row, part["start"], part["end"], *gap).runs()
         if runs == [(0, -1)]:
             return text
         self._store = self._store or TokenStore.open([self._collection.tokens])

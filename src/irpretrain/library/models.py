@@ -1,5 +1,6 @@
 """Cross-encoders, DeepCT's weighers and preference predictors: loading, applying, and pre-training."""
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -86,7 +87,7 @@ def pretrain(
     A run that was broken off goes on from its last checkpoint, in `<output>.checkpoints`.
 
     Args:
-        groups: of one collection, which has an encoder.
+        groups: of one collection, which has an encoder. Each objective made at least one group.
         output: model directory to write: new, empty, or an earlier one, which the record beside it tells. Its metrics
             go to `<output>.metrics.jsonl`, its accuracy on held-out groups to `<output>.probe.csv`, the record of the
             training to `<output>.meta.json`; `export` reads the last two.
@@ -108,6 +109,8 @@ def pretrain(
     from irpretrain.training.pretrain import pretrain as run
 
     learned = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
+    if not learned or not all(isinstance(some, Groups) for some in learned):
+        raise ConfigError(f"groups: give what Collection.groups returns, not {reprlib.repr(groups)}")
     collections = {id(some.collection): some.collection for some in learned}
     if len(collections) != 1:
         raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
@@ -116,6 +119,11 @@ def pretrain(
         raise ConfigError(
             "groups: their collection has no encoder to start from; Collection(..., encoder=...)"
         )
+    for made in learned:
+        if not len(made):
+            skipped = f"; documents skipped: {made.told_skipped()}" if made.told_skipped() else ""
+            raise ConfigError(f"groups: objective {made.options.type} made no group{skipped}; leave it out")
+    output = Path(output)  # without a slash at its end, which would put what lies beside the folder into it
     check_output_folder(
         output,
         [collection.encoder],
@@ -141,20 +149,21 @@ def pretrain(
         },
     )
     unfinished = Path(f"{output}.checkpoints")
-    counts = run(
-        encoder=encoder,
-        start=None,
-        groups=[some.table for some in learned],
-        tokens=[collection.tokens],
-        tasks=tasks,
-        options=options,
-        encoder_options=encoder_options,
-        seed=collection.options.seed,
-        output=output,
-        metrics=f"{output}.metrics.jsonl",
-        probe=f"{output}.probe.csv",
-        checkpoints=unfinished,
-    )
+    with collection.naming():
+        counts = run(
+            encoder=encoder,
+            start=None,
+            groups=[some.table for some in learned],
+            tokens=[collection.tokens],
+            tasks=tasks,
+            options=options,
+            encoder_options=encoder_options,
+            seed=collection.options.seed,
+            output=output,
+            metrics=f"{output}.metrics.jsonl",
+            probe=f"{output}.probe.csv",
+            checkpoints=unfinished,
+        )
     with suppress(OSError):  # others may train beside it
         unfinished.rmdir()
     record.write(counts)
@@ -220,6 +229,16 @@ def preference_probabilities(
 
     Raises:
         ConfigError: `values` has no such row, or the queries of a pair are of different documents.
+
+    Examples:
+        >>> from irpretrain import Collection, load_predictor
+        >>> options = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
+        >>> fruit = Collection(["apple pie with apple juice", "pear pie"], options)
+        >>> values = fruit.axioms([("apple juice", "0"), ("pear", "0")])
+        >>> predictor = load_predictor(predictor_directory)
+        >>> better, same = preference_probabilities(predictor, values, first=[0, 0], second=[1, 0])
+        >>> bool(better > 0.5), float(same)
+        (True, 0.5)
     """
     threshold = AxiomsConfig(**predictor.record["axioms"]).stm_2_threshold
     table = larger_is_better(pa.Table.from_pandas(values, preserve_index=False))

@@ -14,6 +14,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.errors import ConfigError
 from irpretrain.objectives.registry import read_options
 from irpretrain.papers.files import read_preset
+from irpretrain.wording import worded
 
 
 class Options(Section):
@@ -46,6 +47,10 @@ class Options(Section):
     def _fill(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
+        vectors = values.get("word_vectors")
+        if isinstance(vectors, dict) and vectors.get("files"):
+            remedy = worded("Collection(..., vectors=FILE)", "--vectors FILE")
+            raise ValueError(f"word_vectors.files: names files of the workflow's collections; give {remedy}")
         filled = apply_preset(values)
         own_keys = values.keys() | cls.model_fields.keys()
         return {key: value for key, value in filled.items() if key in own_keys}

@@ -21,7 +21,7 @@ HEAD_ALONE = 2
 
 
 @dataclass(frozen=True)
-class Work:
+class EncoderWork:
     """What a step asks of an encoder and its heads.
 
     Attributes:
@@ -62,7 +62,7 @@ class EncoderSize:
         config = bert.config
         return cls(config.num_hidden_layers, config.hidden_size, config.intermediate_size, config.vocab_size)
 
-    def operations(self, work: Work) -> int:
+    def operations(self, work: EncoderWork) -> int:
         """Return the floating-point operations of a step's matrix products."""
         hidden = self.hidden
         score = work.pooled * (hidden * hidden + hidden) + work.weighed * hidden
@@ -70,7 +70,7 @@ class EncoderSize:
         products = work.encoder * self._encoder_products(work) + work.score * score + work.mlm * mlm
         return 2 * int(products)
 
-    def _encoder_products(self, work: Work) -> int:
+    def _encoder_products(self, work: EncoderWork) -> int:
         """Multiplications of the encoder in one forward pass."""
         hidden, lengths, read = self.hidden, work.lengths.astype(np.int64), work.read.astype(np.int64)
         a_position = 2 * hidden * hidden + 2 * hidden * self.intermediate  # query, output, feed-forward

@@ -20,8 +20,6 @@ from transformers import BertConfig
 from irpretrain.models.neural.kernels import DEVIATIONS, MEANS
 from irpretrain.models.parameters import initialise
 
-CEDR_FILE = "cedr_knrm.safetensors"
-"""Where a model keeps this score head, which Hugging Face has no shape for."""
 SMALLEST = 1e-6
 """Added to a soft term frequency before its logarithm."""
 

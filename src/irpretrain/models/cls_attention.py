@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel
 
-from irpretrain.errors import ConfigError, InputError, refusing
-from irpretrain.models.parameters import keep_layers, load_network, positions
+from irpretrain.errors import InputError, refusing
+from irpretrain.models.hub_model import HubModel
+from irpretrain.models.parameters import keep_layers, load_network
 
 ATTENTION = "SelfAttention"
 """How transformers' classes of attention are called whose second output is what each position attends to."""
 REMEDY = "Give an encoder such as BERT: config.json, model.safetensors and tokenizer.json."
 
 
-class ClsAttention(nn.Module):
+class ClsAttention(HubModel):
     """The attention of the first position ([CLS]), averaged over the heads of the last layer.
 
     Attributes:
-        encoder: Hugging Face's encoder.
+        network: Hugging Face's encoder.
     """
 
-    def __init__(self, encoder: Any, attention: nn.Module) -> None:
+    def __init__(self, network: nn.Module, attention: nn.Module) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.network = network
         self._last: Tensor | None = None
         attention.register_forward_hook(self._keep)
 
@@ -57,21 +56,9 @@ class ClsAttention(nn.Module):
             )
         return cls(encoder, layers_of_attention[-1])
 
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        device: torch.device = self.encoder.device
-        return device
-
-    def check_length(self, max_length: int, key: str) -> None:
-        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        most = positions(self.encoder)
-        if most is not None and max_length > most:
-            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
-
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return what the first position attends to, float [sequences, positions]; each row adds up to 1."""
-        self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        self.network(input_ids=input_ids, attention_mask=attention_mask)
         assert self._last is not None
         return self._last
 

@@ -16,28 +16,23 @@ from typing import Any, Literal
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForSequenceClassification, BertModel
+from transformers import AutoConfig, AutoModelForSequenceClassification
 
-from irpretrain.atomic import atomic_directory
 from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
-from irpretrain.models.cedr_knrm import CEDR_FILE, CedrKnrmHead
+from irpretrain.models.cedr_knrm import CedrKnrmHead
 from irpretrain.models.chosen_rows import encode_read
-from irpretrain.models.encoder_files import REMEDY, read_config
+from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
+from irpretrain.models.hub_model import SavedHubModel
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
 from irpretrain.models.packed_encoder import attention_of
 from irpretrain.models.packed_families import packed
 from irpretrain.models.parameters import (
-    bert_of,
-    copy_tokenizer,
     deviation_of,
     initialise,
     keep_layers,
     load_network,
-    open_weights,
-    positions,
-    quiet,
     refuse_missing,
 )
 from irpretrain.models.to_device import to_device
@@ -49,7 +44,7 @@ IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "ver
 Head = Literal["mlp", "pooled", "cedr-knrm"]
 
 
-class CrossEncoder(nn.Module):
+class CrossEncoder(SavedHubModel):
     """Scores sequences of query and document (PROP, section 3.1, equation 4).
 
     Attributes:
@@ -162,30 +157,14 @@ class CrossEncoder(nn.Module):
         return model
 
     @property
+    def network(self) -> Any:
+        """Encoder and score head: `classifier`, by which saved states name the weights."""
+        return self.classifier
+
+    @property
     def config(self) -> Any:
         """The encoder's configuration."""
         return self.classifier.config
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.classifier.parameters()).device
-
-    @property
-    def encoder(self) -> Any:
-        """The encoder."""
-        return self.classifier.base_model
-
-    @property
-    def bert(self) -> BertModel | None:
-        """The encoder, if it is a BERT."""
-        return bert_of(self.classifier)
-
-    def check_length(self, max_length: int, key: str) -> None:
-        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        most = positions(self.classifier)
-        if most is not None and max_length > most:
-            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
 
     def forward(
         self,
@@ -245,21 +224,13 @@ class CrossEncoder(nn.Module):
         read = torch.zeros_like(mask) if masked is None else to_device(masked, mask.device)
         return logits.squeeze(-1), states[0][read.bool()]
 
-    def save(self, directory: str | Path) -> None:
-        """Write the model, its tokenizer and its MLM head as a Hugging Face directory, atomically."""
-        with atomic_directory(directory) as folder:
-            self.write_files(folder)
-
     def write_files(self, folder: Path) -> None:
-        """Write the model's files into an existing folder; equal weights give equal bytes."""
-        with quiet():
-            self.classifier.save_pretrained(folder)
+        """Write the model's files, with the MLM head and the head of CEDR-KNRM, into an existing folder."""
         for head, name in ((self.mlm_head, MLM_HEAD_FILE), (self.cedr, CEDR_FILE)):
             if head is not None:
                 state = {key: tensor.detach().cpu().contiguous() for key, tensor in head.named_parameters()}
                 save_file(state, folder / name, metadata={"format": "pt"})
-        copy_tokenizer(self.tokenizer_directory, folder)
-        open_weights(folder)
+        super().write_files(folder)
 
 
 def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> Any:

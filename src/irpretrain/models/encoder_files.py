@@ -13,6 +13,8 @@ from irpretrain.models.hub import check_folder
 from irpretrain.text.word_pieces import VOCABULARIES
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+CEDR_FILE = "cedr_knrm.safetensors"
+"""Where a model keeps the score head of CEDR-KNRM, which Hugging Face has no shape for."""
 RERANKER_REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
 )

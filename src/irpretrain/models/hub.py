@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, need_folder
 
 NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(?:@[\w./-]+)?")
 """Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch."""
@@ -43,23 +43,31 @@ def cached_model(name: str) -> Path | None:
 
 def check_folder(directory: str | Path, remedy: str) -> None:
     """Raise InputError, with the command that downloads a model of this name, where there is no such folder."""
-    path = Path(directory)
-    if path.is_dir():
-        return
-    missing = "this is a file, not a folder" if path.is_file() else "there is no such folder"
-    if NAME.fullmatch(str(directory)):
-        remedy += (
-            f"\n  A model of this name on Hugging Face's hub: `{hub_command(str(directory))}` downloads it."
-        )
-    raise InputError(directory, missing, remedy=remedy)
+    need_folder(directory, remedy + hub_remedy(str(directory)))
+
+
+def hub_remedy(name: str) -> str:
+    """Return the line of a message on a model that is not there which says what to do if it is one of the hub's;
+    nothing for what cannot be its name there."""
+    if NAME.fullmatch(name):
+        return f"\n  If it names a model of Hugging Face's hub: `{hub_command(name)}` downloads it."
+    if "/" not in name:
+        return "\n  A model of Hugging Face's hub is named with its owner, such as google-bert/bert-base-uncased."
+    return ""
 
 
 def model_directory(name: str | Path, remedy: str) -> Path:
     """Return the directory of a model that is named by a path, or as the hub does; nothing is downloaded.
 
     Raises:
-        InputError: there is no such folder, and the hub's cache has no model of this name; it ends in `remedy`.
+        InputError: there is no such folder, and the hub's cache has no model of this name, or lacks files of it; it
+            ends in `remedy`.
     """
-    directory = cached_model(str(name)) or Path(name)
+    cached = cached_model(str(name))
+    for files in ("config.json", "*.safetensors"):
+        if cached and not any(cached.glob(files)):
+            download = f"`{hub_command(str(name))}` downloads it."
+            raise InputError(name, f"there is no {files} in {cached}", remedy=download)
+    directory = cached or Path(name)
     check_folder(directory, remedy)
     return directory

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import (
     BertConfig,
     BertForQuestionAnswering,
@@ -17,16 +17,13 @@ from transformers import (
     BertPreTrainedModel,
 )
 
-from irpretrain.atomic import atomic_directory
-from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.errors import InputError, refusing
 from irpretrain.models.encoder_files import REMEDY, read_config
+from irpretrain.models.hub_model import SavedHubModel
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import (
-    copy_tokenizer,
     initialise,
     load_network,
-    open_weights,
-    quiet,
     refuse_missing,
 )
 
@@ -45,7 +42,7 @@ NOT_OF_THE_ENCODER = (
 """What a model's config.json says of its directory or of its own output layer."""
 
 
-class OutputLayerModel(nn.Module):
+class OutputLayerModel(SavedHubModel):
     """An encoder and the output layer of a task.
 
     Attributes:
@@ -102,20 +99,6 @@ class OutputLayerModel(nn.Module):
         refuse_missing(directory, missing - fresh)
         initialise(network, fresh, config.initializer_range, seed)
         return cls(network, directory)
-
-    def check_length(self, max_length: int, key: str) -> None:
-        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        most = self.network.config.max_position_embeddings
-        if max_length > most:
-            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
-
-    def save(self, directory: str | Path) -> None:
-        """Write model and tokenizer as a Hugging Face directory, atomically; equal weights give equal bytes."""
-        with atomic_directory(directory) as folder:
-            with quiet():
-                self.network.save_pretrained(folder)
-            copy_tokenizer(self.tokenizer_directory, folder)
-            open_weights(folder)
 
 
 class SpanReader(OutputLayerModel):

@@ -12,22 +12,22 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers import BertModel
 
 from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.models.cedr_knrm import CEDR_FILE
 from irpretrain.models.chosen_rows import encode_read
+from irpretrain.models.encoder_files import CEDR_FILE
+from irpretrain.models.hub_model import HubModel
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of
 from irpretrain.models.packed_families import packed
-from irpretrain.models.parameters import bert_of, load_network, positions, refuse_missing
+from irpretrain.models.parameters import load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
 
-class Reranker(nn.Module):
+class Reranker(HubModel):
     """Scores sequences of a query and a document.
 
     Attributes:
@@ -51,21 +51,6 @@ class Reranker(nn.Module):
         network: Any = self.network
         layer: nn.Module = network.get_input_embeddings()
         return layer
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.network.parameters()).device
-
-    @property
-    def encoder(self) -> Any:
-        """The encoder."""
-        return self.network.base_model
-
-    @property
-    def bert(self) -> BertModel | None:
-        """The encoder, if it is a BERT."""
-        return bert_of(self.network)
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""

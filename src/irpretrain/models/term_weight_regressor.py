@@ -9,31 +9,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers import (
     AutoConfig,
     AutoModelForTokenClassification,
-    BertModel,
     PreTrainedModel,
 )
 
-from irpretrain.atomic import atomic_directory
 from irpretrain.config.compute import Packing
-from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.errors import InputError, refusing
+from irpretrain.models.hub_model import SavedHubModel
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
 from irpretrain.models.packed_families import packed
 from irpretrain.models.parameters import (
-    bert_of,
-    copy_tokenizer,
     deviation_of,
     initialise,
     keep_layers,
     load_network,
-    open_weights,
-    positions,
-    quiet,
     refuse_missing,
 )
 
@@ -42,7 +35,7 @@ HEAD = "classifier."
 REMEDY = "Give an encoder that can be a token classifier: config.json, model.safetensors and tokenizer.json."
 
 
-class TermWeightRegressor(nn.Module):
+class TermWeightRegressor(SavedHubModel):
     """Weights of word pieces in their text.
 
     Attributes:
@@ -117,25 +110,9 @@ class TermWeightRegressor(nn.Module):
                 module.attention_dropout = encoder  # ModernBERT's is no layer
 
     @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.classifier.device
-
-    @property
-    def encoder(self) -> Any:
-        """The encoder."""
-        return self.classifier.base_model
-
-    @property
-    def bert(self) -> BertModel | None:
-        """The encoder, if it is a BERT."""
-        return bert_of(self.classifier)
-
-    def check_length(self, max_length: int, key: str) -> None:
-        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        most = positions(self.classifier)
-        if most is not None and max_length > most:
-            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
+    def network(self) -> Any:
+        """Encoder and output layer: `classifier`, by which saved states name the weights."""
+        return self.classifier
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape.
@@ -150,15 +127,6 @@ class TermWeightRegressor(nn.Module):
         with packed(self.encoder, attend):
             logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
         return logits.squeeze(-1)
-
-    def save(self, directory: str | Path) -> None:
-        """Write the model and its tokenizer as a Hugging Face directory, atomically; equal weights give equal
-        bytes."""
-        with atomic_directory(directory) as folder:
-            with quiet():
-                self.classifier.save_pretrained(folder)
-            copy_tokenizer(self.tokenizer_directory, folder)
-            open_weights(folder)
 
 
 def _read_config(directory: Path) -> Any:

@@ -57,8 +57,7 @@ def draft_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Dra
     others, usable = RandomDocuments(source.drawable), source.drawable > 0
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        links = source.links(article)
-        anchors = [] if links is None else find_anchors(article, links, usable)
+        anchors = find_anchors(article, source.links(article), usable)
         rng = shard.stream(options.type, article.document_id)
         chosen = some(rng, pairs(anchors), options.groups_per_document)
         if not chosen:

@@ -58,14 +58,16 @@ class Anchor:
     sentence: Characters
 
 
-def find_anchors(article: Article, links: Links, usable: np.ndarray) -> list[Anchor]:
+def find_anchors(article: Article, links: Links | None, usable: np.ndarray) -> list[Anchor]:
     """Return the anchors of an article, in the order of the text: the first of each document in each segment.
 
     Args:
         article: the article.
-        links: its hyperlinks.
+        links: its hyperlinks; None where it has none.
         usable: bool [nodes], documents that links may lead to.
     """
+    if links is None:
+        return []
     spans = sentences(article.body, language_name=article.language)
     starts = [start for start, _ in spans]
     anchors = []
@@ -140,12 +142,6 @@ class WordDraws:
 
     def _idf(self, word: str) -> float:
         # The table is sorted by code points, as Python compares strings.
-        low, high = 0, len(self._words)
-        while low < high:
-            middle = (low + high) // 2
-            if self._words[middle].as_py() < word:
-                low = middle + 1
-            else:
-                high = middle
-        in_table = low < len(self._words) and self._words[low].as_py() == word
-        return float(np.log(self._documents / (self._frequencies[low] if in_table else 1)))
+        row = bisect_left(self._words, word, key=lambda scalar: scalar.as_py())
+        in_table = row < len(self._words) and self._words[row].as_py() == word
+        return float(np.log(self._documents / (self._frequencies[row] if in_table else 1)))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +16,10 @@ from irpretrain.objectives.groups import Span
 from irpretrain.text.compose import body_start
 from irpretrain.text.lengths import count_spaced
 from irpretrain.text.token_store import TokenStore
-from irpretrain.wikipedia.tree import SectionRow, read_sections
+from irpretrain.wikipedia.article import Section
+from irpretrain.wikipedia.tree import read_sections
 
 ARTICLES_PER_BATCH = 512
-LOOKED_THROUGH_PER_BATCH = 4096
-"""Where few of them are wanted: each batch costs a pass over the wanted identifiers and those of the token store."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Article:
     place: tuple[int, int]
     title: str
     body: str
-    sections: list[SectionRow]
+    sections: list[Section]
     store: TokenStore
     row: int
     body_start: int
@@ -102,33 +102,34 @@ def stream_articles(
         IntegrityError: the token store was made without positions.
     """
     store = TokenStore.open([tokens])
-    before = 0
-    columns = list(
-        dict.fromkeys(
-            ["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields]
+    identifiers = DOCUMENTS.read(documents, columns=["document_id"])["document_id"]
+    chosen = np.ones(len(identifiers), bool)
+    if wanted is not None:
+        chosen = pc.is_in(identifiers, value_set=wanted).to_numpy()
+    rows = store.rows(identifiers.filter(pa.array(chosen)))
+    columns = ["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields]
+    rest = _chosen(documents, list(dict.fromkeys(columns)), chosen)
+    for number, row, document in zip(np.flatnonzero(chosen), rows, rest, strict=True):
+        if document["disambiguation"]:
+            yield None
+            continue
+        yield Article(
+            int(number),
+            document["document_id"],
+            (document["part"], document["position"]),
+            document["title"].strip(),
+            document["body"],
+            read_sections(document["sections"], document["body"]),
+            store,
+            int(row),
+            body_start(document, text),
+            text.language,
         )
-    )
-    most = ARTICLES_PER_BATCH if wanted is None else LOOKED_THROUGH_PER_BATCH
-    for batch in DOCUMENTS.stream(documents, columns, most):
-        numbers = np.arange(before, before + len(batch))
+
+
+def _chosen(documents: str | Path, columns: list[str], chosen: np.ndarray) -> Iterator[dict[str, Any]]:
+    """Yield those rows of a DOCUMENTS table that `chosen`, bool [documents], says."""
+    before = 0
+    for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
+        yield from batch.filter(pa.array(chosen[before : before + len(batch)])).to_pylist()
         before += len(batch)
-        if wanted is not None:
-            chosen = pc.is_in(batch.column("document_id"), value_set=wanted)
-            batch, numbers = batch.filter(chosen), numbers[chosen.to_numpy(zero_copy_only=False)]
-        rows = store.rows(batch.column("document_id"))
-        for number, row, document in zip(numbers, rows, batch.to_pylist(), strict=True):
-            if document["disambiguation"]:
-                yield None
-                continue
-            yield Article(
-                int(number),
-                document["document_id"],
-                (document["part"], document["position"]),
-                document["title"].strip(),
-                document["body"],
-                read_sections(document["sections"], document["body"]),
-                store,
-                int(row),
-                body_start(document, text),
-                text.language,
-            )

@@ -63,7 +63,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
         )
         sections = [span for span in others if span is not None]
         rng = shard.stream(options.type, article.document_id)
-        if not article.title.strip():
+        if not article.title:
             counts.skip("no_title")
         elif abstract is None:
             counts.skip("no_abstract")
@@ -97,5 +97,5 @@ class _Titles:
         """Return at most so many different titles at random, none of them the article's own."""
         numbers, _ = self._drawable.draw(rng, most + 1, ())
         drawn = dict.fromkeys(self._titles[number].as_py() for number in numbers)
-        drawn.pop(title.strip(), None)
+        drawn.pop(title, None)
         return list(drawn)[:most]

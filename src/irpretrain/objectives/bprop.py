@@ -5,7 +5,8 @@ language model.
     P(w|D)    ∝ a / (a + saturation)
     P(w|rand) = mean of P(w|D) over the collection's documents
     γ(w)      = min(P(w|D) · -log2 P(w|rand), 100)
-    draw      ∝ exp(γ(w) / temperature), without replacement; a set's score is the sum of γ
+    draw      ∝ exp(γ(w) / temperature), without replacement if there are more words than the set takes;
+              a set's score is the sum of γ
 
 docs/methods/baselines.md says what is from the paper, what from its released code, and what is ours.
 """
@@ -107,16 +108,27 @@ class _Draws:
     ) -> Iterator[list[tuple[str, float]]]:
         """Yield pairs of (words of a set, its score), the preferred set first."""
         heights = (weights - weights.max()) / self._options.temperature
-        probabilities = np.exp(heights) / np.exp(heights).sum()
         for _ in range(self._options.pairs_per_document):
             size = int(np.searchsorted(self._sizes, rng.random(), "right")) + 1
             pair = []
             for _ in range(2):
-                chosen = rng.choice(len(words), size, replace=len(words) <= size, p=probabilities)
+                chosen = _draw(heights, size, rng)
                 pair.append(
                     (" ".join(words[place] for place in chosen), float(np.sort(weights[chosen]).sum()))
                 )
             yield pair if pair[0][1] > pair[1][1] else pair[::-1]
+
+
+def _draw(heights: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `size` places, each ∝ exp(height), in the order drawn.
+
+    The largest of heights with Gumbel noise are draws without replacement (Kool et al., ICML 2019); they need no
+    exponential, which may be 0.
+    """
+    if len(heights) <= size:
+        shares = np.exp(heights)
+        return rng.choice(len(heights), size, p=shares / shares.sum())
+    return np.argsort(-(heights + rng.gumbel(size=len(heights))))[:size]
 
 
 def _distributions(rows: pa.RecordBatch, options: Options) -> Iterator[tuple[list[str], np.ndarray]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from irpretrain.atomic import atomic_file
@@ -63,8 +64,6 @@ def _in_order(rounds: Iterator[pa.Table], corpus: Sequence[str | Path]) -> Itera
 
 
 def _has_repeat(batch: pa.RecordBatch) -> bool:
-    import numpy as np
-
     columns = [batch.column(name).to_numpy() for name in ORDER]
     same = [np.diff(column) == 0 for column in columns]
     return bool(np.any(np.logical_and.reduce(same)))

@@ -51,8 +51,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     linked = read_targets(shard.anchor_texts, own_anchors(shard), usable)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        links = source.links(article)
-        anchors = [] if links is None else find_anchors(article, links, usable)
+        anchors = find_anchors(article, source.links(article), usable)
         rng = shard.stream(options.type, article.document_id)
         leads_to = [linked.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors]
         choices = choose(anchors, leads_to, options, rng)

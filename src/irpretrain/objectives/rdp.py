@@ -5,10 +5,10 @@ docs/methods/baselines.md states everything exactly.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, groupby
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
+from irpretrain.objectives.acm import pairs as linked_pairs
 from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, Span, group
@@ -37,8 +37,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     usable = source.words > 0
 
     for article in shard.articles(counts):
-        links = source.links(article)
-        anchors = [] if links is None else find_anchors(article, links, usable)
+        anchors = find_anchors(article, source.links(article), usable)
         weights = [draws.weight(anchor_text(article, anchor)) for anchor in anchors]
         rng = shard.stream(options.type, article.document_id)
         chosen = some(rng, pairs(anchors, weights), options.groups_per_document)
@@ -55,9 +54,6 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
 
 def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[Pair]:
     """Return all pairs of anchors to different documents in one sentence, the weightier first; ties are left out."""
-    ordered_pairs = []
-    for _, run in groupby(zip(anchors, weights, strict=True), key=lambda pair: pair[0].sentence):
-        for (a, weight_a), (b, weight_b) in combinations(run, 2):
-            if a.target != b.target and weight_a != weight_b:
-                ordered_pairs.append(Pair(a, b) if weight_a > weight_b else Pair(b, a))
-    return ordered_pairs
+    weight = dict(zip(anchors, weights, strict=True))
+    unequal = [(a, b) for a, b in linked_pairs(anchors) if weight[a] != weight[b]]
+    return [Pair(a, b) if weight[a] > weight[b] else Pair(b, a) for a, b in unequal]

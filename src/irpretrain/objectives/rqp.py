@@ -55,8 +55,7 @@ def draft_groups(
     """Yield what the articles alone say of their groups."""
     usable = source.words > 0
     for article in shard.articles(counts):
-        links = source.links(article)
-        anchors = [] if links is None else find_anchors(article, links, usable)
+        anchors = find_anchors(article, source.links(article), usable)
         if not anchors:
             counts.skip("no_links")
         rng = shard.stream(options.type, article.document_id)

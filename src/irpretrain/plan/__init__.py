@@ -10,7 +10,7 @@ Pure functions of the configuration, without Snakemake. A rule names them, and g
         params:
             tasks=plan.settings("models.tasks"),   # a part of the configuration
 
-`paths` has every file, `requests` what jobs ask a scheduler for, `Plan` the rest, by room.
+`paths` has every file, `requests` what jobs ask a scheduler for, `Plan` the rest, by part.
 """
 
 from irpretrain.plan.whole import Plan

@@ -7,8 +7,8 @@ from typing import Any
 
 from irpretrain.plan import paths
 from irpretrain.plan.models import Models
+from irpretrain.plan.part import Input, PlanPart, is_embedded
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Input, Room
 
 TERM_SETTINGS = {"stemming", "stop_list"}
 """What decides which words are terms."""
@@ -18,7 +18,7 @@ NO_VALUES = {"threads", "memory_mb"}
 """What does not decide the values of axioms."""
 
 
-class Axioms(Room):
+class Axioms(PlanPart):
     """Jobs of a collection's axioms."""
 
     def rank_options(self) -> dict[str, Any]:
@@ -29,7 +29,9 @@ class Axioms(Room):
         """The user's own file of a collection's word vectors, or the verified copy of an embedded one; nothing where
         they are trained."""
         path = self.config.word_vectors.files.get(wildcards.collection)
-        return [] if path is None else self.source(path)
+        if path is None:
+            return []
+        return self.source(path) if is_embedded(path) else self.there(path)
 
     def calibrated_temperature(self, wildcards: Wildcards) -> Input:
         """The temperature that is found for a collection, where the configuration gives no number."""
@@ -43,7 +45,7 @@ class Axioms(Room):
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnoses(Room):
+class Diagnoses(PlanPart):
     """Jobs of a diagnosis: which axioms re-rankers have learned."""
 
     models: Models

@@ -9,11 +9,11 @@ from typing import Any
 from irpretrain.catalogue.entry import Entry
 from irpretrain.catalogue.folders import data_folders, folder_of
 from irpretrain.plan import paths
+from irpretrain.plan.part import PlanPart, each, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, each, plain
 
 
-class Catalogue(Room):
+class Catalogue(PlanPart):
     """Jobs of an entry of resources/datasets."""
 
     @cached_property

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.usage import wanted_models
-from irpretrain.corpora.sources import corpus_aids, corpus_files
+from irpretrain.corpora.records import parts_of_shard
+from irpretrain.corpora.sources import corpus_aids, corpus_files, corpus_folders_beside
 from irpretrain.objectives.registry import needs
 from irpretrain.plan import paths
 from irpretrain.plan.axioms import NO_VALUES
+from irpretrain.plan.part import Files, Input, PlanPart, as_mapping, described, is_made, strings
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Files, Input, Room, as_mapping, described, is_made, strings
+from irpretrain.provenance import content_hash
 from irpretrain.text.languages import ENGLISH, with_language
 
 LINK_SETTINGS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
 """What decides the links of a shard; the rest of `graph` matters to the whole graph only."""
 
 
-class Corpora(Room):
+class Corpora(PlanPart):
     """Jobs of a corpus or of a shard of it."""
 
     def options(self, wildcards: Wildcards) -> Any:
@@ -32,16 +35,34 @@ class Corpora(Room):
         return with_language(options, self.config.text.language)
 
     def files(self, wildcards: Wildcards) -> Input:
-        """The corpus's files, so that a changed one reruns what is made of it."""
+        """The files that a shard reads, so that a changed one reruns it. Inputs are hashed: with the others, 50 shards
+        of ClueWeb09-B would read all of it 50 times."""
+        section = self.config.corpora[wildcards.corpus]
+        if is_made(section.path):
+            return self.source(section.path)
+        self.there(section.path)
+        own = parts_of_shard(self._all_files(wildcards.corpus), int(wildcards.shard), section.shards)
+        return [file for _, file, _ in own]
+
+    def file_names(self, wildcards: Wildcards) -> str:
+        """A hash of the names of all files, which decide what part of the corpus each is."""
         path = self.config.corpora[wildcards.corpus].path
-        return self.source(path) if is_made(path) else strings(corpus_files(self.config, wildcards.corpus))
+        return "" if is_made(path) else content_hash(self._all_files(wildcards.corpus))
+
+    @cache
+    def _all_files(self, corpus: str) -> list[str]:
+        return strings(corpus_files(self.config, corpus))
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
-        """Size and time of files that the options name. As inputs, 15 GB of spam rankings would be hashed for each
-        shard."""
+        """Size and time of files that the options name, and of folders that the format reads beside the corpus. As
+        inputs, 15 GB of spam rankings would be hashed for each shard."""
+        return self._aid_states(wildcards.corpus)
+
+    @cache
+    def _aid_states(self, corpus: str) -> dict[str, str]:
         from irpretrain.catalogue.states import fingerprint
 
-        aids = corpus_aids(self.config, wildcards.corpus)
+        aids = [*corpus_aids(self.config, corpus), *corpus_folders_beside(self.config, corpus)]
         return {path: fingerprint(path) for path in aids if Path(path).exists()}
 
     def documents(self, wildcards: Wildcards) -> list[str]:

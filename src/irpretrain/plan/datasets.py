@@ -18,14 +18,14 @@ from irpretrain.config.usage import (
 )
 from irpretrain.corpora.files import list_files
 from irpretrain.plan import paths
+from irpretrain.plan.part import Input, PlanPart, described, each, first_stage_run, strings, without
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Input, Room, described, each, first_stage_run, strings, without
 
 ENTITY_QUESTIONS = 22_036
 """Of the data set of that name (ARES); taken where a configuration does not say how many questions there are."""
 
 
-class Datasets(Room):
+class Datasets(PlanPart):
     """Jobs of a data set, which the wildcard `dataset` names."""
 
     def options(self, wildcards: Wildcards) -> Any:
@@ -44,7 +44,7 @@ class Datasets(Room):
         folds = self._dataset_of(wildcards).folds
         if not isinstance(folds, str):
             return []
-        return strings(list_files(folds, [".txt"])) if Path(folds).is_dir() else folds
+        return strings(list_files(folds, [".txt"])) if Path(self.there(folds)).is_dir() else folds
 
     def shots(self, wildcards: Wildcards) -> tuple[int, int]:
         """The most training queries that a few-shot regime asks for."""

@@ -8,12 +8,12 @@ from typing import Any
 from irpretrain.config.usage import active_downstream
 from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
+from irpretrain.plan.part import PlanPart, described, each, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, described, each, plain
 from irpretrain.report.naming import model_label
 
 
-class Downstream(Room):
+class Downstream(PlanPart):
     """Jobs of a task (wildcard `task`), and of an entry of `downstream` (wildcard `experiment`)."""
 
     def data(self, wildcards: Wildcards) -> Any:

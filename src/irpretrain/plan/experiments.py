@@ -10,8 +10,8 @@ from irpretrain.config.usage import first_stages_of
 from irpretrain.plan import paths
 from irpretrain.plan.datasets import Datasets
 from irpretrain.plan.models import Models
+from irpretrain.plan.part import Input, PlanPart, first_stage_run
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Input, Room, first_stage_run
 
 
 class Cell(NamedTuple):
@@ -25,7 +25,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Experiments(Room):
+class Experiments(PlanPart):
     """Jobs of an experiment, which the wildcard `experiment` names."""
 
     datasets: Datasets
@@ -72,9 +72,3 @@ class Experiments(Room):
 
     def measures(self, wildcards: Wildcards) -> list[str]:
         return self.config.datasets[self.config.experiments[wildcards.experiment].dataset].measures
-
-    def dataset(self, wildcards: Wildcards) -> dict[str, list[Any]]:
-        """Name, measures and whether it is cut into folds."""
-        name = self.config.experiments[wildcards.experiment].dataset
-        dataset = self.config.datasets[name]
-        return {name: [dataset.measures, dataset.train_on is None]}

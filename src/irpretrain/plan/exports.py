@@ -25,8 +25,8 @@ from irpretrain.papers.files import read_paper
 from irpretrain.plan import paths
 from irpretrain.plan.catalogue import Catalogue
 from irpretrain.plan.experiments import Experiments
+from irpretrain.plan.part import PlanPart, each, first_stage_run, is_embedded, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, each, first_stage_run, is_embedded, plain
 from irpretrain.plan.shown import Shown
 from irpretrain.provenance import sha256
 
@@ -34,7 +34,7 @@ NOTHING = "no experiment of the configuration tests a model that is trained here
 
 
 @dataclass(frozen=True, eq=False)
-class Exports(Room):
+class Exports(PlanPart):
     """Jobs of an exported model or of exported groups."""
 
     catalogue: Catalogue
@@ -44,10 +44,13 @@ class Exports(Room):
     def models(self, wildcards: Wildcards) -> list[str]:
         """Every model that is trained for some experiment; ConfigError where none is.
 
-        Models as pre-trained, those that fine-tuning keeps, and weighers of words.
+        Models as pre-trained, those that others start from too, those that fine-tuning keeps, and weighers of words.
+        Models with the head of CEDR-KNRM are left out.
         """
         pretrained = [
-            paths.EXPORTED.format(model=model, seed=seed) for model, seed in self.shown.trained_models
+            paths.EXPORTED.format(model=model, seed=seed)
+            for model, seed in self.shown.trainings
+            if self.config.models[model].tasks and self._has_known_shape(model)
         ]
         weighers = [
             paths.EXPORTED_WEIGHER.format(weighting=name, fold=0)
@@ -66,10 +69,15 @@ class Exports(Room):
             for cell in self.experiments.cells(experiment)
             if cell.regime != "zero-shot"
             and self.config.models[cell.model].neural is None
-            and self.config.training_of(cell.model).head != "cedr-knrm"  # no shape of Hugging Face's
+            and self._has_known_shape(cell.model)
             and self.config.finetuning_of(cell.model).keep_models
             for fold in self.experiments.datasets.fold_numbers(cell.dataset)
         ]
+
+    def _has_known_shape(self, model: str) -> bool:
+        """Whether Hugging Face has a shape for a model: not for the head of CEDR-KNRM, its own or its start's."""
+        stages = with_starts(self.config, [model])
+        return all(self.config.training_of(name).head != "cedr-knrm" for name in stages)
 
     def groups(self, wildcards: Wildcards) -> list[str]:
         """The ranking groups of every trained model that some experiment tests; ConfigError where none is."""
@@ -141,12 +149,31 @@ class Exports(Room):
                 for paper, numbers in zip(self.shown.papers, self.shown.numbers, strict=True)
                 if wildcards.model in used_models(self.config.of_papers([paper]))
             ],
+            **self._trained(wildcards.model),
+            "earlier": [{"model": name, **self._trained(name)} for name in self._earlier(wildcards)],
+            **self._made_from(encoder, corpora),
+        }
+
+    def earlier(self, wildcards: Wildcards) -> list[str]:
+        """The trainings that a model went through before its own, the first one first."""
+        return [paths.PRETRAINED.format(model=name, seed=wildcards.seed) for name in self._earlier(wildcards)]
+
+    def probes(self, wildcards: Wildcards) -> list[str]:
+        """What the model made of held-out groups after each training, the first one first."""
+        names = [*self._earlier(wildcards), wildcards.model]
+        return [paths.PROBE.format(model=name, seed=wildcards.seed) for name in names]
+
+    def _earlier(self, wildcards: Wildcards) -> list[str]:
+        _, *starts = with_starts(self.config, [wildcards.model])
+        return [name for name in reversed(starts) if self.config.models[name].tasks]
+
+    def _trained(self, model: str) -> dict[str, Any]:
+        return {
             "tasks": [
                 {**plain(task), "options": plain(self.config.objectives[task.objective])}
-                for task in model.tasks
+                for task in self.config.models[model].tasks
             ],
-            "training": plain(self.config.training_of(wildcards.model)),
-            **self._made_from(encoder, corpora),
+            "training": plain(self.config.training_of(model)),
         }
 
     def finetuned_card(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -170,10 +197,6 @@ class Exports(Room):
             raise ConfigError("finetuning.keep_models is false, so that no fine-tuned model can be exported")
         model = f"{wildcards.dataset}/{wildcards.candidates}/{wildcards.model}/{wildcards.regime}"
         return f"{paths.FINETUNED_MODELS}/{model}/seed-{wildcards.seed}/fold-{wildcards.fold}"
-
-    def weigher_directory(self, wildcards: Wildcards) -> str:
-        """Where a model that weighs words lies."""
-        return paths.TERM_MODEL.format(weighting=wildcards.weighting, fold=wildcards.fold)
 
     def weigher_card(self, wildcards: Wildcards) -> dict[str, Any]:
         """The same of a model that weighs words."""

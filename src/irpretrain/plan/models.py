@@ -10,8 +10,8 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import used_models
 from irpretrain.plan import paths
+from irpretrain.plan.part import Input, PlanPart, plain
 from irpretrain.plan.requests import FIRST_PAPER, Wildcards
-from irpretrain.plan.room import Input, Room, plain
 
 PIECE_MB = 0.65
 """Megabytes of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
@@ -23,7 +23,7 @@ PASSAGES_OF_A_DOCUMENT = 30
 """Passages that re-ranking reads by default. Where all are read, their number is not known beforehand."""
 
 
-class Models(Room):
+class Models(PlanPart):
     """Jobs of a model, which the wildcard `model` names."""
 
     # Where weights lie

@@ -11,13 +11,13 @@ from irpretrain.config.query_pages import QueryPageConfig, ShownRankingConfig
 from irpretrain.config.usage import first_stage_names
 from irpretrain.plan.experiments import Cell, Experiments
 from irpretrain.plan.models import Models
+from irpretrain.plan.part import PlanPart, as_list, first_stage_run
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, as_list, first_stage_run
 from irpretrain.report.naming import dataset_label, first_stage_labels, regime_label
 
 
 @dataclass(frozen=True, eq=False)
-class Attributions(Room):
+class Attributions(PlanPart):
     """Jobs of a page of attributions."""
 
     models: Models
@@ -55,7 +55,7 @@ class Attributions(Room):
 
 
 @dataclass(frozen=True, eq=False)
-class QueryPages(Room):
+class QueryPages(PlanPart):
     """Jobs of a page of queries."""
 
     models: Models

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from irpretrain.config import Config, parse_config
 from irpretrain.corpora.embedded import Manifest, read_manifest
 from irpretrain.corpora.sources import check_downloads, check_sources, used_files, with_caveats
 from irpretrain.models.hub import cached_model
+from irpretrain.resources import project_directory
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,12 @@ class Prepared:
     manifest: Manifest
     missing: dict[str, list[str]]
     as_if_there: bool
+
+
+def check_library(library: ModuleSpec | None) -> None:
+    """Raise SetupError where the library that jobs import is an installed copy, which has no workflow beside it."""
+    if library is not None and library.origin is not None:
+        project_directory(Path(library.origin).resolve().parent)
 
 
 def prepare(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from irpretrain.config.retrieval import LUCENE_WORDS, TF_INDEX, FirstStageConfig, RunConfig
+from irpretrain.config.retrieval import LUCENE_WORDS, TF_INDEX, FirstStageConfig, RunConfig, SweepConfig
 from irpretrain.config.usage import depth_of, searched_stages
 from irpretrain.errors import ConfigError
+from irpretrain.evaluation.measures import parse_measure
 from irpretrain.plan import paths
+from irpretrain.plan.part import Input, PlanPart, described, first_stage_run, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Input, Room, described, first_stage_run, plain
 from irpretrain.text.languages import ENGLISH
 
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
@@ -20,7 +21,7 @@ POSITION_SETTINGS = {"stemmer", "stop_list"}
 """What decides where terms stand; smoothing does not."""
 
 
-class Retrieval(Room):
+class Retrieval(PlanPart):
     """Jobs of an index (wildcard `index`) and of a first stage (wildcard `candidates`)."""
 
     # Indexes
@@ -116,8 +117,17 @@ class Retrieval(Room):
 
     def tuning_options(self, wildcards: Wildcards) -> Any:
         stage = self._stage(wildcards)
-        sweep = plain(stage.sweep or self.config.retrieval.sweep)
-        return {"model": stage.model, "dataset": stage.tuned_on, "sweep": sweep}
+        return {"model": stage.model, "dataset": stage.tuned_on, "sweep": plain(self._sweep(wildcards))}
+
+    def tuning_search_options(self, wildcards: Wildcards) -> Any:
+        """What decides the searches of a sweep: the depth only where the measure has no cutoff, which is the depth."""
+        options = self.settings("retrieval", include=INDEX_SETTINGS)
+        if "cutoff" in parse_measure(self._sweep(wildcards).measure).params:
+            return options
+        return options | {"depth": depth_of(self.config, wildcards.candidates)}
+
+    def _sweep(self, wildcards: Wildcards) -> SweepConfig:
+        return self._stage(wildcards).sweep or self.config.retrieval.sweep
 
     def tuning_dataset(self, wildcards: Wildcards) -> str:
         return self.config.datasets[str(self._stage(wildcards).tuned_on)].label

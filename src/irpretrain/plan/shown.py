@@ -17,18 +17,27 @@ from irpretrain.config.usage import (
     active_query_pages,
     shown_predictors,
     used_first_stages,
+    with_starts,
 )
 from irpretrain.papers.files import figure_names, paper_file, read_paper, show_term_weights
 from irpretrain.papers.published import Published
 from irpretrain.plan import paths
 from irpretrain.plan.corpora import Corpora
 from irpretrain.plan.experiments import Experiments
+from irpretrain.plan.part import each, plain
 from irpretrain.plan.retrieval import Retrieval
-from irpretrain.plan.room import each, plain
 from irpretrain.report.filled_tables import filled_tables
 
 TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
+MEASURED = (
+    "scores", "per_query", "predictors", "rank_intervals", "temperatures", "diagnoses", "depths", "answers"
+)  # fmt: skip
+"""Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name."""
+REPORTED = (
+    *MEASURED, "tables", "verdicts", "claims", "figures", "sweeps", "pictures", "costs", "probes", "pages"
+)  # fmt: skip
+"""Files behind a report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +69,16 @@ class Shown:
     def published(self) -> list[str]:
         """The files with these numbers."""
         return [str(paper_file(paper)) for paper in self.papers]
+
+    @property
+    def measured(self) -> dict[str, list[str]]:
+        """The files behind the tables, by their names."""
+        return {name: getattr(self, name) for name in MEASURED}
+
+    @property
+    def reported(self) -> dict[str, list[str]]:
+        """The files behind a report, by their names."""
+        return {name: getattr(self, name) for name in REPORTED}
 
     # Experiments
 
@@ -123,18 +142,22 @@ class Shown:
     @property
     def probes(self) -> list[str]:
         """What these models, and those that they start from, make of held-out groups."""
-        chains = [(name, seed) for model, seed in self.trained_models for name in self._chain(model)]
-        return [paths.PROBE.format(model=model, seed=seed) for model, seed in dict.fromkeys(chains)]
+        return [paths.PROBE.format(model=model, seed=seed) for model, seed in self.trainings]
 
-    def _chain(self, model: str) -> list[str]:
-        """A model after all that it starts from."""
-        start = self.config.models[model].start
-        return [*([] if start == "encoder" else self._chain(start)), model]
+    @cached_property
+    def trainings(self) -> list[tuple[str, int]]:
+        """(model, seed) of every trained model and of those that it starts from."""
+        chains = [
+            (name, seed)
+            for model, seed in self.trained_models
+            for name in reversed(with_starts(self.config, [model]))
+        ]
+        return list(dict.fromkeys(chains))
 
     @property
     def taught_groups(self) -> list[tuple[str, str, str]]:
-        """(collection, tokenizer, objective) of the ranking groups behind every trained model."""
-        models = {name: self.config.models[name] for name, _ in self.trained_models}
+        """(collection, tokenizer, objective) of the ranking groups behind every trained model, in all its stages."""
+        models = {name: self.config.models[name] for name, _ in self.trainings}
         groups = (
             (str(model.collection), self.corpora.tokenizer_of(name), task.objective)
             for name, model in models.items()

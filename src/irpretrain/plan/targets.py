@@ -19,8 +19,8 @@ from irpretrain.errors import ConfigError
 from irpretrain.near_names import instead_of
 from irpretrain.plan import paths
 from irpretrain.plan.catalogue import Catalogue
+from irpretrain.plan.part import ENTRY_WILDCARDS, Files, PlanPart
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import ENTRY_WILDCARDS, Files, Room
 from irpretrain.plan.shown import Shown, table_files
 
 OVERVIEW_TABLES = ("headline", "verdict_summary")
@@ -38,7 +38,7 @@ WEIGHT_VIEWS = ("term_weight_pages", "weight_distributions")
 
 
 @dataclass(frozen=True, eq=False)
-class Targets(Room):
+class Targets(PlanPart):
     """What stands behind targets that take no wildcards; `shown` is of all papers of the report."""
 
     catalogue: Catalogue
@@ -46,7 +46,7 @@ class Targets(Room):
 
     @property
     def overview_tables(self) -> list[str]:
-        return table_files(OVERVIEW_TABLES)
+        return table_files(OVERVIEW_TABLES if self.config.report.papers else ("headline",))
 
     def all_tables(self, wildcards: Wildcards | None = None) -> list[str]:
         """The tables over all papers; ConfigError where nothing is asked for that a report could show."""
@@ -55,7 +55,8 @@ class Targets(Room):
         if not absent and not any(asked_for(self.config) for asked_for in shown):
             raise ConfigError(
                 "the configuration has nothing for a report to show; add a comparison under "
-                "experiments, or name a target: `snakemake --list-target-rules` lists them"
+                "experiments (report.papers must list one of its papers, if it names any), or name a target: "
+                "`snakemake --list-target-rules` lists them"
             )
         return self.overview_tables
 

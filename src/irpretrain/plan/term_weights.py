@@ -11,8 +11,8 @@ from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.plan import paths
 from irpretrain.plan.datasets import Datasets
+from irpretrain.plan.part import Input, PlanPart, first_stage_run, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Input, Room, first_stage_run, plain
 from irpretrain.report.naming import first_stage_labels, index_labels
 
 NO_WEIGHTS = {
@@ -26,7 +26,7 @@ NO_WEIGHTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class TermWeights(Room):
+class TermWeights(PlanPart):
     """Jobs of a weighting, which the wildcard `weighting` names."""
 
     datasets: Datasets
@@ -116,7 +116,7 @@ class TermWeights(Room):
         return self.config.term_weights[wildcards.weighting]
 
 
-class WeightViews(Room):
+class WeightViews(PlanPart):
     """Distributions of weights (wildcard `distribution`), and pages of heat maps (wildcard `page`)."""
 
     def shown(self, wildcards: Wildcards) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
 from irpretrain.corpora.embedded import IR_DATASETS, Manifest
 from irpretrain.errors import ConfigError
-from irpretrain.papers.files import printed_rank_shares
+from irpretrain.papers.files import known_papers, printed_rank_shares
 from irpretrain.plan import paths
 from irpretrain.plan.axioms import Axioms, Diagnoses
 from irpretrain.plan.catalogue import Catalogue
@@ -21,16 +21,16 @@ from irpretrain.plan.experiments import Experiments
 from irpretrain.plan.exports import Exports
 from irpretrain.plan.models import Models
 from irpretrain.plan.pages import Attributions, QueryPages
+from irpretrain.plan.part import Files, PlanPart
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.retrieval import Retrieval
-from irpretrain.plan.room import Room
 from irpretrain.plan.shown import Shown
-from irpretrain.plan.targets import Targets
+from irpretrain.plan.targets import VIEWS, Targets
 from irpretrain.plan.term_weights import TermWeights, WeightViews
 
 
-class Plan(Room):
-    """What jobs read, ask for and are given, by room. Nothing is read or computed before a rule asks for it."""
+class Plan(PlanPart):
+    """What jobs read, ask for and are given, by part. Nothing is read or computed before a rule asks for it."""
 
     def __init__(self, config: Config, manifest: Manifest) -> None:
         super().__init__(config, manifest)
@@ -82,6 +82,18 @@ class Plan(Room):
             return getattr(self.shown_by(wildcards.paper), name)
 
         return files
+
+    def targets_by_name(self) -> dict[str, str | Files]:
+        """Return the files of every target of the command line but `all`."""
+        return {
+            **{paper: self.paper_results(paper) for paper in known_papers()},
+            "datasets": paths.DATASETS_TABLE,
+            "exported_models": self.exports.models,
+            "exported_groups": self.exports.groups,
+            "exported_runs": self.exports.runs,
+            "downstream": self.downstream.tables,
+            **{section: self.targets.views(section) for section in VIEWS},
+        }
 
     def paper_results(self, paper: str) -> Callable[[Wildcards], list[str]]:
         """Return what the target named after a paper makes; asked for, ConfigError where the configuration leaves the

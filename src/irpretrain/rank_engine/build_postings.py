@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.compiled import compiled
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
 from irpretrain.progress import progress
 from irpretrain.rank_engine.bm25 import DEFAULT, Bm25
 from irpretrain.rank_engine.impacts import FOLDER, write_impacts
@@ -27,7 +27,6 @@ from irpretrain.rank_engine.postings import (
     ARRAYS,
     OVERFLOW,
     RECORD,
-    REMEDY,
     VERSION,
     Postings,
     created,
@@ -98,7 +97,7 @@ def write_postings(
         IntegrityError: a word has no entry in `term_of`, or a term number is not below `terms`.
     """
     if len(term_of) and not -1 <= term_of.min() <= term_of.max() < terms:
-        raise IntegrityError(output, f"a term number is outside -1 … {terms - 1:,}", remedy=REMEDY)
+        raise IntegrityError(output, f"a term number is outside -1 … {terms - 1:,}", remedy=MAKE_AGAIN)
     collection = _Collection(corpora, np.ascontiguousarray(term_of, np.int32), Path(output))
     with atomic_directory(output) as folder:
         counts = _count(collection, terms)
@@ -199,7 +198,7 @@ class _Collection:
             _copy_documents(shard.words, shard.offsets, rows[in_shard], bounds[in_shard], words)
         if len(words) and not 0 <= words.min() <= words.max() < len(self.term_of):
             fault = f"a word store holds a word that is not among the {len(self.term_of):,} of the collection"
-            raise IntegrityError(self.name, fault, remedy=REMEDY)
+            raise IntegrityError(self.name, fault, remedy=MAKE_AGAIN)
         return words
 
 

@@ -21,18 +21,16 @@ de Kretser, Moffat, SIGIR 2001; lists in two tiers by impact: Daoud et al., ECIR
 """
 
 import json
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from irpretrain.compiled import compiled
-from irpretrain.errors import refusing_damage
+from irpretrain.errors import MAKE_AGAIN, refusing_damage
 from irpretrain.rank_engine.bm25 import Bm25, document_norms
 from irpretrain.rank_engine.postings import (
     OVERFLOW,
-    REMEDY,
     Lists,
     Postings,
     created,
@@ -84,14 +82,17 @@ class Impacts(NamedTuple):
     norms: np.ndarray
 
 
-@lru_cache(maxsize=4)
 def impacts_of(postings: Postings, bm25: Bm25) -> Impacts:
     """Return the bounds of scores for these parameters: those stored with the postings, or else computed.
 
-    Computing takes a pass over all postings and about 2.5 bytes of memory for each.
+    Computing takes a pass over all postings and about 2.5 bytes of memory for each. The postings keep the bounds of the
+    last parameters, so that these go with them.
     """
-    stored = open_impacts(postings, bm25)
-    return compute_impacts(postings, bm25) if stored is None else stored
+    if bm25 not in postings.impacts:
+        stored = open_impacts(postings, bm25)
+        postings.impacts = {bm25: compute_impacts(postings, bm25) if stored is None else stored}
+    impacts: Impacts = postings.impacts[bm25]
+    return impacts
 
 
 def open_impacts(postings: Postings, bm25: Bm25) -> Impacts | None:
@@ -101,7 +102,7 @@ def open_impacts(postings: Postings, bm25: Bm25) -> Impacts | None:
         IntegrityError: files are missing, or do not fit the postings.
     """
     folder = postings.directory / FOLDER
-    with refusing_damage(folder, "these are not whole bounds of scores", REMEDY):
+    with refusing_damage(folder, "these are not whole bounds of scores", MAKE_AGAIN):
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         if Bm25(record["k1"], record["b"], record["lengths"]) != bm25:
             return None

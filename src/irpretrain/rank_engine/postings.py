@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from irpretrain.compiled import compiled
-from irpretrain.errors import InputError, IntegrityError, refusing_damage
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.mapped_array import create_mapped
 
 RECORD = "postings.json"
@@ -39,7 +39,6 @@ OVERFLOW = 255
 """Stands in `frequencies.npy` for itself and all that is larger."""
 DIRECTORY_FROM = 64
 POSTINGS_IN_RUN = 8
-REMEDY = "Delete it and run the workflow again."
 ARRAYS = {
     "offsets": np.int64,
     "documents": np.int32,
@@ -73,12 +72,14 @@ class Postings:
         record: what postings.json says: documents, documents_with_terms, terms, postings, total_length, …
         document_count: Lucene's N, the documents with at least one term.
         average_length: mean number of terms of these (float; 0.0 where there is none).
+        impacts: the last parameters of BM25 → their bounds, as `impacts_of` keeps them.
     """
 
     def __init__(self, directory: Path, lists: Lists, record: dict[str, Any]) -> None:
         self.directory, self.lists, self.record = directory, lists, record
         self.document_count: int = record["documents_with_terms"]
         self.average_length: float = record["total_length"] / max(1, self.document_count)
+        self.impacts: dict[Any, Any] = {}
 
     @classmethod
     def open(cls, directory: str | Path) -> Self:
@@ -88,7 +89,7 @@ class Postings:
             IntegrityError: files are missing, or do not fit together.
         """
         folder = Path(directory)
-        with refusing_damage(folder, "these are not whole postings", REMEDY):
+        with refusing_damage(folder, "these are not whole postings", MAKE_AGAIN):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             if record["version"] != VERSION:
                 raise ValueError(f"version {record['version']}, not {VERSION}")
@@ -110,10 +111,10 @@ class Postings:
         try:
             identifiers = pq.read_table(self.directory / "identifiers.parquet").column("document_id")
         except (OSError, KeyError, pa.ArrowInvalid) as error:
-            raise IntegrityError(self.directory, f"identifiers.parquet: {error}", remedy=REMEDY) from None
+            raise IntegrityError(self.directory, f"identifiers.parquet: {error}", remedy=MAKE_AGAIN) from None
         if len(identifiers) != len(self):
             fault = f"{len(identifiers):,} identifiers for {len(self):,} documents"
-            raise IntegrityError(self.directory, fault, remedy=REMEDY)
+            raise IntegrityError(self.directory, fault, remedy=MAKE_AGAIN)
         return identifiers
 
     def rows(self, document_ids: pa.Array | pa.ChunkedArray) -> np.ndarray:

@@ -25,14 +25,9 @@ NOTHING_RUN = (
 )
 
 
-def plan_answers(
-    published: Published, printed: PublishedAnswers, config: Config, scores: Scores
-) -> TablePlan:
-    """Return the plan of the table of question answering; `scores` are those of tasks beside retrieval."""
-    return _AnswerTable(published, printed, config, scores).plan()
+class AnswerTable:
+    """The table of question answering; `scores` are those of tasks beside retrieval."""
 
-
-class _AnswerTable:
     def __init__(
         self, published: Published, printed: PublishedAnswers, config: Config, scores: Scores
     ) -> None:

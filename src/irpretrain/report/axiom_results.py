@@ -3,7 +3,7 @@
 import csv
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -11,12 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config.explain import listed_faults
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.given_json import read_given_json
 from irpretrain.papers.axioms import Setting
 
 Measured = TypeVar("Measured", bound=BaseModel)
-REMEDY = "Delete it and run the workflow again."
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,7 @@ class AxiomFiles:
 
     def paths(self) -> list[str]:
         """Return all of them."""
-        kinds = (self.predictors, self.rank_intervals, self.diagnoses, self.temperatures)
-        return [str(path) for paths in kinds for path in paths]
+        return [str(path) for kind in fields(self) for path in getattr(self, kind.name)]
 
 
 class _Measured(BaseModel):
@@ -163,9 +161,9 @@ class AxiomResults:
 
 def _json(path: str | Path) -> dict[str, Any]:
     """The object in a file, and the name of the folder that it lies in."""
-    content = read_given_json(path, REMEDY)
+    content = read_given_json(path, MAKE_AGAIN)
     if not isinstance(content, dict):
-        raise InputError(path, "this is not a JSON object", remedy=REMEDY)
+        raise InputError(path, "this is not a JSON object", remedy=MAKE_AGAIN)
     return {**content, "name": Path(path).parent.name, "path": str(path)}
 
 
@@ -174,13 +172,13 @@ def _diagnosis(path: str | Path) -> Diagnosis:
         with open(path, encoding="utf-8", newline="") as handle:
             rows = list(csv.DictReader(handle))
     except (OSError, ValueError) as error:
-        raise InputError(path, f"cannot be read: {error}", remedy=REMEDY) from None
+        raise InputError(path, f"cannot be read: {error}", remedy=MAKE_AGAIN) from None
     agreements = tuple(
         _read(Agreement, path, {key: _number(key, text) for key, text in row.items()}, line)
         for line, row in enumerate(rows, 2)
     )
     if not agreements:
-        raise InputError(path, f"it has no rows of {', '.join(Agreement.model_fields)}", remedy=REMEDY)
+        raise InputError(path, f"it has no rows of {', '.join(Agreement.model_fields)}", remedy=MAKE_AGAIN)
     return Diagnosis(Path(path).stem, str(path), agreements)
 
 
@@ -196,4 +194,4 @@ def _read(
         return model.model_validate(content)
     except ValidationError as error:
         reason = f"these results cannot be used: {listed_faults(error)}"
-        raise InputError(path, reason, line, REMEDY) from None
+        raise InputError(path, reason, line, MAKE_AGAIN) from None

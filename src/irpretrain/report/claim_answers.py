@@ -23,7 +23,7 @@ from irpretrain.claims.verdicts import (
 )
 from irpretrain.config import Config
 from irpretrain.contracts import CLAIMS
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.significance import holm
 from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.result_files import ResultFiles
@@ -146,9 +146,7 @@ def read_answers(paths: Iterable[str | Path]) -> Iterator[Answer]:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
             if reader.fieldnames != [column.name for column in CLAIMS.columns]:
-                raise InputError(
-                    path, "this is no table of claims", remedy="Delete it and run the workflow again."
-                )
+                raise InputError(path, "this is no table of claims", remedy=MAKE_AGAIN)
             for row in reader:
                 yield Answer(
                     **{

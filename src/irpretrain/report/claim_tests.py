@@ -120,12 +120,11 @@ class Finder:
         for values in self._values(claim, kind):
             better, worse = values
             if better is not None and worse is not None:
-                share = 1.0 if claim.share is None else claim.share
                 return Comparison(
                     better.name,
                     claim.reached(worse.name),
                     "agreement" if kind == "agreement" else "weight of the heaviest term",
-                    unpaired(better.times(1.0), worse.times(share)),
+                    unpaired(better.times(1.0), worse.times(_share(claim))),
                     worse.mean,
                     min(better.number, worse.number),
                     1 if kind == "agreement" else 0,
@@ -152,7 +151,7 @@ class Finder:
         if len(results) < len(chosen) or (seeds := _common_seeds(results)) is None:
             return None
         values = [_values_of(found, seeds) for found in results]
-        first, second = values[0], (1.0 if claim.share is None else claim.share) * values[1]
+        first, second = values[0], _share(claim) * values[1]
         better, worse = (_run_text(run) for run in runs[:2])
         lead = None
         if claim.more_than:
@@ -201,8 +200,9 @@ class Finder:
             f"{side.axiom} of {side.predictor[0]}" if side.axiom else side.predictor[0]
             for side in claim.sides
         )
-        count = len(values[0])
-        return Comparison(better, worse, measure, paired(*values), float(np.mean(values[1])), count, count)
+        estimate = paired(values[0], np.multiply(values[1], _share(claim)))
+        worse, count = claim.reached(worse), len(values[0])
+        return Comparison(better, worse, measure, estimate, float(np.mean(values[1])), count, count)
 
     def _of_seeds(self, side: Side) -> list[float]:
         """A side's AUC, or the gain of its axiom, with each seed."""
@@ -229,6 +229,11 @@ class Finder:
             for weightings in self._measured.shares:
                 shares = {row.weighting: row for row in weightings}
                 yield [_heaviest(_first(shares, side.weighting)) for side in claim.sides]
+
+
+def _share(claim: Claim) -> float:
+    """How much of the worse side the better one is to reach."""
+    return 1.0 if claim.share is None else claim.share
 
 
 def _choices(claim: Claim) -> Iterable[tuple[_Named, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config import Config
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below
 from irpretrain.report.drawing import Pair, ScoreFigure, heading, training_remark
@@ -79,12 +79,8 @@ def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
                 losses = [task["ranking_loss"] for task in record["tasks"].values()]
                 step = int(record["step"])
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(
-                    path,
-                    f"not a line of training metrics ({error!r})",
-                    number,
-                    "Delete it and run the workflow again.",
-                ) from None
+                reason = f"not a line of training metrics ({error!r})"
+                raise InputError(path, reason, number, MAKE_AGAIN) from None
             ranking_losses = [loss for loss in losses if loss is not None]
             if ranking_losses:
                 losses_by_step.setdefault(step, []).append(sum(ranking_losses) / len(ranking_losses))

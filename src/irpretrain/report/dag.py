@@ -26,6 +26,8 @@ PADDING, NODE_HEIGHT = 14.0, 30.0
 GAP, LAYER_GAP, MARGIN = 18.0, 34.0, 8.0
 WAY_POINT_WIDTH = 6.0
 SWEEPS = 24
+COLLECTING = ("all",)
+"""Rules that only collect files, which the picture leaves out."""
 
 STYLE = (
     ".dag-node rect{fill:#eef3fa;stroke:#34608f;stroke-width:1.2}"
@@ -34,16 +36,9 @@ STYLE = (
 )
 
 
-def write_dag(
-    rulegraph: str | Path, output: str | Path, leave_out: Collection[str] = ("all",)
-) -> dict[str, int]:
-    """Draw what `snakemake --rulegraph` printed and write it as SVG.
-
-    Args:
-        rulegraph: file with that text.
-        leave_out: rules that only collect files.
-    """
-    graph, labels = parse(Path(rulegraph).read_text(encoding="utf-8"), leave_out)
+def write_dag(rulegraph: str | Path, output: str | Path) -> dict[str, int]:
+    """Draw what `snakemake --rulegraph` printed into the file `rulegraph`, and write it as SVG."""
+    graph, labels = parse(Path(rulegraph).read_text(encoding="utf-8"), COLLECTING)
     if not labels:
         raise InputError(rulegraph, "no rule graph in it", remedy="Write it with: snakemake --rulegraph")
     reduced = nx.transitive_reduction(graph)

@@ -29,11 +29,6 @@ RECALL, CANDIDATES = "recall", "candidates"
 NO_DEPTHS = "no experiment of this configuration has depths"
 
 
-def plan_depths(published: Published, printed: PublishedDepths, config: Config, scores: Scores) -> TablePlan:
-    """Return the plan of the table of depths; `scores` are those of the experiments at several depths."""
-    return _DepthTable(published, printed, config, scores).plan()
-
-
 @dataclass(frozen=True)
 class _Series:
     """Two columns or more: one measure of one ranking, a column an index; without a model the candidates themselves.
@@ -55,7 +50,9 @@ class _Series:
         return RunName(dataset, at_depth(first_stage, depth), model, self.regime)
 
 
-class _DepthTable:
+class DepthTable:
+    """The table of depths; `scores` are those of the experiments at several depths."""
+
     def __init__(
         self, published: Published, printed: PublishedDepths, config: Config, scores: Scores
     ) -> None:

@@ -30,7 +30,7 @@ def plan_diagnosis(
 
 def diagnosis_label(config: Config, diagnosis: Diagnosis) -> str:
     """Return the configuration's label of a diagnosis."""
-    described = getattr(config, "diagnoses", {}).get(diagnosis.name)
+    described = config.diagnoses.get(diagnosis.name)
     return described.label if described else diagnosis.name
 
 

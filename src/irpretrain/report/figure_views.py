@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published
 from irpretrain.report.cells import Cell, Panel, Table
 
@@ -50,7 +50,7 @@ def svg_uri(path: Path) -> str:
             path, f"cannot be read: {error.strerror}", remedy="Run the workflow again."
         ) from None
     if b"<svg" not in content:
-        raise InputError(path, "this is not an SVG picture", remedy="Delete it and run the workflow again.")
+        raise InputError(path, "this is not an SVG picture", remedy=MAKE_AGAIN)
     return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
 
 

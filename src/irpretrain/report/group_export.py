@@ -26,7 +26,7 @@ from irpretrain.report.cards import (
 )
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import Group, Span
+from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 
 ROWS_PER_FILE = 100_000
@@ -35,8 +35,7 @@ ROWS_PER_GROUP = 1_000
 COLUMNS = """\
 - `{shared}`: the text that all pairs of the group share
 - `positive`: the preferred {other}
-- `negative_1` to `negative_{negatives}`: the other ones; null where a group has fewer
-- `scores`: what the preference was read from, of `positive` and each negative
+{negatives}- `scores`: what the preference was read from, of `positive` and each negative
 - `labels`: 1 for `positive`, 0 for each negative
 
 Rows lie in the files `train-*.parquet` alone: `pandas.read_parquet(sorted(pathlib.Path(".").glob("train-*.parquet")))`.
@@ -60,6 +59,8 @@ def as_pairs(block):
 training = groups.map(as_pairs, batched=True, remove_columns=groups.column_names)
 loss = losses.BinaryCrossEntropyLoss(model)"""
 USE = """\
+After `pip install 'sentence-transformers[train]'`:
+
 ```python
 from datasets import load_dataset
 from sentence_transformers.cross_encoder import CrossEncoder, CrossEncoderTrainer, losses
@@ -161,7 +162,7 @@ class _Texts:
         numbers = [("scores", pa.list_(pa.float32())), ("labels", pa.list_(pa.int8()))]
         self.schema = pa.schema([*fields, *numbers])
 
-    def row(self, group: Group, scores: list[float]) -> dict[str, Any]:
+    def row(self, group: RankingGroup, scores: list[float]) -> dict[str, Any]:
         """Return the row of a group."""
         queries, documents = (
             [self._text(part) for part in parts] for parts in (group.queries, group.documents)
@@ -175,7 +176,7 @@ class _Texts:
             "labels": labels,
         }
 
-    def _text(self, part: str | Span) -> str:
+    def _text(self, part: str | StoreSpan) -> str:
         if isinstance(part, str):
             return part
         tokens = self._store.tokens(part.row)
@@ -187,6 +188,8 @@ def _card(facts: GroupFacts, texts: _Texts, count: int) -> str:
     from huggingface_hub import DatasetCardData
 
     other = "query" if texts.shared == "document" else "document"
+    names = " to ".join(dict.fromkeys(("`negative_1`", f"`negative_{texts.negatives}`")))
+    negatives = f"- {names}: not preferred; null where a group has fewer\n" if texts.negatives else ""
     encoder = facts.encoder.hub or "google-bert/bert-base-uncased"
     front = DatasetCardData(
         pretty_name=f"Ranking groups of {facts.objective} over {facts.collection}",
@@ -198,7 +201,7 @@ def _card(facts: GroupFacts, texts: _Texts, count: int) -> str:
     )
     sections = {
         "Columns": COLUMNS.format(
-            shared=texts.shared, other=other, negatives=texts.negatives, encoder=facts.encoder.name
+            shared=texts.shared, other=other, negatives=negatives, encoder=facts.encoder.name
         ),
         "Use": USE.format(encoder=encoder, training=PAIRS if texts.shared == "document" else LISTS),
         "Objective": yaml_block({facts.objective: dict(facts.options)}),

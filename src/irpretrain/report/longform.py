@@ -34,16 +34,22 @@ def write_cells(table: Table, path: str | Path) -> int:
 
 
 def write_verdicts(tables: Sequence[Table], path: str | Path) -> dict[str, int]:
-    """Write each verdict of the papers' tables once; return how many there are of each outcome."""
-    rows: dict[tuple[str, ...], tuple[object, ...]] = {}
+    """Write the verdicts of the papers' tables; return how many there are of each outcome."""
+    lines = verdict_lines(tables)
+    write_csv(path, VERDICT_COLUMNS, lines)
+    return dict(sorted(Counter(str(line[-2]) for line in lines).items()))
+
+
+def verdict_lines(tables: Iterable[Table]) -> list[tuple[object, ...]]:
+    """Return the verdicts of the papers' tables with VERDICT_COLUMNS, each once: a cell may stand in two panels."""
+    lines: dict[tuple[object, ...], tuple[object, ...]] = {}
     for table in (t for t in tables if t.paper):
         for panel in table.panels:
             for row in panel.rows:
                 for cell in (c for c in row.cells if isinstance(c, Cell)):
                     for line in _verdicts(table, row.label, cell):
-                        rows.setdefault(tuple(str(v) for v in line[:10]), line)
-    write_csv(path, VERDICT_COLUMNS, rows.values())
-    return dict(sorted(Counter(str(line[-2]) for line in rows.values()).items()))
+                        lines.setdefault(line[:10], line)
+    return list(lines.values())
 
 
 def _cell(cell: Cell) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import InputError
+from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.provenance import read_sidecar
 from irpretrain.report.cards import (
     Source,
@@ -34,22 +35,34 @@ LICENCE = (
     "licences named there; whoever passes them on must see to these."
 )
 FINE_TUNED = "Scores of regimes other than zero-shot are those of fine-tuned copies; the weights here are those before."
+# Transformers' own truncation cuts the document alone: it fails on a query that is longer than the sequence.
 RANKER = """\
 ```python
+import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 tokenizer = AutoTokenizer.from_pretrained(".")
 model = AutoModelForSequenceClassification.from_pretrained(".")
-pairs = tokenizer(["a query"], ["a document"], truncation="only_second", max_length={length}, return_tensors="pt")
-score = model(**pairs).logits[0, 0]  # larger is more relevant
-```"""
+backend = tokenizer.backend_tokenizer
+backend.no_truncation()
+backend.no_padding()
+backend.encode_special_tokens = True  # names of special tokens in a text are text, as in training
+query, document = backend.encode_batch(["a query", "a document"], add_special_tokens=False)
+query.truncate({query_length})  # word pieces, as in training; the document has the rest of {length}
+document.truncate({length} - backend.num_special_tokens_to_add(is_pair=True) - len(query))
+pair = backend.post_process(query, document)
+inputs = {{"input_ids": pair.ids, "token_type_ids": pair.type_ids, "attention_mask": pair.attention_mask}}
+score = model(**{{name: torch.tensor([inputs[name]]) for name in tokenizer.model_input_names}}).logits[0, 0]
+```
+A larger score is more relevant."""
 WEIGHER = """\
 ```python
 from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 tokenizer = AutoTokenizer.from_pretrained(".")
 model = AutoModelForTokenClassification.from_pretrained(".")
-pieces = tokenizer(["a text"], truncation=True, max_length={length}, return_tensors="pt")
+cut = {{"truncation": True, "max_length": {length}}}
+pieces = tokenizer(["a text"], split_special_tokens=True, return_tensors="pt", **cut)
 weights = model(**pieces).logits[0, :, 0]  # of each word piece; the first piece of a word has the word's weight
 ```"""
 
@@ -69,6 +82,7 @@ class CardFacts(NamedTuple):
         tasks: objectives with all their options.
         training: options of its pre-training.
         encoder_caveat: what a reader of any number made with the encoder must know; empty for nothing.
+        earlier: the trainings before the last one, the first one first: `model` (its key), `tasks` and `training`.
     """
 
     key: str
@@ -84,6 +98,7 @@ class CardFacts(NamedTuple):
     tasks: Sequence[Mapping[str, Any]]
     training: Mapping[str, Any]
     encoder_caveat: str = ""
+    earlier: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
@@ -98,6 +113,7 @@ def export_model(
     facts: CardFacts,
     output: str | Path,
     probes: Sequence[str | Path] = (),
+    earlier: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write a model's directory, without snapshots, with its card.
 
@@ -106,27 +122,37 @@ def export_model(
         trained: output of the training, whose sidecar gives the provenance.
         scores: CSV files of `evaluation.evaluate`, as far as there are any.
         output: directory to write.
-        probes: CSV file of what the model made of held-out groups, if it has one.
+        probes: CSV files of what each training made of held-out groups, in their order.
+        earlier: outputs of the trainings of `facts.earlier`.
 
     Returns:
         Counts: files copied, scores shown.
 
     Raises:
-        InputError: the training has no sidecar that can be read, or the model's directory is gone.
+        InputError: the training has no sidecar that can be read, the model's directory is gone, or its score head is
+            that of CEDR-KNRM.
     """
-    record = read_sidecar(trained)
-    if not record:
+    records = [read_sidecar(output) for output in (*earlier, trained)]
+    if not all(records):
+        missing = [*earlier, trained][records.index({})]
         raise InputError(
-            f"{trained}.meta.json", "is missing or no record of a training", remedy="Train it again."
+            f"{missing}.meta.json", "is missing or no record of a training", remedy="Train it again."
         )
     if not Path(model).is_dir():
         raise InputError(model, "is no longer there", remedy=f"Delete {trained} and run the workflow again.")
+    if (Path(model) / CEDR_FILE).exists():
+        raise InputError(
+            model,
+            f"has the score head of CEDR-KNRM ({CEDR_FILE}), which Hugging Face has no shape for: the card's code "
+            "would give random scores",
+            remedy="Use the directory itself with irpretrain.CrossEncoder, or export a model with another head.",
+        )
     rows = read_scores_of(scores, facts.scored)
-    probed = "".join(map(probe_markdown, probes))
     with atomic_directory(output) as folder:
         shutil.copytree(model, folder, ignore=shutil.ignore_patterns(*NOT_CONTENT, CARD), dirs_exist_ok=True)
         files = sum(path.is_file() for path in folder.rglob("*"))
-        (folder / CARD).write_text(write_card(facts, record, rows, probed), encoding="utf-8")
+        card = write_card(facts, records[-1], rows, probe_markdown(probes), records[:-1])
+        (folder / CARD).write_text(card, encoding="utf-8")
     return {"files": files, "scores": len(rows)}
 
 
@@ -143,7 +169,11 @@ def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[s
 
 
 def write_card(
-    facts: CardFacts, record: Mapping[str, Any], scores: Sequence[Mapping[str, str]] = (), probed: str = ""
+    facts: CardFacts,
+    record: Mapping[str, Any],
+    scores: Sequence[Mapping[str, str]] = (),
+    probed: str = "",
+    earlier: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the text of a card.
 
@@ -151,25 +181,45 @@ def write_card(
         record: sidecar of the training.
         scores: rows of `read_scores_of`.
         probed: table of the model's accuracy on held-out groups, after its last step; empty for none.
+        earlier: sidecars of the trainings of `facts.earlier`.
     """
-    use = RANKER if facts.kind == "ranker" else WEIGHER
+    training, stages = facts.training, _stages(facts)
+    provenances = [_provenance(one) for one in (*earlier, record)]
+    if earlier:
+        titles = (f"### {stage['model']}" for stage in stages)
+        provenances = [f"{title}\n\n{text}" for title, text in zip(titles, provenances, strict=True)]
+    use = {
+        "ranker": lambda: RANKER.format(length=training["max_length"], query_length=training["query_length"]),
+        "weigher": lambda: WEIGHER.format(length=training["max_length"]),
+    }[facts.kind]()
     sections = {
-        "Use": use.format(length=facts.training["max_length"]),
+        "Use": use,
         "Scores": _scores(scores, facts.regime),
         "Held-out groups": probed,
-        "Objective": yaml_block({"tasks": [dict(task) for task in facts.tasks]}) if facts.tasks else "",
+        "Objective": _stage_block(stages, "tasks") if any(stage["tasks"] for stage in stages) else "",
         "Data": source_table("corpus", facts.corpora) if facts.corpora else "",
         "Encoder": "\n\n".join(
             filter(None, [source_table("encoder", [facts.encoder]), facts.encoder_caveat])
         ),
         "Licence": LICENCE,
-        "Training": yaml_block({"training": dict(facts.training)}),
-        "Provenance": _provenance(record),
+        "Training": _stage_block(stages, "training"),
+        "Provenance": "\n\n".join(provenances),
         "Papers": "\n".join(f"- {paper}" for paper in facts.papers),
     }
     what = f"{facts.what} {MADE}`{facts.key}`, seed {facts.seed}."
     shown = {title: text for title, text in sections.items() if text}
     return write_sections(facts.label, _front(facts, scores), what, shown)
+
+
+def _stages(facts: CardFacts) -> list[Mapping[str, Any]]:
+    return [*facts.earlier, {"model": facts.key, "tasks": facts.tasks, "training": facts.training}]
+
+
+def _stage_block(stages: Sequence[Mapping[str, Any]], name: str) -> str:
+    """Return what the stages have under a name; a single stage needs no list."""
+    if len(stages) == 1:
+        return yaml_block({name: stages[0][name]})
+    return yaml_block({"stages": [{"model": stage["model"], name: stage[name]} for stage in stages]})
 
 
 def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
@@ -191,7 +241,7 @@ def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
         "ranker": ("text-ranking", "cross-encoder"),
         "weigher": ("token-classification", "term-weighting"),
     }[facts.kind]
-    objectives = (str(task["objective"]) for task in facts.tasks)
+    objectives = dict.fromkeys(str(task["objective"]) for stage in _stages(facts) for task in stage["tasks"])
     fields = ModelCardData(
         library_name="transformers",
         pipeline_tag=task,

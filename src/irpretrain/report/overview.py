@@ -2,7 +2,7 @@
 headline."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def write_overview(
         all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
         all_verdicts: CSV with the rows of all verdicts, in the order of the papers.
         all_claims: CSV with the rows of all claims, in the order of the papers.
-        tables: where `headline.md`, `.csv` and `.tex` go, and `verdict_summary` in the same formats.
+        tables: where `headline.md`, `.csv` and `.tex` go, and `verdict_summary` in the same formats, for papers.
     """
     write_table(build_headline(config, files.read()), tables)
     columns, means = _read(files.scores) if files.scores else (list(COLUMNS), [])
@@ -51,8 +51,8 @@ def write_overview(
         heading, lines = _read(files_of_papers)
         write_csv(output, heading, lines)
         counts[name] = len(lines)
-    names = {paper: read_paper(paper).name for paper in config.report.papers}
-    write_summary([all_verdicts], names, tables)
+    if names := {paper: read_paper(paper).name for paper in config.report.papers}:
+        write_summary([all_verdicts], names, tables)
     return {"scores": len(means), "per_query": table.num_rows, **counts}
 
 
@@ -65,11 +65,7 @@ def _read(paths: Sequence[str | Path]) -> tuple[list[str], list[tuple[str, ...]]
     heading: list[str] = []
     distinct: dict[tuple[str, ...], None] = {}
     for path in paths:
-        heading, *rows = _lines(path)
-        distinct |= dict.fromkeys(tuple(row) for row in rows)
+        with open(path, encoding="utf-8", newline="") as file:
+            heading, *rows = csv.reader(file)
+        distinct |= dict.fromkeys(map(tuple, rows))
     return heading, list(distinct)
-
-
-def _lines(path: str | Path) -> Iterator[list[str]]:
-    with open(path, encoding="utf-8", newline="") as file:
-        yield from csv.reader(file)

@@ -47,12 +47,9 @@ Pair = tuple[str, str]
 """Data set and candidates."""
 
 
-def plan_table(published: Published, name: str, config: Config, scores: Scores) -> TablePlan:
-    """Return the plan of one table of a paper: printed values, what fills them here, and marks."""
-    return _PaperTable(published, name, config, scores).plan()
+class PaperTable:
+    """One table of a paper: printed values, what fills them here, and marks."""
 
-
-class _PaperTable:
     def __init__(self, published: Published, name: str, config: Config, scores: Scores) -> None:
         self.published, self.config, self.scores = published, config, scores
         self.table = published.tables[name]

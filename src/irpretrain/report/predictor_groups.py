@@ -61,7 +61,7 @@ def in_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
 
 def _data(config: Config, predictor: PredictorScores) -> tuple[str, str]:
     """Data set and collection of a predictor, as the configuration has them."""
-    described = getattr(config, "predictors", {}).get(predictor.name)
+    described = config.predictors.get(predictor.name)
     return (described.dataset, described.collection) if described else ("", "")
 
 

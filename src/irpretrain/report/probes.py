@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.contracts import PROBE
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.report.naming import model_label
 
 INPUTS = {
@@ -82,8 +82,7 @@ def read_probe(path: str | Path) -> list[ProbedTask]:
             names = dict.fromkeys(row["task"] for row in rows)
             return [_task(name, [row for row in rows if row["task"] == name]) for name in names]
     except (OSError, ValueError, KeyError) as error:
-        remedy = "Delete it and run the workflow again."
-        raise InputError(path, f"this is not a model's probe: {error}", remedy=remedy) from None
+        raise InputError(path, f"this is not a model's probe: {error}", remedy=MAKE_AGAIN) from None
 
 
 def _task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
@@ -113,9 +112,9 @@ def probe_views(config: Config, paths: Sequence[str | Path]) -> list[dict[str, A
     ]
 
 
-def probe_markdown(path: str | Path) -> str:
-    """Return the tasks of a model's probe as a table in Markdown with its explanation; nothing without tasks."""
-    tasks = read_probe(path)
+def probe_markdown(paths: Sequence[str | Path]) -> str:
+    """Return the tasks of probes as a table in Markdown with its explanation; nothing without tasks."""
+    tasks = [task for path in paths for task in read_probe(path)]
     heading = ["objective", "groups", *INPUTS.values(), "reading"]
     lines = [[t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks]
     table = [f"| {' | '.join(line)} |" for line in (heading, ["---"] * len(heading), *lines)]

@@ -17,18 +17,13 @@ NO_COLLECTIONS = (
 )
 
 
-def plan_rank_intervals(
-    published: Published, axioms: PublishedAxioms, config: Config, results: AxiomResults
-) -> TablePlan:
-    """Return the plan of the shares of pseudo-queries by interval, printed and ours, for both readings of the former.
+class RankIntervalTable:
+    """The shares of pseudo-queries by interval, printed and ours, for both readings of the printed intervals.
 
     Printed shares are compared with ours on the paper's own documents alone. Where the temperature of a collection was
     calibrated, a note says how.
     """
-    return _RankIntervalTable(published, axioms, config, results).plan()
 
-
-class _RankIntervalTable:
     def __init__(
         self, published: Published, axioms: PublishedAxioms, config: Config, results: AxiomResults
     ) -> None:

@@ -54,19 +54,8 @@ class ResultFiles:
 
     def paths(self) -> list[str]:
         """Return all but the scores, which say no more than the values of queries."""
-        kinds = (
-            self.per_query,
-            self.depths,
-            self.answers,
-            self.sweeps,
-            self.costs,
-            self.probes,
-            self.distributions,
-            self.verdicts,
-            self.claims,
-            self.pages,
-        )
-        return [*(str(path) for kind in kinds for path in kind), *self.axioms.paths()]
+        kinds = [kind.name for kind in fields(self) if kind.name not in ("scores", "axioms")]
+        return [*(str(path) for kind in kinds for path in getattr(self, kind)), *self.axioms.paths()]
 
     def read(self) -> Scores:
         """Return the scores of all runs, read once."""

@@ -12,6 +12,7 @@ from irpretrain.config import Config
 from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import Asset, read_manifest
 from irpretrain.corpora.sources import used_assets
+from irpretrain.errors import MAKE_AGAIN
 from irpretrain.given_json import read_given_json
 from irpretrain.plan.paths import SELECTION_SCORES, SWEEP_FIGURE
 from irpretrain.report.figure_views import svg_uri
@@ -31,7 +32,6 @@ CHOOSING = "select_model"
 RESULTS = "results/"
 CHOICE = re.compile(SELECTION_SCORES.removeprefix(RESULTS).format(model="([^/]+)", seed=r"(\d+)"))
 """Output of that stage with the choice and all scores, inside the results directory."""
-REMEDY = "Delete it and run the workflow again."
 RATIOS = ("terms", "postings", "bytes", "median_ms", "mean_ms")
 """What is also shown as a multiple of the first index's."""
 
@@ -159,7 +159,7 @@ def selections(config: Config, lineage: Lineage, results: str | Path) -> list[di
     chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
     views = []
     for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
-        choosing, choice = chosen_by[model], read_given_json(path, REMEDY)
+        choosing, choice = chosen_by[model], read_given_json(path, MAKE_AGAIN)
         chosen = choice["chosen"]["step"]
         views.append(
             {
@@ -196,7 +196,7 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]
     """
     views = []
     for path in map(Path, sweeps):
-        stage, tuning = config.first_stages[path.stem], read_given_json(path, REMEDY)
+        stage, tuning = config.first_stages[path.stem], read_given_json(path, MAKE_AGAIN)
         chosen = tuning["parameters"].items()
         views.append(
             {
@@ -226,7 +226,7 @@ def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, A
     """
     views = []
     for path in map(Path, costs):
-        rows = read_given_json(path, REMEDY)
+        rows = read_given_json(path, MAKE_AGAIN)
         first = rows[0]
         for row in rows:
             row["search"] = search_shown(row)

@@ -24,18 +24,13 @@ DEVIATIONS = 2 * NormalDist().inv_cdf(0.975)
 """Standard errors that a 95 % interval is wide."""
 
 
-def plan_settings(
-    published: Published, axioms: PublishedAxioms, config: Config, predictors: Sequence[PredictorScores]
-) -> TablePlan:
-    """Return the plan of the AUC of each setting, printed and ours.
+class SettingsTable:
+    """The table of the AUC of each setting, printed and ours.
 
     A printed AUC is compared with ours on the paper's own data set alone. On any other, what is compared is the order
     of the settings: whether each is harder (or easier) than the one before it, as the printed AUCs are.
     """
-    return _SettingsTable(published, axioms, config, predictors).plan()
 
-
-class _SettingsTable:
     def __init__(
         self, published: Published, axioms: PublishedAxioms, config: Config, scores: Sequence[PredictorScores]
     ) -> None:

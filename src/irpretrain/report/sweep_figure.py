@@ -2,10 +2,11 @@
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from irpretrain.report.canvas import COLOURS, STYLE, new_figure, save, titled
+from irpretrain.report.canvas import COLOURS, draw_panels, save
 
 NAMES = {"k1": "k₁", "b": "b", "mu": "μ", "smoothing": "λ"}
 
@@ -21,38 +22,27 @@ def draw_sweep(
         dataset: name of the data set whose queries chose.
         output: the SVG; a PNG is written beside it.
     """
-    from matplotlib import rc_context
-
     tuned = json.loads(Path(tuning).read_text(encoding="utf-8"))
     with open(grid, encoding="utf-8", newline="") as file:
         rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
-    parameters, measure = list(tuned["parameters"]), tuned["measure"]
-    figure, (axis,) = new_figure(height=4.6)
-    with rc_context(STYLE):
-        if len(parameters) == 2:
-            _heat_map(figure, axis, rows, parameters, measure, tuned["parameters"])
-        else:
-            _line(axis, rows, parameters[0], measure, tuned["parameters"])
-        chosen = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in tuned["parameters"].items())
-        remark = f"{tuned['queries']} training queries of {dataset}. Chosen: {chosen}, {measure} {tuned['value']:.4f}."
-        if tuned["at_edge"]:
-            edges = " and ".join(NAMES[name] for name in tuned["at_edge"])
-            remark += f" {edges} at the edge of the grid: something better may lie beyond it."
-        titled(figure, f"{label}: {measure} over the grid of parameters", remark)
+    parameters, measure = tuned["parameters"], tuned["measure"]
+    chosen = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in parameters.items())
+    remark = (
+        f"{tuned['queries']} training queries of {dataset}. Chosen: {chosen}, {measure} {tuned['value']:.4f}."
+    )
+    if tuned["at_edge"]:
+        edges = " and ".join(NAMES[name] for name in tuned["at_edge"])
+        remark += f" {edges} at the edge of the grid: something better may lie beyond it."
+    draw = partial(_heat_map if len(parameters) == 2 else _line, measure=measure, chosen=parameters)
+    title = f"{label}: {measure} over the grid of parameters"
+    figure = draw_panels(title, [rows], draw, remark, height=4.6)
     save(figure, Path(output).parent, Path(output).stem)
     return {"points": len(rows)}
 
 
-def _heat_map(
-    figure: Any,
-    axis: Any,
-    rows: list[dict[str, float]],
-    parameters: list[str],
-    measure: str,
-    chosen: dict[str, float],
-) -> None:
-    down, across = parameters
-    values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in parameters}
+def _heat_map(axis: Any, rows: list[dict[str, float]], measure: str, chosen: dict[str, float]) -> None:
+    down, across = chosen
+    values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in chosen}
     at = {(row[down], row[across]): row[measure] for row in rows}
     image = axis.imshow(
         [[at[first, second] for second in values[across]] for first in values[down]],
@@ -80,10 +70,11 @@ def _heat_map(
             color="white" if dark else "black",
             bbox={"fill": False, "edgecolor": COLOURS[1], "linewidth": 2} if best else None,
         )
-    figure.colorbar(image, ax=axis, label=measure)
+    axis.figure.colorbar(image, ax=axis, label=measure)
 
 
-def _line(axis: Any, rows: list[dict[str, float]], name: str, measure: str, chosen: dict[str, float]) -> None:
+def _line(axis: Any, rows: list[dict[str, float]], measure: str, chosen: dict[str, float]) -> None:
+    [name] = chosen
     axis.plot([row[name] for row in rows], [row[measure] for row in rows], marker="o", color=COLOURS[0])
     best = next(row for row in rows if row[name] == chosen[name])
     axis.plot([best[name]], [best[measure]], marker="o", markersize=12, fillstyle="none", color=COLOURS[1])

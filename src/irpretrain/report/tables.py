@@ -8,20 +8,20 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.errors import ConfigError
 from irpretrain.papers.published import Published, load_published
-from irpretrain.report.answer_table import plan_answers
+from irpretrain.report.answer_table import AnswerTable
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import Table
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.claims_table import claims_tables
-from irpretrain.report.depth_table import plan_depths
+from irpretrain.report.depth_table import DepthTable
 from irpretrain.report.diagnosis_table import plan_diagnosis
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.headline_table import build_headline
-from irpretrain.report.paper_table import plan_table
-from irpretrain.report.rank_interval_table import plan_rank_intervals
+from irpretrain.report.paper_table import PaperTable
+from irpretrain.report.rank_interval_table import RankIntervalTable
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
-from irpretrain.report.settings_table import plan_settings
+from irpretrain.report.settings_table import SettingsTable
 from irpretrain.report.table_engine import build
 
 NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
@@ -68,16 +68,16 @@ def build_table(
         answers: scores of tasks beside retrieval.
     """
     if name in paper.tables:
-        return build(plan_table(paper, name, config, scores), config, scores)
+        return build(PaperTable(paper, name, config, scores).plan(), config, scores)
     if paper.depths and name == paper.depths.key:
-        return build(plan_depths(paper, paper.depths, config, depths), config, depths)
+        return build(DepthTable(paper, paper.depths, config, depths).plan(), config, depths)
     if paper.answers and name == paper.answers.key:
-        return build(plan_answers(paper, paper.answers, config, answers), config, answers)
+        return build(AnswerTable(paper, paper.answers, config, answers).plan(), config, answers)
     assert paper.axioms is not None
     if name == paper.axioms.predictors.key:
-        plan = plan_settings(paper, paper.axioms, config, axioms.predictors)
+        plan = SettingsTable(paper, paper.axioms, config, axioms.predictors).plan()
     elif name == paper.axioms.rank_intervals.key:
-        plan = plan_rank_intervals(paper, paper.axioms, config, axioms)
+        plan = RankIntervalTable(paper, paper.axioms, config, axioms).plan()
     else:
         plan = plan_diagnosis(paper, paper.axioms, config, axioms.diagnoses)
     return build(plan, config, NO_SCORES)

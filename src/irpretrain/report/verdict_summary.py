@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from irpretrain.report.cells import (
     Table,
     Text,
 )
+from irpretrain.report.longform import VERDICT_COLUMNS, verdict_lines
 from irpretrain.report.verdicts import MEANINGS
 
 NAME = "verdict_summary"
@@ -56,14 +57,8 @@ class Tallied:
 def of_tables(tables: Iterable[Table]) -> Counter[Key]:
     """Return the counts of the papers' tables. A cell that stands in two panels counts once, a cell with a number and
     two marks three times."""
-    seen: dict[tuple[str, ...], Key] = {}
-    for table in tables:
-        for cell in table.cells() if table.paper else ():
-            place = (table.name, cell.row, cell.dataset, cell.candidates, cell.measure, cell.regime)
-            for verdict in cell.verdicts:
-                kind = f"{verdict.kind}: {verdict.direction}"
-                seen[*place, kind, verdict.against] = (table.paper, table.name, verdict.kind, verdict.outcome)
-    return Counter(seen.values())
+    lines = (map(str, line) for line in verdict_lines(tables))
+    return Counter(_key(dict(zip(VERDICT_COLUMNS, line, strict=True))) for line in lines)
 
 
 def of_files(verdicts: Sequence[str | Path]) -> Counter[Key]:
@@ -71,9 +66,12 @@ def of_files(verdicts: Sequence[str | Path]) -> Counter[Key]:
     counts: Counter[Key] = Counter()
     for path in verdicts:
         with open(path, encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                counts[row["paper"], row["table"], row["kind"].partition(":")[0], row["verdict"]] += 1
+            counts.update(map(_key, csv.DictReader(file)))
     return counts
+
+
+def _key(line: Mapping[str, str]) -> Key:
+    return line["paper"], line["table"], line["kind"].partition(":")[0], line["verdict"]
 
 
 def tallied(counts: Counter[Key]) -> list[Tallied]:

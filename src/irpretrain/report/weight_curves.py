@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from irpretrain.config import Config
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published
 from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below, save
 from irpretrain.report.drawing import heading
@@ -43,7 +43,7 @@ def read_distribution(path: str | Path) -> list[WeightingShares]:
         return [WeightingShares.model_validate(row) for row in content["weightings"]]
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
         fault = f"these shares of weights cannot be used: {' '.join(str(error).split())}"
-        raise InputError(path, fault, remedy="Delete it and run the workflow again.") from None
+        raise InputError(path, fault, remedy=MAKE_AGAIN) from None
 
 
 def weight_curves(

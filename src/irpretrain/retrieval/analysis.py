@@ -9,17 +9,20 @@ word goes through Lucene's analyser of the language. Statistics, axioms and inde
 stems are Lucene's in indexes, and Snowball's elsewhere.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from irpretrain.config.retrieval import LUCENE_WORDS, IndriConfig, QueryWords, RetrievalConfig
-from irpretrain.retrieval.java import java_class
+from irpretrain.retrieval.java import enough_memory, java_class
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.stop_words import load_stop_words
-from irpretrain.text.words import language_of, unspaced_word, word_finder
+from irpretrain.text.words import find_words, language_of, unspaced_word, word_finder
 
 TEXTS_AT_ONCE = 512
 """Texts in one call of Java."""
+
+CHARACTERS_AT_ONCE = 4_000_000
+"""Characters in one call of Java, whose heap is small; a longer text has a call of its own."""
 
 MOST_KNOWN = 2_000_000
 """Words in memory, about 0.5 GB, before those of the next texts are analysed anew: a corpus may have more words."""
@@ -57,21 +60,25 @@ class Analyser:
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms of each text, in their order, repeated ones too."""
         term_lists: list[list[str]] = []
-        for start in range(0, len(texts), TEXTS_AT_ONCE):
-            term_lists += self._together(texts[start : start + TEXTS_AT_ONCE])
+        for block in _blocks(texts):
+            term_lists += self._together(block)
         return term_lists
 
     def learn(self, words: Iterable[str]) -> None:
-        """Analyse those of `words` that are new; `terms_of_word` knows them then."""
+        """Analyse those of `words` that are new; `terms_of_word` knows them then, others perhaps no more."""
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
         new = [word for word in dict.fromkeys(words) if word not in self._known]
-        for word, terms in zip(new, self.terms(new), strict=True):
-            self._known[word] = tuple(terms)
+        self._known.update(zip(new, self._analysed(new), strict=True))
 
     def terms_of_word(self, word: str) -> tuple[str, ...]:
         """Return the terms of a word that `learn` has seen: none for a stop word, mostly one, several where Lucene
         cuts it further.
         """
         return self._known[word]
+
+    def _analysed(self, words: Sequence[str]) -> list[tuple[str, ...]]:
+        return [tuple(terms) for terms in self.terms(words)]
 
     def _together(self, texts: Sequence[str]) -> list[list[str]]:
         """Analyse several texts in one call, as a call costs as much as a hundred words."""
@@ -89,7 +96,8 @@ class Analyser:
 
     def _tokens(self, text: str) -> list[str]:
         # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one a token.
-        printed: str = self._call(self._analyser, text).toString()
+        with enough_memory(f"a text of {len(text):,} characters"):
+            printed: str = self._call(self._analyser, text).toString()
         return printed[1:-1].split(", ") if len(printed) > 2 else []
 
 
@@ -119,23 +127,30 @@ class LanguageAnalyser(Analyser):
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms of each text, in their order, repeated ones too."""
         cut = [self._find(text) for text in texts]
-        if len(self._known) > MOST_KNOWN:
-            self._known.clear()
         self.learn(word for words in cut for word in words)
         return [[term for word in words for term in self._known[word]] for words in cut]
 
-    def learn(self, words: Iterable[str]) -> None:
-        """Analyse those of `words` that are new; `terms_of_word` knows them then."""
-        new = [word for word in dict.fromkeys(words) if word not in self._known]
-        kept = [word for word in new if word not in self._stop]
-        self._known.update(dict.fromkeys(new, ()))
-        if self._is_analysed:
-            for word, terms in zip(kept, super().terms(kept), strict=True):
-                # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
-                whole = len(terms) > 1 and self._unspaced(word)
-                self._known[word] = (word,) if whole else tuple(terms)
-        else:
-            self._known.update((word, (word,)) for word in kept)
+    def _analysed(self, words: Sequence[str]) -> list[tuple[str, ...]]:
+        kept = [word for word in words if word not in self._stop]
+        term_lists = super().terms(kept) if self._is_analysed else [[word] for word in kept]
+        terms_of: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
+        for word, terms in zip(kept, term_lists, strict=True):
+            # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
+            whole = self._is_analysed and len(terms) > 1 and self._unspaced(word)
+            terms_of[word] = (word,) if whole else tuple(terms)
+        return list(terms_of.values())
+
+
+def query_texts(texts: Sequence[str], record: Mapping[str, Any]) -> list[str]:
+    """Return queries as an index with that record wants them."""
+    return one_line_each(texts, record.get("query_words", LUCENE_WORDS))
+
+
+def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
+    """Return each query on one line, cut into words where the index holds words that were cut so."""
+    if words == LUCENE_WORDS:
+        return [" ".join(text.split()) for text in texts]
+    return [" ".join(find_words(text, words)) for text in texts]
 
 
 def anserini_texts(options: RetrievalConfig, words: QueryWords) -> Callable[[list[str]], list[str]]:
@@ -144,6 +159,18 @@ def anserini_texts(options: RetrievalConfig, words: QueryWords) -> Callable[[lis
         return list
     analyser = Analyser.of(options, words)
     return lambda texts: [" ".join(terms) for terms in analyser.terms(texts)]
+
+
+def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the texts in blocks that one call of Java can take."""
+    start, characters = 0, 0
+    for end, text in enumerate(texts):
+        if end > start and (end - start == TEXTS_AT_ONCE or characters + len(text) > CHARACTERS_AT_ONCE):
+            yield texts[start:end]
+            start, characters = end, 0
+        characters += len(text)
+    if texts:
+        yield texts[start:]
 
 
 def _lucene_analyser(stemmer: str, stop_list: str) -> Any:

@@ -8,21 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from irpretrain.config.retrieval import RankingModel, RetrievalConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, read_run, write_run
 from irpretrain.progress import progress
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.lost_queries import tell_lost_queries
-from irpretrain.retrieval.opened_index import OpenedIndex
+from irpretrain.retrieval.opened_index import IDENTIFIER, OpenedIndex
 from irpretrain.text.keyed_texts import read_queries
-
-IDENTIFIER = "id"
-"""Lucene's field of a document's identifier."""
-MOST_TERMS = 1 << 20
-"""Different terms in a query. Legal cases are queries, and have more than the 1,024 that Lucene allows by itself."""
 
 
 def rank_candidates(
@@ -56,7 +49,6 @@ def rank_candidates(
     given = read_run(candidates)
     if strangers := sorted(given.keys() - texts.keys()):
         raise InputError(candidates, f"query {strangers[0]!r} is not in the data set ({queries})")
-    java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_TERMS)
     opened = OpenedIndex(index, model, options)
     bags = zip(given, opened.bags_of_words([texts[query] for query in given]), strict=True)
     run: Run = {}
@@ -85,6 +77,4 @@ def _matching(opened: OpenedIndex, bag: Any, documents: Iterable[str]) -> Rankin
     builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
     builder.add(bag, occurs.MUST)
     builder.add(chosen, occurs.FILTER)
-    hits = opened.searcher.search(builder.build(), identifiers.size()).scoreDocs
-    stored = opened.searcher.storedFields()
-    return [(stored.document(hit.doc).get(IDENTIFIER), float(str(np.float32(hit.score)))) for hit in hits]
+    return opened.ranking(opened.searcher.search(builder.build(), identifiers.size()))

@@ -75,7 +75,7 @@ def measure_indexes(
         rows.append(row)
         index.close()
     write_text(output, json.dumps(rows, indent=1) + "\n")
-    write_index_table(output, table)
+    _write_table(rows, table)
     return {"indexes": len(rows), "queries": max((row["queries"] for row in rows), default=0)}
 
 
@@ -117,9 +117,8 @@ class _Opened:
         self._reader.close()
 
 
-def write_index_table(costs: str | Path, output: str | Path) -> None:
+def _write_table(rows: Sequence[dict[str, Any]], output: str | Path) -> None:
     """Write what `measure_indexes` found as Markdown; ratios are to the first index."""
-    rows: list[dict[str, Any]] = json.loads(Path(costs).read_text(encoding="utf-8"))
     first = rows[0]
     lines = [_row(row, first) for row in rows]
     queries = max(row["queries"] for row in rows)
@@ -148,13 +147,9 @@ def _row(row: dict[str, Any], first: dict[str, Any]) -> str:
         against("postings", f"{row['postings']:,}"),
         against("bytes", f"{row['bytes'] / 1e6:,.2f} MB"),
         search_shown(row),
-        *(_milliseconds(row, first, name) for name in ("median_ms", "mean_ms")),
+        *(
+            "no queries" if row[name] is None else against(name, f"{row[name]:.3f} ms")
+            for name in ("median_ms", "mean_ms")
+        ),
     ]
     return f"| {' | '.join(cells)} |\n"
-
-
-def _milliseconds(row: dict[str, Any], first: dict[str, Any], name: str) -> str:
-    if row[name] is None:
-        return "no queries"
-    ratio = "" if row is first or not first[name] else f" ({row[name] / first[name]:.2f})"
-    return f"{row[name]:.3f} ms{ratio}"

@@ -26,9 +26,8 @@ from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, rank, write_run
 from irpretrain.progress import progress
-from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.analysis import Analyser, one_line_each
 from irpretrain.retrieval.lost_queries import tell_lost_queries
-from irpretrain.retrieval.lucene import one_line_each
 from irpretrain.retrieval.positions import Positions
 from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.words import WordKind

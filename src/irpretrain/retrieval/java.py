@@ -10,7 +10,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,21 @@ def java_class(name: str) -> Any:
     from jnius import autoclass
 
     return autoclass(name)
+
+
+@contextmanager
+def enough_memory(what: str) -> Iterator[None]:
+    """Raise SetupError where the virtual machine in this process runs out of memory over something."""
+    from jnius import JavaException
+
+    try:
+        yield
+    except JavaException as error:
+        if getattr(error, "classname", None) != "java.lang.OutOfMemoryError":
+            raise
+        raise SetupError(
+            f"Java ran out of its {MEMORY_MB} MB of memory over {what}; cut long documents into shorter ones"
+        ) from None
 
 
 @cache

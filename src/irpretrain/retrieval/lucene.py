@@ -8,28 +8,27 @@ exactly stands in docs/methods/evaluation.md.
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TextIO
 
-from irpretrain.atomic import atomic_directory
+from irpretrain.atomic import atomic_directory, working_directory
 from irpretrain.config.retrieval import LUCENE_WORDS, QueryWords, RankingModel, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.progress import Counter, progress
-from irpretrain.retrieval.analysis import anserini_texts
+from irpretrain.retrieval.analysis import Analyser, anserini_texts, query_texts
 from irpretrain.retrieval.index_record import RECORD, analysis_of, read_record
 from irpretrain.retrieval.java import JavaError, run_anserini
 from irpretrain.retrieval.lost_queries import tell_lost_queries
+from irpretrain.retrieval.opened_index import OpenedIndex
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.languages import ENGLISH
-from irpretrain.text.words import find_words, language_of
+from irpretrain.text.words import language_of
 
 DOCUMENTS_IN_FILE = 50_000
 """Documents in one input file. Anserini indexes files, not documents, in parallel."""
@@ -37,8 +36,8 @@ DOCUMENTS_IN_FILE = 50_000
 DOCUMENTS_AT_ONCE = 1024
 """Documents in memory at a time."""
 
-MOST_TERMS = 1024
-"""Different terms that Lucene allows in a query."""
+ANSERINI_TERMS = 1024
+"""Maximum number of different terms in a query that Anserini searches. This process searches longer queries."""
 
 INDEXED = re.compile(r"([\d,]+) documents indexed")
 """What Anserini says once a minute while it indexes."""
@@ -74,7 +73,7 @@ def index(
         SetupError: Java or the jar is missing, or out of memory.
         JavaError: Anserini failed.
     """
-    with folder_beside(output, "input") as source:
+    with working_directory(output, "input") as source:
         counts = _write_input(documents, text, anserini_texts(options, text.word_kind), source)
         if counts["documents"] == counts["documents_without_text"]:
             raise InputError(documents[0], "no document has text to index")
@@ -123,7 +122,7 @@ def run_indexing(
 
         indexed = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb, count))
         if indexed != expected:
-            raise IntegrityError(output, f"Lucene indexed {indexed:,} of {record['documents']:,} documents")
+            raise IntegrityError(output, f"Lucene indexed {indexed:,} of {expected:,} documents with text")
         text = json.dumps({**analysis_of(options), **record}, indent=1)
         (temporary / RECORD).write_text(text + "\n", encoding="utf-8")
 
@@ -132,18 +131,6 @@ def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str
     if language_of(words) != ENGLISH:  # documents and queries are terms already
         return ["-pretokenized"]
     return ["-stemmer", options.stemmer, *(["-keepStopwords"] if options.stop_list == "none" else [])]
-
-
-@contextmanager
-def folder_beside(path: str | Path, purpose: str) -> Iterator[Path]:
-    """Yield an empty folder beside `path` that is removed afterwards, and first where a killed run left it."""
-    folder = Path(path).with_name(f".{Path(path).name}.{purpose}")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_input(
@@ -235,14 +222,13 @@ def search(
         Counts: queries, queries without candidates, candidates; and the parameters.
 
     Raises:
-        InputError: a query has too many different words for Lucene.
         IntegrityError: there is no index, or it was made with another stemmer or other stop words.
         SetupError: Java or the jar is missing, or out of memory.
         JavaError: Anserini failed.
     """
     _check_method(method)
     grid = {name: [value] for name, value in options.parameters_of(method).items()}
-    with folder_beside(output, "search") as folder:
+    with working_directory(output, "search") as folder:
         ((_, run),) = search_grid(index, queries, method, grid, options, options.depth, folder)
     candidates = write_run(output, run, tag or method)
     names = QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()
@@ -275,30 +261,36 @@ def search_grid(
     record = read_record(index, options)
     text_by_query = read_queries(queries)
     words = record.get("query_words", LUCENE_WORDS)
-    texts = anserini_texts(options, words)(query_texts(list(text_by_query.values()), record))
+    texts = query_texts(list(text_by_query.values()), record)
     identifiers = list(text_by_query)
+    long_texts = {identifiers[number]: texts[number] for number in _long_queries(texts, options, words)}
     # Numbers stand for the identifiers, which may hold anything.
-    lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
+    lines = [
+        f"{number}\t{text}\n"
+        for number, text in enumerate(anserini_texts(options, words)(texts))
+        if text and identifiers[number] not in long_texts
+    ]
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    if not lines:
-        yield from ((point, {}) for point in points)
-        return
-    topics, run_file = folder / "topics.tsv", folder / "run"
-    topics.write_text("".join(lines), encoding="utf-8")
-    arguments = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
-    arguments += ["-generator", "BagOfWordsQueryGenerator", "-output", str(run_file), "-hits", str(depth)]
-    arguments += ["-threads", str(options.threads), f"-{RANKERS[method].name}"]
-    for name, values in grid.items():
-        option = f"-{RANKERS[method].name}.{RANKERS[method].parameters[name]}"
-        arguments += [option, *map(repr, values)]
-    counter = Counter("search", "queries", len(lines) * len(points))
-    _search([*arguments, *_analyser_arguments(options, words)], options, queries, texts, counter)
+    run_file = folder / "run"
+    if lines:
+        topics = folder / "topics.tsv"
+        topics.write_text("".join(lines), encoding="utf-8")
+        arguments = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
+        arguments += ["-generator", "BagOfWordsQueryGenerator", "-output", str(run_file), "-hits", str(depth)]
+        arguments += ["-threads", str(options.threads), f"-{RANKERS[method].name}"]
+        for name, values in grid.items():
+            option = f"-{RANKERS[method].name}.{RANKERS[method].parameters[name]}"
+            arguments += [option, *map(repr, values)]
+        counter = Counter("search", "queries", len(lines) * len(points))
+        _search([*arguments, *_analyser_arguments(options, words)], options, counter)
     for point in points:
         path = (
             run_file if len(points) == 1 else run_file.with_name(run_file.name + _point_name(method, point))
         )
-        yield point, _read_anserini(path, identifiers)
-        path.unlink()
+        run = _read_anserini(path, identifiers) if lines else {}
+        run |= _search_here(index, long_texts, method, options.with_parameters(point), depth)
+        yield point, {query: run[query] for query in identifiers if query in run}
+        path.unlink(missing_ok=True)
 
 
 class Ranker(NamedTuple):
@@ -327,40 +319,38 @@ def _check_method(method: str) -> None:
         raise ConfigError(f"{method!r} is not a first stage; allowed are {', '.join(RANKERS)}")
 
 
-def query_texts(texts: Sequence[str], record: Mapping[str, Any]) -> list[str]:
-    """Return queries as an index with that record wants them."""
-    return one_line_each(texts, record.get("query_words", LUCENE_WORDS))
+def _long_queries(texts: Sequence[str], options: RetrievalConfig, words: QueryWords) -> list[int]:
+    """Return the numbers of the queries with more than `ANSERINI_TERMS` different terms."""
+    # A text has at most as many terms as characters, so short texts need no analysis.
+    numbers = [number for number, text in enumerate(texts) if len(text) > ANSERINI_TERMS]
+    if not numbers:
+        return []
+    terms = Analyser.of(options, words).terms([texts[number] for number in numbers])
+    return [number for number, some in zip(numbers, terms, strict=True) if len(set(some)) > ANSERINI_TERMS]
 
 
-def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
-    """Return each query on one line, cut into words where the index holds words that were cut so."""
-    if words == LUCENE_WORDS:
-        return [" ".join(text.split()) for text in texts]
-    return [" ".join(find_words(text, words)) for text in texts]
+def _search_here(
+    index: str | Path, texts: Mapping[str, str], method: RankingModel, options: RetrievalConfig, depth: int
+) -> Run:
+    """Search queries of any length in this process. Scores keep single precision."""
+    if not texts:
+        return {}
+    opened = OpenedIndex(index, method, options)
+    bags = zip(texts, opened.bags_of_words(list(texts.values())), strict=True)
+    run = {
+        query: opened.best(bag, depth)
+        for query, bag in progress(list(bags), "search long queries", "queries")
+    }
+    opened.reader.close()
+    return {query: ranking for query, ranking in run.items() if ranking}
 
 
-def _search(
-    arguments: list[str],
-    options: RetrievalConfig,
-    queries: str | Path,
-    texts: Sequence[str],
-    counter: Counter,
-) -> None:
+def _search(arguments: list[str], options: RetrievalConfig, counter: Counter) -> None:
     def count(line: str) -> None:
         if SEARCHED.search(line):
             counter.add(QUERIES_TOLD)
 
-    try:
-        run_anserini("search.SearchCollection", arguments, options.memory_mb, count)
-    except JavaError as error:
-        if not any("TooManyClauses" in line for line in error.output):
-            raise
-        longest = max(texts, key=lambda text: len(set(text.lower().split())))
-        raise InputError(
-            queries,
-            f"a query has more than {MOST_TERMS:,} different words, Lucene's limit; likely {longest[:60]!r}...",
-            remedy="Shorten the query.",
-        ) from None
+    run_anserini("search.SearchCollection", arguments, options.memory_mb, count)
 
 
 def _read_anserini(path: Path, identifiers: Sequence[str]) -> Run:

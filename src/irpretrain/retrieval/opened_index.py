@@ -4,14 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
-from irpretrain.retrieval.analysis import Analyser
+from irpretrain.evaluation.runs import Ranking
+from irpretrain.retrieval.analysis import Analyser, query_texts
 from irpretrain.retrieval.index_record import read_record
 from irpretrain.retrieval.java import java_class
-from irpretrain.retrieval.lucene import query_texts
 
 FIELD = "contents"
 """Lucene's field of a document's terms."""
+IDENTIFIER = "id"
+"""Lucene's field of a document's identifier."""
+MOST_TERMS = 1 << 20
+"""Maximum number of different terms in a query. Lucene's own maximum is 1,024; some legal cases have more."""
 SIMILARITIES: dict[RankingModel, str] = {
     "bm25": "BM25Similarity",
     "ql": "LMDirichletSimilarity",
@@ -39,12 +45,28 @@ class OpenedIndex:
         similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
         self.searcher.setSimilarity(similarity(*options.parameters_of(model).values()))
         self.searcher.setQueryCache(None)
+        java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_TERMS)
 
     def bags_of_words(self, texts: Sequence[str]) -> list[Any]:
         """Return Lucene's query of each text; None for a text without a term."""
         return [
             _bag_of_words(terms) if terms else None
             for terms in self._analyser.terms(query_texts(texts, self.record))
+        ]
+
+    def best(self, bag: Any, depth: int) -> Ranking:
+        """Return the best documents of a query, ties by identifier; none for a query without a term (None)."""
+        if bag is None:
+            return []
+        order = java_class("io.anserini.search.SearchCollection").BREAK_SCORE_TIES_BY_DOCID
+        return self.ranking(self.searcher.search(bag, depth, order, True))
+
+    def ranking(self, hits: Any) -> Ranking:
+        """Return identifiers and single-precision scores of Lucene's hits."""
+        stored = self.searcher.storedFields()
+        return [
+            (stored.document(hit.doc).get(IDENTIFIER), float(str(np.float32(hit.score))))
+            for hit in hits.scoreDocs
         ]
 
 

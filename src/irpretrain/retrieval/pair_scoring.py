@@ -6,7 +6,6 @@ no bit of a score. Other pairs in the batch change a score by float rounding at 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.errors import TrainingError
 from irpretrain.evaluation.runs import Run, canonical
-from irpretrain.progress import progress
+from irpretrain.progress import progress, say
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -74,19 +73,16 @@ def score_sequences(
         try:
             with torch.inference_mode(), autocast(device, options.compute):
                 tokens = scored_at_once(options.batch_tokens, device)
-                batches = list(batch_by_length(pairs, lengths, tokens, not packs(model)))
-                scores, done = (
-                    kept.resume(len(pairs), len(batches)) if kept else (np.zeros(len(pairs), np.float32), 0)
-                )
-                scored = sum(map(len, batches[:done]))
-                if scored:
-                    print(f"[{TITLE}] {scored:,} of {len(pairs):,} pairs were scored before", file=sys.stderr)
-                told = progress(batches[done:], TITLE, "pairs", len(pairs), size=len, done=scored)
-                for number, rows in enumerate(told, done + 1):
+                scores, done = kept.resume(len(pairs)) if kept else (np.zeros(len(pairs), np.float32), 0)
+                if done:
+                    say(f"[{TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
+                batches = batch_by_length(pairs, lengths, tokens, not packs(model), done)
+                for rows in progress(batches, TITLE, "pairs", len(pairs), size=len, done=done):
                     batch_scores = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
                     scores[rows] = batch_scores.float().cpu().numpy()
+                    done += len(rows)
                     if kept:
-                        kept.keep(scores, number)
+                        kept.keep(scores, done)
         finally:
             put_back()
             model.to(place).train(training)
@@ -99,9 +95,12 @@ def score_sequences(
 
 
 def batch_by_length(
-    pairs: Sequence[Pair], lengths: Sequence[int], budget: int, padded: bool = True
+    pairs: Sequence[Pair], lengths: Sequence[int], budget: int, padded: bool = True, done: int = 0
 ) -> Iterator[list[int]]:
     """Yield batches of indices of `pairs`, longest first, of at most `budget` word pieces, padding counted if `padded`.
+
+    The first `done` pairs of the order are left out, as their scores are kept. Where they are whole batches, the
+    others stay the same.
 
     Equal lengths are ordered by query and document, so that batches depend on the set of pairs alone. The
     longest come first, so that a device with too little memory fails at the start. One sequence longer than
@@ -109,7 +108,8 @@ def batch_by_length(
     """
     batch: list[int] = []
     pieces = 0
-    for index in sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i].query, pairs[i].document)):
+    order = sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i].query, pairs[i].document))
+    for index in order[done:]:
         added = lengths[batch[0]] if batch and padded else lengths[index]
         if batch and pieces + added > budget:
             yield batch

@@ -1,7 +1,8 @@
 """Scores of a long re-ranking as far as they are computed, so that a job that is broken off goes on where it was.
 
 They lie in `<root>/<hash of everything that the scores depend on>.scores`, as checkpoints do, and go when the run is
-written. Batches have one order, so that their number says which pairs are scored.
+written. Pairs have one order, so that their number says which are scored. Batches do not count: how they are cut
+depends on the machine, as a GPU may pack sequences.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,25 +31,25 @@ class PartialScores:
     def __init__(self, path: Path, clock: CheckpointClock, before: Callable[[], None] = lambda: None) -> None:
         self._path, self._clock, self._before = path, clock, before
 
-    def resume(self, pairs: int, batches: int) -> tuple[NDArray[np.float32], int]:
-        """Return scores, float32 [pairs], and how many of the batches they are complete for; a damaged file is not
-        used."""
+    def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
+        """Return scores, float32 [pairs], and how many of the pairs, in the order of `batch_by_length`, are scored; a
+        damaged file is not used."""
         try:
             with open(self._path, "rb") as handle:
                 done, scores = int(np.load(handle)), np.load(handle)
         except (OSError, ValueError, TypeError, EOFError):
             return np.zeros(pairs, np.float32), 0
-        if scores.shape != (pairs,) or scores.dtype != np.float32 or not 0 < done <= batches:
+        if scores.shape != (pairs,) or scores.dtype != np.float32 or not 0 < done <= pairs:
             return np.zeros(pairs, np.float32), 0
         return scores, done
 
-    def keep(self, scores: NDArray[np.float32], batches: int) -> None:
-        """Save the scores after so many batches, if it is time."""
+    def keep(self, scores: NDArray[np.float32], done: int) -> None:
+        """Save the scores after so many scored pairs, if it is time."""
         if not self._clock.due():
             return
         self._before()
         with atomic_file(self._path) as temporary, open(temporary, "wb") as handle:
-            np.save(handle, np.int64(batches))
+            np.save(handle, np.int64(done))
             np.save(handle, scores)
         self._clock.saved()
 

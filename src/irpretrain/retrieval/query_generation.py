@@ -51,7 +51,7 @@ def generate_queries(
 
     Returns:
         Counts: documents, those without text (for which nothing is generated) and those that were cut, queries, empty
-        queries (left out), queries without an end (cut at query_length).
+        queries (left out).
 
     Raises:
         InputError: the directory holds no such model.

@@ -23,7 +23,7 @@ from irpretrain.text.keyed_texts import read_queries
 from irpretrain.text.passages import combine_scores, piece_bounds
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import BatchBuilder, Group, Span
+from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 
 if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoder
@@ -131,28 +131,19 @@ def score_candidates(
     `texts` holds the text of every query of `candidates`, all of whose documents are scored; `kept` is where scores
     are kept meanwhile.
     """
-    if corpus.text is None:
-        return _with_our_tokenizer(model, corpus.tokens, texts, candidates, options, kept)
-    from irpretrain.models.reranker import load_reranker  # torch
+    if corpus.text is not None:
+        from irpretrain.models.reranker import load_reranker  # torch
 
-    network = load_reranker(model)
-    network.check_length(options.max_length, "reranking.max_length")
-    return score_with_its_tokenizer(network, corpus.documents, corpus.text, texts, candidates, options, kept)
-
-
-def _with_our_tokenizer(
-    model: str | Path,
-    tokens: Sequence[str | Path],
-    texts: Mapping[str, str],
-    candidates: Run,
-    options: RerankingConfig,
-    kept: PartialScores | None,
-) -> Run:
+        reranker = load_reranker(model)
+        reranker.check_length(options.max_length, "reranking.max_length")
+        return score_with_its_tokenizer(
+            reranker, corpus.documents, corpus.text, texts, candidates, options, kept
+        )
     from irpretrain.models.cross_encoder import CrossEncoder  # torch
 
     network = CrossEncoder.load(model)
     network.check_length(options.max_length, "reranking.max_length")
-    store = TokenStore.open(tokens)
+    store = TokenStore.open(corpus.tokens)
     return rerank_run(network, load_tokenizer(model), store, texts, candidates, options, kept=kept)
 
 
@@ -239,7 +230,7 @@ def score_pairs(
     parts = [(pair, span) for pair, some in zip(pairs, spans, strict=True) for span in some]
 
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        batch = builder.build([Group((texts[parts[i][0].query],), (parts[i][1],)) for i in rows])
+        batch = builder.build([RankingGroup((texts[parts[i][0].query],), (parts[i][1],)) for i in rows])
         return batch.input_ids, batch.token_type_ids, batch.attention_mask
 
     flat = [pair for pair, _ in parts]
@@ -248,12 +239,12 @@ def score_pairs(
     return _of_documents(scores, np.array([len(some) for some in spans], np.int64), options)
 
 
-def document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[Span]:
+def document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[StoreSpan]:
     """Return what is scored of a document: the whole, or its passages."""
     if options.passages is None:
-        return [Span(row)]
+        return [StoreSpan(row)]
     bounds = piece_bounds(store.word_starts(row), options.passages, options.passages.most)
-    return [Span(row, start, end) for start, end in bounds]
+    return [StoreSpan(row, start, end) for start, end in bounds]
 
 
 def _of_documents(
@@ -268,7 +259,7 @@ def _of_documents(
 def sequence_lengths(
     builder: BatchBuilder,
     texts: Mapping[str, str],
-    parts: Sequence[tuple[Pair, Span]],
+    parts: Sequence[tuple[Pair, StoreSpan]],
     options: RerankingConfig,
 ) -> list[int]:
     """Return the length of each sequence: special tokens, and query and document after they are cut."""

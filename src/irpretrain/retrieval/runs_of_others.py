@@ -1,7 +1,7 @@
 """Candidates that others retrieved: their runs, checked against queries and documents, as runs of ours."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -10,10 +10,8 @@ from typing import Any, NamedTuple, cast
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.corpora.collection import absent_documents
-from irpretrain.corpora.files import given_files
-from irpretrain.corpora.records import Malformed, Retrieved
-from irpretrain.corpora.registry import format_module
-from irpretrain.corpora.topics_and_judgements import Sources
+from irpretrain.corpora.records import Malformed
+from irpretrain.corpora.topics_and_judgements import Sources, read_records, source_files
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import rank, write_run
 from irpretrain.retrieval.lost_queries import tell_lost_queries
@@ -85,7 +83,7 @@ def take_run(
         InputError: one message on all that is wrong: lines that cannot be read, scores that are no numbers, documents
             that a query has twice or the corpus lacks, ranks with gaps or against the scores, queries without any.
     """
-    files = given_files(sources, getattr(format_module("runs", config.format), "SUFFIXES", None))
+    files = source_files("runs", config, sources)
     query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
     faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
     lists = _read(config, files, set(query_ids), faults, counts)
@@ -125,7 +123,8 @@ def _read(
     lists: defaultdict[str, list[Placed]] = defaultdict(list)
     unreadable, breaks_off = Faults(), False
     names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
-    for path, line in _lines(config, files):
+    lines = ((path, line) for path in files for line in read_records("runs", config, path))
+    for path, line in lines:
         counts["lines"] += 1
         if isinstance(line, Malformed):
             counts["malformed"] += 1
@@ -142,14 +141,6 @@ def _read(
     if counts["malformed"] > share * counts["lines"] or (breaks_off and share < 1):
         faults.found.update(unreadable.found)
     return lists
-
-
-def _lines(config: RunConfig, files: list[Path]) -> Iterator[tuple[Path, Retrieved | Malformed]]:
-    module = format_module("runs", config.format)
-    options = module.Options(**config.options)
-    for path in files:
-        for line in cast(Iterator[Retrieved | Malformed], module.read(path, options)):
-            yield path, line
 
 
 def _check(query: str, placed: list[Placed], config: RunConfig, faults: Faults) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_csv, write_text
+from irpretrain.atomic import working_directory, write_csv, write_text
 from irpretrain.config.retrieval import MODEL_PARAMETERS, RankingModel, RetrievalConfig, SweepConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
@@ -17,7 +17,7 @@ from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.progress import progress
 from irpretrain.retrieval.candidate_ranking import rank_candidates
-from irpretrain.retrieval.lucene import folder_beside, search, search_grid
+from irpretrain.retrieval.lucene import search, search_grid
 from irpretrain.text.keyed_texts import read_queries
 
 
@@ -53,7 +53,7 @@ def tune(
     chosen = [query for query in texts if query in judged]
     if not chosen:
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
-    with folder_beside(tuning, "sweep") as folder:
+    with working_directory(tuning, "sweep") as folder:
         kept = folder / "queries.parquet"
         QUERIES.write(kept, ({"query_id": query, "text": texts[query]} for query in chosen))
         depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)

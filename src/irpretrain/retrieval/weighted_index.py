@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from irpretrain.atomic import working_directory
 from irpretrain.config.retrieval import QueryWords, RetrievalConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import InputError
@@ -20,7 +21,6 @@ from irpretrain.retrieval.lucene import (
     DOCUMENTS_AT_ONCE,
     InputFiles,
     check_identifier,
-    folder_beside,
     run_indexing,
 )
 
@@ -54,7 +54,7 @@ def index_weights(
         ("documents", "documents_without_terms", "words", "words_without_terms", "terms", "weight"), 0
     )
     analyser = Analyser.of(options, query_words)
-    with folder_beside(output, "input") as source:
+    with working_directory(output, "input") as source:
         with InputFiles(source) as files:
             for path in vectors:
                 batches = TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE)

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Mapping
 
-from irpretrain.catalogue.needed import told
+from irpretrain.catalogue.needed import read_entries, told
 from irpretrain.corpora.ir_datasets_library import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
-from irpretrain.plan import Plan
+from irpretrain.plan import Plan, paths
 
 
 def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collection[str], since: float) -> str:
-    """Return the headline table, where the report lies, and what was left out; the list of data sets where that was
-    asked for.
+    """Return the headline table, where the report lies, and what was left out; the list of data sets, of those
+    that the configuration reads if it reads any, where that was asked for.
 
     Args:
         missing: files of the catalogue that are not there, by entry.
@@ -18,12 +18,19 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
     """
     from irpretrain.catalogue.table import datasets_text
     from irpretrain.report.headline import headlines
-    from irpretrain.screen.display import as_user_stands
+    from irpretrain.screen.asked_for import asked_for
+    from irpretrain.screen.user_paths import as_user_stands
 
     if "datasets" in targets:
         reports = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
-        catalogue = datasets_text(plan.catalogue.entries, reports, plan.catalogue.folders)
+        entries, folders = plan.catalogue.entries, plan.catalogue.folders
+        if own := read_entries(plan.config, folders) | missing.keys():
+            own |= {name for entry in own for name in entries[entry].needs}
+            entries = {name: entry for name, entry in entries.items() if name in own}
+        catalogue = datasets_text(entries, reports, {folder: as_user_stands(folder) for folder in folders})
+        if own:
+            catalogue += f"\n\nThe configuration reads these. All: {as_user_stands(paths.DATASETS_TABLE)}"
         return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
     left_out = told(dict(missing), "Left out was what needs these files, which are not there:")
     made = headlines("results", since, as_user_stands("results"))
-    return "".join(f"\n{text}" for text in (made, left_out) if text)
+    return "".join(f"\n{text}" for text in (made, asked_for(plan, targets, made), left_out) if text)

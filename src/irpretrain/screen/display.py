@@ -1,6 +1,5 @@
 """The display of a run: it is told what happens. `PlainDisplay` writes lines; `screen.live` draws on a terminal."""
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +11,7 @@ from irpretrain.report.headline import headline
 from irpretrain.screen.job_log import Status, failure_message, newest_status, notices
 from irpretrain.screen.lines import failed_line, finished_line, progress_line
 from irpretrain.screen.run_state import Failure, Job, RunState
+from irpretrain.screen.user_paths import as_user_stands, with_user_paths
 
 SECONDS_BETWEEN_LINES = 20.0
 """Seconds between two lines that say how far a run is, where it is shown as lines."""
@@ -54,7 +54,7 @@ class PlainDisplay:
             job, seconds = ended
             self.job_ended(job, seconds)
             for text in (text for log in job.logs for text in notices(log)):
-                self.say(text)
+                self.say(with_user_paths(text))
             for report in (path for path in job.outputs if path.startswith(PAPER_REPORTS)):
                 if report.endswith(".html"):
                     self.table_made(headline("results", as_user_stands("results"), Path(report).stem))
@@ -119,13 +119,6 @@ def script_of(rule: str, scripts: Iterable[str]) -> str:
     """Return which of the scripts a rule runs: rules of papers share a script, whose name theirs begins with."""
     fitting = (script for script in scripts if rule == script or rule.startswith(f"{script}_"))
     return max(fitting, key=len, default="")
-
-
-def as_user_stands(path: str | Path) -> str:
-    """Return a path as the user can take it: relative where it lies below the folder in which the command was given,
-    which `--directory` may have left; otherwise in full."""
-    there, whole = os.environ.get("PWD", os.getcwd()), os.path.abspath(path)
-    return os.path.relpath(whole, there) if Path(whole).is_relative_to(there) else whole
 
 
 def _status_since(start: float) -> Callable[[Path], Status | None]:

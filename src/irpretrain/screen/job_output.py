@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from irpretrain.screen.display import as_user_stands
 from irpretrain.screen.job_log import FAILURE
+from irpretrain.screen.user_paths import as_user_stands
 
 IN_SCRIPT = re.compile(r'  File ".*/scripts/tmp\w+\.(?P<script>\w+)\.py", line \d+')
 """A line of a traceback: the copy of a script that Snakemake runs."""

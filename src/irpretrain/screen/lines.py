@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from irpretrain.progress import duration
 from irpretrain.screen.job_log import Status
-from irpretrain.screen.run_state import Failure, Job, Left, RunState
+from irpretrain.screen.run_state import Failure, Job, RunState
 
 SHOWN_RUNNING = 4
 """Running jobs that a line names; a cluster runs hundreds."""
@@ -44,13 +44,9 @@ def running_text(job: Job, now: float, status: Status | None) -> str:
     return f"{elapsed}: {parts[0]}{left}"
 
 
-def time_left(left: Left | None) -> str:
+def time_left(seconds: float | None) -> str:
     """Return the time left in words."""
-    if left is None:
-        return "time left not known yet"
-    jobs = "1 job" if left.untimed == 1 else f"{left.untimed} jobs"
-    others = f", and {jobs} not timed yet" if left.untimed else ""
-    return f"about {duration(left.seconds)} left{others}"
+    return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
 
 
 def failed_line(failure: Failure) -> str:

@@ -4,14 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from irpretrain.screen.job_log import Status
 
 FEWEST_TIMED = 3
 """Jobs that must be done before a time left is said."""
 OVERDUE = 0.1
-"""Share of its time until now that a job is expected to take still, once it has taken as long as others of its rule."""
+"""Share of its time until now that a job is expected to take still, once it has taken as long as others of its kind."""
+SURE_SHARE = 0.05
+"""Share of a job that must be done before its own rate is believed: it begins with reading."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,6 @@ class Failure:
     logs: tuple[Path, ...] = ()
 
 
-class Left(NamedTuple):
-    """Seconds left for jobs of kinds that have run, and how many wait of kinds of which none has run."""
-
-    seconds: float
-    untimed: int
-
-
 @dataclass
 class RunState:
     """The jobs of a run."""
@@ -62,7 +56,9 @@ class RunState:
 
     def plan(self, jobs_by_rule: Mapping[str, int]) -> None:
         """Take note of the jobs that this run will do."""
-        self._planned = Counter(jobs_by_rule)
+        self._planned.clear()
+        for rule, jobs in jobs_by_rule.items():
+            self._planned[_kind(rule)] += jobs
         self.total = sum(jobs_by_rule.values())
 
     def start(self, job: Job) -> None:
@@ -78,7 +74,7 @@ class RunState:
         if job is None:
             return None
         seconds = max(0.0, now - job.started)
-        self._seconds[job.rule].append(seconds)
+        self._seconds[_kind(job.rule)].append(seconds)
         return job, seconds
 
     def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> Failure | None:
@@ -89,11 +85,12 @@ class RunState:
         self.failures[number] = Failure(job, how, tuple(logs) or job.logs)
         return self.failures[number]
 
-    def seconds_left(self, now: float, statuses: Mapping[int, Status | None]) -> Left | None:
-        """Estimate the time left, or return None while too few jobs have been timed.
+    def seconds_left(self, now: float, statuses: Mapping[int, Status | None]) -> float | None:
+        """Estimate the time left, or return None while it says little: few jobs have been timed, or most that remain
+        are of kinds of which none has been. Early jobs are short, later ones train.
 
-        A job takes the mean time of its rule in this run. Jobs of a rule that has not run yet are counted only: early
-        jobs are short, later ones train. As many jobs run at a time as have until now, on average.
+        A job takes the mean time of its kind in this run, or of all jobs. As many jobs run at a time as have until now,
+        on average.
 
         Args:
             now: seconds since the epoch.
@@ -102,28 +99,29 @@ class RunState:
         every = [seconds for times in self._seconds.values() for seconds in times]
         if len(every) < FEWEST_TIMED or self._began is None:
             return None
-
-        def mean(rule: str) -> float:
-            times = self._seconds.get(rule)
-            return sum(times) / len(times) if times else 0.0
-
-        waiting = Counter(self._planned)
-        work = 0.0
+        mean = {kind: sum(times) / len(times) for kind, times in self._seconds.items()}
+        usual = sum(every) / len(every)
+        waiting = self._planned.copy()
+        waiting.subtract({kind: len(times) for kind, times in self._seconds.items()})
+        work, untimed = 0.0, 0
         for job in self.running.values():
-            waiting[job.rule] -= 1
-            work += self._rest(job, now, statuses.get(job.number), mean(job.rule))
-        for rule, times in self._seconds.items():
-            waiting[rule] -= len(times)
+            kind, elapsed, status = _kind(job.rule), now - job.started, statuses.get(job.number)
+            waiting[kind] -= 1
+            share = status.share or 0.0 if status is not None and kind not in mean else 0.0
+            if share >= SURE_SHARE:
+                work += elapsed * (1 - share) / share
+            else:
+                work += max(mean.get(kind, usual) - elapsed, OVERDUE * elapsed)
+                untimed += kind not in mean
         waiting = +waiting
-        work += sum(count * mean(rule) for rule, count in waiting.items())
+        work += sum(count * mean.get(kind, usual) for kind, count in waiting.items())
+        untimed += sum(count for kind, count in waiting.items() if kind not in mean)
+        if untimed > (waiting.total() + len(self.running)) / 2:
+            return None
         busy = sum(every) + sum(now - job.started for job in self.running.values())
-        at_a_time = max(1.0, busy / max(now - self._began, 1e-9))
-        untimed = sum(count for rule, count in waiting.items() if rule not in self._seconds)
-        return Left(work / at_a_time, untimed)
+        return work / max(1.0, busy / max(now - self._began, 1e-9))
 
-    def _rest(self, job: Job, now: float, status: Status | None, mean: float) -> float:
-        """Seconds that a running job still takes: by others of its rule, else by its own status."""
-        elapsed = now - job.started
-        if job.rule not in self._seconds and status is not None and status.share:
-            return elapsed * (1 - status.share) / status.share
-        return max(mean - elapsed, OVERDUE * elapsed)
+
+def _kind(rule: str) -> str:
+    """The first two words of a rule's name: `make_tables_prop` does for its paper what other rules do for theirs."""
+    return "_".join(rule.split("_")[:2])

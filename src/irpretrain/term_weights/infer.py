@@ -65,7 +65,9 @@ def infer_documents(
         predictor = kind.open(model, options, text, device)
         job = {
             "stage": "weight terms",
+            "kind": options.model,
             "model": sha256(model),
+            "layers": options.encoder and options.encoder.layers,
             "documents": sha256(documents),
             "options": options.model_dump(
                 include={"max_length", "windows", "inference"}, exclude=WITHOUT_EFFECT

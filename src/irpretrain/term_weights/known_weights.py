@@ -1,16 +1,17 @@
 """Weights that no model predicts: how often a word occurs (tf), and the targets themselves (oracle)."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.text.keyed_texts import Text, document_texts, query_texts
+from irpretrain.text.keyed_texts import Text, document_texts
 from irpretrain.text.words import word_finder
 
 TEXTS_AT_ONCE = 1024
@@ -38,47 +39,30 @@ def write_frequencies(documents: str | Path, text: TextConfig, output: str | Pat
     return counts
 
 
-def oracle_documents(
-    targets: str | Path, documents: str | Path, text: TextConfig, output: str | Path
-) -> dict[str, Any]:
-    """Write the targets of each document of a DOCUMENTS table as its weights; a document without targets has no terms.
+class Oracle:
+    """Weights texts by their targets; a text without targets has no terms.
 
-    Of several rows of targets of a document, as of pairs, the mean counts.
+    Of several rows of targets of a text, as of pairs, the mean counts.
 
-    Returns:
-        Counts: texts, texts without targets.
+    Args:
+        targets: TERM_TARGETS table.
+        text: how texts are cut into words.
     """
-    return _oracle(targets, document_texts(documents, text, TEXTS_AT_ONCE), text, output)
 
+    def __init__(self, targets: str | Path, text: TextConfig) -> None:
+        table = TERM_TARGETS.read(targets, ["document_id", "targets"])
+        self._targets: dict[str, list[np.ndarray]] = {}
+        for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
+            self._targets.setdefault(name, []).append(values.values.to_numpy())
+        self._find = word_finder(text.word_kind)
 
-def oracle_queries(
-    targets: str | Path, queries: str | Path, text: TextConfig, output: str | Path
-) -> dict[str, Any]:
-    """The same for the queries of a QUERIES table."""
-    return _oracle(targets, iter([query_texts(queries)]), text, output)
-
-
-def _oracle(
-    targets: str | Path, texts: Iterator[list[Text]], text: TextConfig, output: str | Path
-) -> dict[str, Any]:
-    table = TERM_TARGETS.read(targets, ["document_id", "targets"])
-    targets_by_document: dict[str, list[np.ndarray]] = {}
-    for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
-        targets_by_document.setdefault(name, []).append(values.values.to_numpy())
-    find = word_finder(text.word_kind)
-    without = 0
-
-    def rows() -> Iterator[dict[str, Any]]:
-        nonlocal without
-        for batch in texts:
-            for document in batch:
-                document_targets = targets_by_document.get(document.document_id)
-                without += document_targets is None
-                terms = (
-                    []
-                    if document_targets is None
-                    else weighted_terms(find(document.text), np.mean(document_targets, 0))[0]
-                )
-                yield document.key | {"terms": terms}
-
-    return {"texts": TERM_WEIGHTS.write(output, rows()), "texts_without_targets": without}
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
+        rows, without = [], 0
+        for text in texts:
+            targets = self._targets.get(text.document_id)
+            without += targets is None
+            terms = [] if targets is None else weighted_terms(self._find(text.text), np.mean(targets, 0))[0]
+            rows.append(text.key | {"terms": terms})
+        counts = {"texts": len(texts), "texts_without_targets": without}
+        return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

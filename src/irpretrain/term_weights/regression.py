@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from irpretrain.models.arithmetic import Work
+from irpretrain.models.arithmetic import EncoderWork
 from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.shares import Share
@@ -68,7 +68,7 @@ class TokenRegression:
             metrics = RegressionMetrics(1.0, 0.0, counted=counted)
             losses = self._losses(model, setting, batch, share, counted)
             return StepPart(
-                metrics, tokens, share, losses, Work(share_lengths, share_lengths, weighed=tokens)
+                metrics, tokens, share, losses, EncoderWork(share_lengths, share_lengths, weighed=tokens)
             )
 
         return part_of

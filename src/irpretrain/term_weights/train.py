@@ -105,7 +105,7 @@ def train_regressor(
         task = TokenRegression(sequences, training.batch_size, training.reduction, seed)
         with Checkpoints(checkpoints, job, title, training.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
-            tokens = run_steps(trainer, lambda step: ([task], step), training, folder, log, title)
+            tokens = run_steps(trainer, lambda step: ([task], step), training.log_every, folder, log, title)
             if trainer.ranks.leads:
                 model.save(output)
                 log.publish(metrics)

@@ -1,15 +1,24 @@
 """Targets and weights of a weighting, whichever kind and model it is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.term_weights.known_weights import oracle_documents, oracle_queries
+from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.term_weights.folds import Weigher, models_of_folds
+from irpretrain.term_weights.known_weights import TEXTS_AT_ONCE, Oracle
 from irpretrain.term_weights.targets import passage_targets, query_targets
-from irpretrain.term_weights.word_vector_regression import weight_documents, weight_queries
+from irpretrain.term_weights.word_vector_regression import WordFeatures, WordVectorPredictor
+from irpretrain.text.keyed_texts import document_texts, query_texts
+
+WITHOUT_ENCODER = ("oracle", "word-vectors")
+"""Models that need no torch."""
 
 
 def make_targets(
@@ -58,12 +67,8 @@ def weigh_documents(
         checkpoints: folder of all jobs' unfinished work.
         title: what status lines call this job.
     """
-    if options.model == "oracle":
-        return oracle_documents(learned.targets, documents, text, output)
-    if options.model == "word-vectors":
-        return weight_documents(
-            learned.models[0], learned.vectors, learned.statistics, documents, text, output
-        )
+    if options.model in WITHOUT_ENCODER:
+        return _write_weights(_weighers(learned, options, text)[0](), documents, text, output)
     from irpretrain.term_weights.infer import infer_documents  # torch
 
     return infer_documents(learned.models[0], documents, options, text, output, checkpoints, title)
@@ -85,12 +90,34 @@ def weigh_queries(
         queries: QUERIES table.
         options, text, output: as in `weigh_documents`.
     """
-    if options.model == "oracle":
-        return oracle_queries(learned.targets, queries, text, output)
-    if options.model == "word-vectors":
-        return weight_queries(
-            learned.models, learned.vectors, learned.statistics, queries, folds, text, output
-        )
+    if options.model in WITHOUT_ENCODER:
+        used_folds = None if options.model == "oracle" else folds
+        return models_of_folds(_weighers(learned, options, text), query_texts(queries), used_folds, output)
     from irpretrain.term_weights.infer import infer_queries  # torch
 
     return infer_queries(learned.models, queries, folds, options, text, output)
+
+
+def _weighers(learned: Learned, options: TermWeightsConfig, text: TextConfig) -> list[Callable[[], Weigher]]:
+    """Return what opens each model; an oracle is one."""
+    if options.model == "oracle":
+        return [partial(Oracle, learned.targets, text)]
+    features = WordFeatures.open(learned.vectors, learned.statistics)
+    return [partial(WordVectorPredictor.open, model, features, text) for model in learned.models]
+
+
+def _write_weights(
+    weigher: Weigher, documents: str | Path, text: TextConfig, output: str | Path
+) -> dict[str, Any]:
+    """Write the weights of every document of a shard as a TERM_WEIGHTS table; return the sums of the counts."""
+    totals = dict(weigher.rows([])[1])  # an empty shard has counts too
+
+    def tables() -> Iterator[pa.Table]:
+        for texts in document_texts(documents, text, TEXTS_AT_ONCE):
+            table, counts = weigher.rows(texts)
+            for name, value in counts.items():
+                totals[name] += value
+            yield table
+
+    TERM_WEIGHTS.write_tables(output, tables())
+    return totals

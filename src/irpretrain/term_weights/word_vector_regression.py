@@ -8,7 +8,6 @@ they stay. A model is a directory of `regression.npz` (coefficients, intercept, 
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,11 +17,10 @@ import pyarrow as pa
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
 from irpretrain.evaluation.folds import read_folds, roles
-from irpretrain.term_weights.folds import models_of_folds
 from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.text.keyed_texts import Text, document_texts, query_texts
+from irpretrain.text.keyed_texts import Text
 from irpretrain.text.word_store import word_numbers
 from irpretrain.text.words import word_finder
 
@@ -164,7 +162,7 @@ class WordVectorPredictor:
             raise IntegrityError(
                 directory,
                 f"this is not a regression: {error}",
-                remedy="Delete it and run the workflow again.",
+                remedy=MAKE_AGAIN,
             ) from None
         return cls(coefficients, intercept, features, text)
 
@@ -182,41 +180,3 @@ class WordVectorPredictor:
             rows.append(text.key | {"terms": terms})
         counts = {"texts": len(texts), "words": number}
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts
-
-
-def weight_documents(
-    model: str | Path,
-    vectors: str | Path,
-    statistics: str | Path,
-    documents: str | Path,
-    text: TextConfig,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the weights of the words of every document of a DOCUMENTS table as a TERM_WEIGHTS table."""
-    predictor = WordVectorPredictor.open(model, WordFeatures.open(vectors, statistics), text)
-    totals = {"texts": 0, "words": 0}
-
-    def tables() -> Iterator[pa.Table]:
-        for texts in document_texts(documents, text, TEXTS_AT_ONCE):
-            table, counts = predictor.rows(texts)
-            for name, value in counts.items():
-                totals[name] += value
-            yield table
-
-    TERM_WEIGHTS.write_tables(output, tables())
-    return totals
-
-
-def weight_queries(
-    models: Sequence[str | Path],
-    vectors: str | Path,
-    statistics: str | Path,
-    queries: str | Path,
-    folds: str | Path | None,
-    text: TextConfig,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the weights of the words of every query, each by a model that has not seen it; see `infer_queries`."""
-    features = WordFeatures.open(vectors, statistics)
-    opened = [partial(WordVectorPredictor.open, model, features, text) for model in models]
-    return models_of_folds(opened, query_texts(queries), folds, output)

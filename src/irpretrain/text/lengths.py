@@ -14,12 +14,10 @@ from irpretrain.text.words import ATTACHED, UNSPACED
 _SPACED = re.compile(r"\S+")
 
 
-def spaced_words(
-    text: str, language_name: str, start: int = 0, end: int | None = None
-) -> list[tuple[int, int]]:
-    """Return start and end of each such word of text[start:end], as characters of `text`."""
+def spaced_words(text: str, language_name: str) -> list[tuple[int, int]]:
+    """Return start and end of each such word of a text, in characters."""
     pattern = _unspaced() if language(language_name).unspaced else _SPACED
-    return [match.span() for match in pattern.finditer(text, start, len(text) if end is None else end)]
+    return [match.span() for match in pattern.finditer(text)]
 
 
 def count_spaced(text: str, language_name: str) -> int:

@@ -10,7 +10,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from irpretrain.atomic import atomic_file
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
 from irpretrain.text.compose import stream_texts
@@ -74,7 +74,7 @@ def count_words(
                 WORD_COUNTS.write(runs[-1], tally.table())
                 tally = _Tally(text.language)
         rest = tally.table()
-        tables = [rest] if not runs else _merged([*map(_blocks, runs), iter(rest.to_batches())])
+        tables = [rest] if not runs else _merged([*map(WORD_COUNTS.stream, runs), iter(rest.to_batches())])
         distinct = _write(tables, totals, output)
     return {
         "documents": totals.documents,
@@ -97,7 +97,7 @@ def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, 
             fault = f"its words are {part.language}, those of {shards[0]} are {language}"
             raise IntegrityError(shard, fault, remedy="Delete both and run the workflow again.")
     totals = Totals(sum(part.documents for part in parts), sum(part.words for part in parts), language)
-    rounds = progress(_merged([_blocks(shard) for shard in shards]), "merge word counts", "words", size=len)
+    rounds = progress(_merged([*map(WORD_COUNTS.stream, shards)]), "merge word counts", "words", size=len)
     distinct = _write(rounds, totals, output)
     return {
         "shards": len(shards),
@@ -112,7 +112,7 @@ def read_totals(path: str | Path) -> Totals:
     WORD_COUNTS.check(path)
     facts = pq.read_metadata(path).metadata or {}
     if b"documents" not in facts or b"words" not in facts:
-        raise IntegrityError(path, "the totals are missing", remedy="Delete it and run the workflow again.")
+        raise IntegrityError(path, "the totals are missing", remedy=MAKE_AGAIN)
     language = facts.get(b"language", ENGLISH.encode()).decode()
     return Totals(int(facts[b"documents"]), int(facts[b"words"]), language)
 
@@ -122,8 +122,8 @@ class _Tally:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self.numbers: defaultdict[str, int] = defaultdict()
-        self.numbers.default_factory = self.numbers.__len__  # a new word gets the next number
+        # A new word gets the next number. A method of the dictionary itself would keep all of it until a collection.
+        self.numbers: defaultdict[str, int] = defaultdict(count().__next__)
         self._stem_numbers: dict[str, int] = {}
         self._stem_of = np.empty(0, np.int64)
         self._sums = {name: np.empty(0, np.int64) for name in SUMS}
@@ -178,10 +178,6 @@ class _Tally:
 
 def _extend(values: np.ndarray, size: int, filler: int) -> np.ndarray:
     return np.concatenate((values, np.full(size - len(values), filler, np.int64)))
-
-
-def _blocks(path: str | Path) -> Iterator[pa.RecordBatch]:
-    return WORD_COUNTS.stream(path)
 
 
 def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:

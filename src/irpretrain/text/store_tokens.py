@@ -33,7 +33,11 @@ def write_token_store(
     vocabulary_size: int | None = None,
     positions: bool = False,
 ) -> dict[str, Any]:
-    """Tokenise a corpus shard into a token store (a directory, see docs/architecture.md).
+    """Tokenise a corpus shard into a token store, a directory.
+
+    `tokens.npy` has the word pieces of all documents in a row, `word_starts.npy` which of them begin a word,
+    `offsets.npy` where each document begins, `documents.parquet` the documents' identifiers, and `store.json` counts
+    and hashes; `char_starts.npy` the first character of each piece, if positions are kept.
 
     Args:
         documents: DOCUMENTS table.

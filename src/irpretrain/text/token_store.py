@@ -1,20 +1,19 @@
 """The token store, which holds every document's word pieces: read memory-mapped, so that training and re-ranking never
-tokenise a document again. `irpretrain.text.store_tokens` writes it; docs/architecture.md lists its files."""
+tokenise a document again. `irpretrain.text.store_tokens` writes it."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
+from irpretrain.text.document_rows import DocumentRows
 
 if TYPE_CHECKING:
     from irpretrain.text.word_pieces import WordPieceTokenizer
@@ -23,27 +22,20 @@ CHAR_STARTS = "char_starts.npy"
 """Where a token store keeps the first character of each word piece, if it does."""
 
 
-class TokenStore:
-    """Word pieces of the documents of one or several shards, memory-mapped; rows go through them in order.
+class TokenStore(DocumentRows["_Shard"]):
+    """Word pieces of the documents of one or several shards, memory-mapped.
 
     Attributes:
-        lengths: word pieces of each document (int64 [documents]).
         vocabulary_size: size of the vocabulary the store was made with.
         tokenizer_fingerprint: `WordPieceTokenizer.fingerprint` of the tokenizer it was made with.
-        fingerprint: hash of everything in the store, for the names of checkpoints.
     """
 
+    KIND = "token store"
+
     def __init__(self, shards: list[_Shard]) -> None:
-        self._shards = shards
-        self._firsts = np.cumsum([0, *(len(shard.offsets) - 1 for shard in shards)])
-        self.lengths = np.concatenate([np.diff(shard.offsets) for shard in shards])
+        super().__init__(shards, shards[0].directory)
         self.vocabulary_size: int = shards[0].record["vocabulary_size"]
         self.tokenizer_fingerprint: str = shards[0].record["tokenizer"]
-        joined = "\n".join(json.dumps(shard.record, sort_keys=True) for shard in shards)
-        self.fingerprint = hashlib.sha256(joined.encode()).hexdigest()[:16]
-        self.document_ids = pa.chunked_array(
-            [c for shard in shards for c in shard.documents.chunks], pa.string()
-        )
 
     @classmethod
     def open(cls, directories: Sequence[str | Path]) -> TokenStore:
@@ -63,52 +55,24 @@ class TokenStore:
                     f"made with another tokenizer than {shards[0].directory}",
                     remedy="Delete both and run the workflow again.",
                 )
-        store = cls(shards)
-        distinct = pc.count_distinct(store.document_ids).as_py()
-        if distinct != len(store):
-            raise IntegrityError(
-                shards[0].directory,
-                f"{len(store) - distinct:,} document identifiers occur twice in {len(shards)} token stores",
-                remedy="Identifiers must be unique in a collection; rename those of one corpus.",
-            )
-        return store
+        return cls(shards)
 
-    def __len__(self) -> int:
-        return int(self._firsts[-1])
-
-    def rows(self, document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> np.ndarray:
-        """Return the row (int64) of each document. One call costs a pass over the store: ask for many at once.
-
-        Raises:
-            InputError: the store lacks a document.
-        """
-        rows = self.find(document_ids)
-        if (rows < 0).any():
-            identifiers = list(document_ids)
-            lost = [str(identifiers[i]) for i in np.flatnonzero(rows < 0)[:3]]
-            raise InputError(
-                self._shards[0].directory,
-                f"{int((rows < 0).sum()):,} documents are not in the token store, such as {', '.join(lost)}",
-                remedy="The store must be made from the same corpus as what refers to it; run the workflow again.",
-            )
-        return rows
-
-    def find(self, document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> np.ndarray:
-        """Like `rows`, with -1 for documents that the store lacks."""
-        if not isinstance(document_ids, pa.Array | pa.ChunkedArray):
-            document_ids = pa.array(list(document_ids), type=pa.string())
-        rows = pc.index_in(document_ids, value_set=self.document_ids)
-        return pc.fill_null(rows, -1).to_numpy().astype(np.int64)
+    def _refusal(self, missing: pa.Array | pa.ChunkedArray) -> InputError:
+        return InputError(
+            self.directory,
+            f"{len(missing):,} documents are not in the token store, such as {', '.join(missing[:3].to_pylist())}",
+            remedy="The store must be made from the same corpus as what refers to it; run the workflow again.",
+        )
 
     def tokens(self, row: int) -> np.ndarray:
         """Return the word pieces of a document (a view, uint16 or int32)."""
-        shard, start, end = self._place(row)
-        return shard.tokens[start:end]
+        shard, pieces = self._pieces(row)
+        return shard.tokens[pieces]
 
     def word_starts(self, row: int) -> np.ndarray:
         """Return which word pieces of a document begin a word (a view, bool)."""
-        shard, start, end = self._place(row)
-        return shard.word_starts[start:end]
+        shard, pieces = self._pieces(row)
+        return shard.word_starts[pieces]
 
     def span(self, row: int, start: int, end: int) -> tuple[int, int]:
         """Return (first, last), the word pieces from first to last (exclusive) whose first character lies in
@@ -144,32 +108,29 @@ class TokenStore:
         return first, int(starts[end]) if 0 <= end < len(starts) else None
 
     def _char_starts(self, row: int) -> np.ndarray:
-        shard, begin, stop = self._place(row)
+        shard, pieces = self._pieces(row)
         if shard.char_starts is None:
             raise IntegrityError(
                 shard.directory,
                 "this token store does not know at which characters its word pieces begin",
                 remedy="Name positions in the objective's NEEDS, and run the workflow again.",
             )
-        starts: np.ndarray = shard.char_starts[begin:stop]
+        starts: np.ndarray = shard.char_starts[pieces]
         return starts
 
     def check_tokenizer(self, tokenizer: WordPieceTokenizer) -> None:
         """Raise IntegrityError unless the store was made with this tokenizer."""
         if tokenizer.fingerprint != self.tokenizer_fingerprint:
             raise IntegrityError(
-                self._shards[0].directory,
+                self.directory,
                 f"the store was made with another tokenizer than that of {tokenizer.directory}",
                 remedy="Delete the store and run the workflow again.",
             )
 
-    def _place(self, row: int) -> tuple[_Shard, int, int]:
-        if not 0 <= row < len(self):
-            raise IndexError(f"row {row} is outside a store of {len(self)} documents")
-        number = int(np.searchsorted(self._firsts, row, side="right")) - 1
-        shard = self._shards[number]
-        inside = row - int(self._firsts[number])
-        return shard, int(shard.offsets[inside]), int(shard.offsets[inside + 1])
+    def _pieces(self, row: int) -> tuple[_Shard, slice]:
+        """Return the shard of a document, and which of its word pieces are the document's."""
+        shard, inside = self._place(row)
+        return shard, slice(shard.offsets[inside], shard.offsets[inside + 1])
 
 
 class _Shard:
@@ -177,7 +138,7 @@ class _Shard:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        try:
+        with refusing_damage(directory, "this is not a token store", MAKE_AGAIN):
             self.record: dict[str, Any] = json.loads((directory / "store.json").read_text())
             # An empty file cannot be memory-mapped.
             mode: Literal["r"] | None = "r" if self.record["word_pieces"] else None
@@ -186,17 +147,7 @@ class _Shard:
             has_char_starts = "char_starts" in self.record.get("contents", {})
             self.char_starts = np.load(directory / CHAR_STARTS, mmap_mode=mode) if has_char_starts else None
             self.offsets = np.load(directory / "offsets.npy")
-            self.documents = pq.read_table(directory / "documents.parquet").column("document_id")
-        except (OSError, ValueError, KeyError) as error:
-            raise IntegrityError(
-                directory,
-                f"this is not a token store: {error}",
-                remedy="Delete it and run the workflow again.",
-            ) from None
+            self.document_ids = pq.read_table(directory / "documents.parquet").column("document_id")
         lengths = {len(a) for a in (self.tokens, self.word_starts, self.char_starts) if a is not None}
         if lengths != {self.offsets[-1]}:
-            raise IntegrityError(
-                directory,
-                "the token store's files do not fit together",
-                remedy="Delete it and run the workflow again.",
-            )
+            raise IntegrityError(directory, "the token store's files do not fit together", remedy=MAKE_AGAIN)

@@ -20,6 +20,7 @@ from irpretrain.mapped_array import create_mapped
 from irpretrain.progress import progress
 from irpretrain.randomness import integer_seed, stream_key
 from irpretrain.text.word_store import WordStore
+from irpretrain.wording import worded
 
 STAGE = "word-vectors"
 """Name of the random streams: (seed, "word-vectors") and, for the choice of a document, its identifier."""
@@ -52,9 +53,12 @@ def train_vectors(
     counts = collection.count(chosen)
     trained = np.flatnonzero(counts >= options.minimum_count)
     if not len(trained):
+        remedy = worded(
+            "lower it, or name a file of vectors: in word_vectors.files, or in Python Collection(..., vectors=...)",
+            "lower it (--set word_vectors.minimum_count=NUMBER); axioms also takes a file of vectors, --vectors FILE",
+        )
         raise ConfigError(
-            f"word_vectors.minimum_count: no word occurs {options.minimum_count} times in the collection; lower it, or "
-            "name a file of vectors in word_vectors.files"
+            f"word_vectors.minimum_count: no word occurs {options.minimum_count} times in the collection; {remedy}"
         )
     vectors = _train(_Sentences(collection, chosen, trained), counts[trained], options, seed)
     create_mapped(output, np.dtype(np.float32), (words, options.dimensions))[trained] = vectors

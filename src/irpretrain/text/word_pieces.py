@@ -23,14 +23,9 @@ SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 SPELLINGS = ("[{}]", "<{}>")
 """How tokenizers spell their tokens for padding and masks, where tokenizer_config.json does not say."""
 VOCABULARIES = (
-    "tokenizer.json",
-    "vocab.txt",
-    "vocab.json",
-    "tokenizer.model",
-    "spiece.model",
-    "spm.model",
+    "tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model",
     "sentencepiece.bpe.model",
-)
+)  # fmt: skip
 """Files in which vocabularies lie; without any of them transformers would make an empty one and say nothing."""
 REMEDY = "Give a Hugging Face directory that has a sound one."
 

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import MAKE_AGAIN, IntegrityError, refusing_damage
 from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import progress
 from irpretrain.text.compose import texts_of
@@ -75,7 +75,7 @@ class WordStore:
             IntegrityError: a file is missing or damaged, or the files do not fit together.
         """
         folder = Path(directory)
-        try:
+        with refusing_damage(directory, "this is not a word store", MAKE_AGAIN):
             record = json.loads((folder / "store.json").read_text())
             # An empty file cannot be memory-mapped.
             mode: Literal["r"] | None = "r" if record["words"] else None
@@ -83,18 +83,8 @@ class WordStore:
             offsets = np.load(folder / "offsets.npy")
             documents = pq.read_table(folder / "documents.parquet")
             store = cls(words, offsets, documents, record["vocabulary"], record)
-        except (OSError, ValueError, KeyError) as error:
-            raise IntegrityError(
-                directory,
-                f"this is not a word store: {error}",
-                remedy="Delete it and run the workflow again.",
-            ) from None
         if len(words) != offsets[-1] or documents.num_rows != len(store):
-            raise IntegrityError(
-                directory,
-                "the word store's files do not fit together",
-                remedy="Delete it and run the workflow again.",
-            )
+            raise IntegrityError(directory, "the word store's files do not fit together", remedy=MAKE_AGAIN)
         return store
 
 

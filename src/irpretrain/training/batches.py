@@ -20,7 +20,7 @@ from irpretrain.text.word_pieces import WordPieceTokenizer, Words
 
 
 @dataclass(frozen=True)
-class Span:
+class StoreSpan:
     """Word pieces `start` to `end` of the document in row `row` of the token store; end -1 means to its end.
 
     Those from `gap_start` to `gap_end`, counted from the document's first too, are left out.
@@ -40,7 +40,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Group:
+class RankingGroup:
     """A ranking group: sequences of which the first is preferred.
 
     Attributes:
@@ -50,14 +50,14 @@ class Group:
             to the sequence's document; `NO_ANCHOR` where there is none.
     """
 
-    queries: tuple[str | Span, ...]
-    documents: tuple[Span, ...]
+    queries: tuple[str | StoreSpan, ...]
+    documents: tuple[StoreSpan, ...]
     anchors: tuple[tuple[int, int], ...] = ()
 
     def __len__(self) -> int:
         return max(len(self.queries), len(self.documents))
 
-    def sequences(self) -> list[tuple[str | Span, Span, tuple[int, int]]]:
+    def sequences(self) -> list[tuple[str | StoreSpan, StoreSpan, tuple[int, int]]]:
         """Return the (query, document, anchor) of each sequence."""
         size = len(self)
         queries = self.queries * size if len(self.queries) == 1 else self.queries
@@ -105,7 +105,7 @@ class Batch:
 class GroupSource(Protocol):
     """Where a step's groups come from."""
 
-    def groups(self, step: int) -> list[Group]:
+    def groups(self, step: int) -> list[RankingGroup]:
         """Return the groups of optimiser step `step`, counted from 0."""
 
 
@@ -134,17 +134,17 @@ class BatchBuilder:
         self.store, self.tokenizer = store, tokenizer
         self._max_length, self._query_length = max_length, query_length
 
-    def build(self, groups: Sequence[Group]) -> Batch:
+    def build(self, groups: Sequence[RankingGroup]) -> Batch:
         """Return the batch of `groups`, in their order."""
         return self._pad(self._cut(groups), np.array([len(group) for group in groups], dtype=np.int64))
 
-    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
         """Return how many word pieces and special tokens each group has in a batch, int64 [groups]."""
         lengths = [part.length for part in self._cut(groups)]
         firsts = np.cumsum([0, *(len(group) for group in groups[:-1])])
         return np.add.reduceat(np.array(lengths, np.int64), firsts)
 
-    def _cut(self, groups: Sequence[Group]) -> list[_Parts]:
+    def _cut(self, groups: Sequence[RankingGroup]) -> list[_Parts]:
         """Return all sequences of `groups`, cut to their lengths."""
         sequences = [sequence for group in groups for sequence in group.sequences()]
         literal = self._tokenise([query for query, _, _ in sequences if isinstance(query, str)])
@@ -165,7 +165,7 @@ class BatchBuilder:
         different = list(dict.fromkeys(texts))
         return dict(zip(different, self.tokenizer.words(different), strict=True)) if different else {}
 
-    def _pieces(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
+    def _pieces(self, span: StoreSpan) -> tuple[np.ndarray, np.ndarray]:
         """Word pieces and word starts of a span. One that begins, or goes on after its gap, inside a word does so with
         the rest of that word."""
         end = None if span.end < 0 else span.end

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Sized
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ import pyarrow as pa
 from irpretrain.atomic import write_text
 from irpretrain.contracts import Contract
 from irpretrain.errors import IntegrityError
-from irpretrain.progress import Counter
+from irpretrain.progress import Counter, say
 from irpretrain.provenance import content_hash
 from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
@@ -92,10 +91,7 @@ def write_in_blocks(
             for name, value in counts.items():
                 totals[name] = totals.get(name, 0) + value
         if resumed:
-            print(
-                f"[{unfinished.title}] {resumed:,} of {done:,} texts were done before",
-                file=sys.stderr,
-            )
+            say(f"[{unfinished.title}] {resumed:,} of {done:,} texts were done before")
         parts = (part for path in finished for part in contract.stream(path))
         contract.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
         shutil.rmtree(folder, ignore_errors=True)

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from irpretrain.text.token_store import TokenStore
-from irpretrain.training.batches import BatchBuilder, Group
+from irpretrain.training.batches import BatchBuilder, RankingGroup
 
 COUNTED_DOCUMENTS = 2000
 """Documents in which word pieces are counted, at most, evenly spread over the collection."""
@@ -26,7 +26,7 @@ GROUPS_AT_ONCE = 256
 
 
 def score_candidates_alone(
-    builder: BatchBuilder, training: Sequence[Group], tested: Sequence[Group]
+    builder: BatchBuilder, training: Sequence[RankingGroup], tested: Sequence[RankingGroup]
 ) -> np.ndarray:
     """Return scores of the sequences of `tested`, by a logistic model of the pairs of `training`.
 
@@ -61,7 +61,7 @@ def _document_counts(store: TokenStore, vocabulary: int) -> np.ndarray:
     return np.bincount(np.concatenate(pieces), minlength=vocabulary)
 
 
-def _features(builder: BatchBuilder, groups: Sequence[Group], spread: np.ndarray) -> np.ndarray:
+def _features(builder: BatchBuilder, groups: Sequence[RankingGroup], spread: np.ndarray) -> np.ndarray:
     """Return the features of each sequence, float32 [sequences, features]; see `score_candidates_alone`."""
     rows = []
     logarithms = np.log1p(spread)

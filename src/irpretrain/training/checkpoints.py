@@ -12,7 +12,6 @@ import io
 import json
 import re
 import shutil
-import sys
 from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 import torch
 
 from irpretrain.atomic import atomic_file, write_text
+from irpretrain.progress import say
 from irpretrain.provenance import content_hash
 from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
@@ -90,12 +90,10 @@ class Checkpoints:
         for step, path in self._all():
             state = self._read(path)
             if state is not None:
-                print(f"[{self._title}] resumes after {step} from {path}", file=sys.stderr, flush=True)
+                say(f"[{self._title}] resumes after {step} from {path}")
                 return state, path
-            print(
-                f"[{self._title}] the checkpoint {path} is damaged; it is removed and an earlier state is used",
-                file=sys.stderr,
-                flush=True,
+            say(
+                f"[{self._title}] the checkpoint {path} is damaged; it is removed and an earlier state is used"
             )
             path.unlink()
         return None, None

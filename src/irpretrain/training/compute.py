@@ -30,7 +30,7 @@ SMALLER = (
 )
 """What makes a training's steps take less memory."""
 SCORED_ON_PROCESSOR, SCORED_ON_GPU = 2048, 65536
-"""Word pieces of a batch without gradients: what a processor's caches hold (docs/benchmarks.md), what fills a GPU."""
+"""Word pieces of a batch without gradients: what a processor's caches hold, what fills a GPU."""
 NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -85,7 +85,7 @@ def give_back_freed_memory() -> bool:
     """Give what large tensors free back to the system, for the rest of the process; return whether the C library can.
 
     Packed batches differ in size from step to step, and glibc's heap, which keeps up to 32 MB blocks, would grow with
-    holes that no later tensor fits (docs/benchmarks.md has what either costs). Results do not depend on it.
+    holes that no later tensor fits. Results do not depend on it.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, OWN_PAGES))
@@ -94,8 +94,8 @@ def give_back_freed_memory() -> bool:
 def keep_few_products() -> None:
     """Let oneDNN, and torch's layer above it, keep what they prepared for the last few shapes of products only.
 
-    They would keep 1,024 shapes, and packed batches bring new ones in every step: 6 MB a step for nothing
-    (docs/benchmarks.md). They read this at their first product; what a user has set stays. Results do not depend on it.
+    They would keep 1,024 shapes, and packed batches bring new ones in every step: 6 MB a step for nothing. They read
+    this at their first product; what a user has set stays. Results do not depend on it.
     """
     for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(variable, KEPT_PRODUCTS)

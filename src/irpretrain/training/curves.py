@@ -1,7 +1,8 @@
 """Learning curves for TensorBoard and Weights & Biases, from the metrics that a training writes anyway.
 
 `irpretrain curves results` reads every metrics file of a training (`results/metrics`), and that of each unfinished one
-(`results/checkpoints`), also while something trains. Event files for TensorBoard need no package; it is installed where
+(`results/checkpoints`), also while something trains. Of a folder that `irpretrain.pretrain` wrote models into, it reads
+`*.metrics.jsonl`, and those in `*.checkpoints`. Event files for TensorBoard need no package; it is installed where
 the curves are looked at.
 """
 
@@ -16,6 +17,8 @@ from irpretrain.errors import InputError
 from irpretrain.provenance import content_hash
 from irpretrain.training.event_files import FILE, Step, write_events
 
+METRICS = ".metrics.jsonl"
+"""What names of the library's metrics files end in; `irpretrain.pretrain` writes them beside models."""
 SCALARS = ("loss", "pair_accuracy", "learning_rate", "gradient_norm", "tokens_per_second")
 
 
@@ -23,7 +26,7 @@ def write_curves(results: str | Path) -> dict[str, int]:
     """Write an event file for each metrics file, in `tensorboard/` of the results directory.
 
     Args:
-        results: the results directory, or one metrics file.
+        results: the results directory, a folder with models of the library, or one metrics file.
 
     Returns:
         Run, as TensorBoard names it → steps.
@@ -41,7 +44,7 @@ def log_curves(results: str | Path, project: str) -> dict[str, int]:
     Where runs go is said by its own variables: WANDB_MODE=offline keeps them in `wandb/` of the results directory.
 
     Args:
-        results: the results directory, or one metrics file.
+        results: the results directory, a folder with models of the library, or one metrics file.
         project: the project that the runs belong to.
 
     Returns:
@@ -70,26 +73,35 @@ def events_folder(results: str | Path) -> Path:
 
 
 def metrics_files(results: Path) -> dict[str, Path]:
-    """Return run → metrics file: pretrained/prop/seed-1, or unfinished/<job> for one that is not done.
+    """Return run → metrics file: pretrained/prop/seed-1 of a workflow, prop of the library (`prop.metrics.jsonl`), or
+    unfinished/<job> for one that is not done.
 
     Raises:
         InputError: there is none.
     """
     if results.is_file():
         if next(read_steps(results), None) is None:
-            raise InputError(results, "holds no step of a training", remedy="Name a file *.metrics.jsonl.")
-        return {results.name.removesuffix(".jsonl").removesuffix(".metrics"): results}
+            raise InputError(results, "holds no step of a training", remedy=f"Name a file *{METRICS}.")
+        return {_run_name(results): results}
     done = {
         path.relative_to(results / "metrics").with_suffix("").as_posix(): path
         for path in sorted((results / "metrics").rglob("*.jsonl"))
     }
-    unfinished = sorted((results / "checkpoints").glob("*/metrics.jsonl"))
-    files = done | {f"unfinished/{path.parent.name}": path for path in unfinished}
+    of_library = {_run_name(path): path for path in sorted(results.glob(f"*{METRICS}"))}
+    checkpoints = [results / "checkpoints", *sorted(results.glob("*.checkpoints"))]
+    unfinished = [path for folder in checkpoints for path in sorted(folder.glob("*/metrics.jsonl"))]
+    files = done | of_library | {f"unfinished/{path.parent.name}": path for path in unfinished}
     if not files:
         raise InputError(
-            results, "holds no metrics of a training", remedy="Name the results directory of a run."
+            results,
+            "holds no metrics of a training" if results.exists() else "there is no such file or folder",
+            remedy=f"Name the results directory of a run, or a folder of files *{METRICS}.",
         )
     return files
+
+
+def _run_name(path: Path) -> str:
+    return path.name.removesuffix(".jsonl").removesuffix(".metrics")
 
 
 def read_steps(path: Path) -> Iterator[Step]:

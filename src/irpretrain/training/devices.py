@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.errors import ConfigError, SetupError
+from irpretrain.progress import say
 
 POLL_SECONDS = 1.0
 SHARED = -1
@@ -51,7 +51,7 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
     if not taken and count == 0:
         taken = {0: SHARED}
     if not taken:
-        _say(f"waits for {needed} of {len(names)} GPUs: other jobs of this machine have them ({folder})")
+        say(f"waits for {needed} of {len(names)} GPUs: other jobs of this machine have them ({folder})")
     while not taken:
         time.sleep(POLL_SECONDS)
         taken = _take(needed, names, folder)
@@ -98,7 +98,3 @@ def release(slots: dict[int, int]) -> None:
         if descriptor != SHARED:
             os.close(descriptor)
     slots.clear()
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -5,7 +5,6 @@ Trainings and inference call `use_fast_paths` before they begin. A line is said 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +18,7 @@ from irpretrain.models.linear import Linear
 from irpretrain.models.packed_encoder import attention_of, why_no_kernel
 from irpretrain.models.packed_families import can_pack
 from irpretrain.models.parameters import is_bert
+from irpretrain.progress import say
 from irpretrain.training.compute import NARROW, precision_on
 from irpretrain.training.ranks import here
 
@@ -97,7 +97,7 @@ def say_once(line: str) -> None:
     """Print a line on stderr, if this process speaks and has not yet."""
     if here().leads and line not in _said:
         _said.add(line)
-        print(line, file=sys.stderr, flush=True)
+        say(line)
 
 
 def compile_layers(bert: BertModel | None, wanted: bool, device: torch.device) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.progress import progress as follow
+from irpretrain.progress import say
 from irpretrain.provenance import sha256
 from irpretrain.retrieval.partial_scores import PartialScores
 from irpretrain.retrieval.rerank import TAG
@@ -199,7 +199,7 @@ class _Collection:
     roles: Roles
 
 
-def _tested(ranker: Ranker[Any, Any], test: Topics) -> _Collection:
+def _tested(ranker: Ranker, test: Topics) -> _Collection:
     """Return what is tested in place of a fold; nothing in it is judged."""
     texts = read_queries(test.queries)
     asked = Roles([], [], list(texts))
@@ -218,7 +218,7 @@ class _Search:
 
     def __init__(
         self,
-        ranker: Ranker[Any, Any],
+        ranker: Ranker,
         collection: _Collection,
         judged: _Judged,
         regime: str,
@@ -303,7 +303,7 @@ class _Search:
             progress.best = {**record, "point": progress.point}
             state = trainer.model.state_dict()
             self._weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
-        print(self._line(title, record, measured), file=sys.stderr, flush=True)
+        say(self._line(title, record, measured))
         waits.check(measured[1:])  # reading ahead begins anew with each epoch
         kept.discard()
 

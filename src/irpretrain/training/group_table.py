@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.contracts import GROUPS
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.randomness import generator
 from irpretrain.text.token_store import TokenStore
-from irpretrain.training.batches import Group, Span
+from irpretrain.training.batches import RankingGroup, StoreSpan
 
 LITERAL = -1
 """Row of a query that is a text of its own."""
@@ -86,7 +86,7 @@ class GroupTable:
                 raise IntegrityError(
                     path,
                     f"group {int(np.flatnonzero(wrong)[0])} {fault}",
-                    remedy="Delete it and run the workflow again.",
+                    remedy=MAKE_AGAIN,
                 )
 
     def __len__(self) -> int:
@@ -111,14 +111,14 @@ class GroupTable:
         places = range(step * self._batch_groups, (step + 1) * self._batch_groups)
         return np.array([self._permutation(place // size)[place % size] for place in places])
 
-    def groups(self, step: int) -> list[Group]:
+    def groups(self, step: int) -> list[RankingGroup]:
         """Return the groups of a step."""
         return [self[int(index)] for index in self.order(step)]
 
-    def __getitem__(self, index: int) -> Group:
+    def __getitem__(self, index: int) -> RankingGroup:
         queries = tuple(self._queries.entry(place) for place in self._queries.places(index))
         documents = tuple(self._documents.span(place) for place in self._documents.places(index))
-        return Group(queries, documents, self._anchors.of(index))
+        return RankingGroup(queries, documents, self._anchors.of(index))
 
     def _permutation(self, epoch: int) -> np.ndarray:
         if epoch != self._epoch:
@@ -230,12 +230,12 @@ class _Entries:
         """Return the places of a list's entries."""
         return range(self._offsets[index], self._offsets[index + 1])
 
-    def span(self, place: int) -> Span:
+    def span(self, place: int) -> StoreSpan:
         """Return the span at a place."""
         numbers = (self._rows, self._starts, self._ends, *self._gaps)
-        return Span(*(int(column[place]) for column in numbers))
+        return StoreSpan(*(int(column[place]) for column in numbers))
 
-    def entry(self, place: int) -> str | Span:
+    def entry(self, place: int) -> str | StoreSpan:
         """Return the literal text or the span at a place."""
         if self._texts is not None and self._rows[place] == LITERAL:
             return str(self._texts[place])

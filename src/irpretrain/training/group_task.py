@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from irpretrain.config.training import Loss
+from irpretrain.models.arithmetic import HEAD_ALONE, TRAINED, EncoderWork
 from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
-from irpretrain.training.group_work import group_work
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import TaskMetrics
@@ -139,3 +140,26 @@ class _MicroBatch:
     sizes: Tensor
     chosen: Tensor | None
     labels: Tensor | None
+
+
+def group_work(batch: Batch, masked: Masked | None, ranks: bool, mlm_trains_encoder: bool) -> EncoderWork:
+    """Return what a step asks of an encoder, for the count of its operations.
+
+    Args:
+        batch: its sequences, read at [CLS].
+        masked: and where they are masked; None if nothing is.
+        ranks: whether there is a ranking loss.
+        mlm_trains_encoder: whether the MLM loss trains more than its head.
+    """
+    first = np.ones(len(batch.input_ids), np.int64)  # [CLS], which is never masked
+    predicted = 0 if masked is None else len(masked.labels)
+    reached = predicted > 0 and mlm_trains_encoder
+    return EncoderWork(
+        batch.attention_mask.sum(1),
+        first if masked is None else first + masked.chosen.sum(1),
+        pooled=len(first),
+        predicted=predicted,
+        encoder=TRAINED if ranks or reached else 1,
+        score=TRAINED if ranks else 1,
+        mlm=TRAINED if reached else HEAD_ALONE,
+    )

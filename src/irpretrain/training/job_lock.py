@@ -10,13 +10,13 @@ import errno
 import fcntl
 import os
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from irpretrain.errors import TrainingError
+from irpretrain.progress import say
 
 WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.2
@@ -55,11 +55,7 @@ def _wait(path: Path, title: str) -> int:
                 "the same command again: training goes on from the last checkpoint."
             )
         if not told:
-            print(
-                f"[{title}] waits up to {WAIT_SECONDS:.0f} s for {holder}, which works on the same job",
-                file=sys.stderr,
-                flush=True,
-            )
+            say(f"[{title}] waits up to {WAIT_SECONDS:.0f} s for {holder}, which works on the same job")
             told = True
         time.sleep(POLL_SECONDS)
     return descriptor

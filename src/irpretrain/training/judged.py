@@ -12,7 +12,7 @@ import numpy as np
 from irpretrain.evaluation.qrels import Qrels, relevant
 from irpretrain.evaluation.runs import Run
 from irpretrain.randomness import generator
-from irpretrain.training.batches import Group, Span
+from irpretrain.training.batches import RankingGroup, StoreSpan
 
 
 class DocumentRows(Protocol):
@@ -111,26 +111,26 @@ class JudgedGroups:
         self._queries, self._negatives, self._batch_size, self._seed = queries, negatives, batch_size, seed
         self.number = sum(len(query.relevant) for query in queries)
         self.steps_per_epoch = -(-self.number // batch_size)
-        self._epoch, self._groups = -1, list[Group]()
+        self._epoch, self._groups = -1, list[RankingGroup]()
 
-    def groups(self, step: int) -> list[Group]:
+    def groups(self, step: int) -> list[RankingGroup]:
         """Return the groups of a step, counted from 0 over all epochs."""
         epoch, place = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             self._epoch, self._groups = epoch, self.epoch(epoch)
         return self._groups[place * self._batch_size : (place + 1) * self._batch_size]
 
-    def epoch(self, epoch: int) -> list[Group]:
+    def epoch(self, epoch: int) -> list[RankingGroup]:
         """Return all groups of an epoch, counted from 0, in their order."""
         groups = [group for query in self._queries for group in self._of_query(query, epoch)]
         order = generator(self._seed, "data order", f"judged/{epoch}").permutation(len(groups))
         return [groups[place] for place in order]
 
-    def _of_query(self, query: JudgedQuery, epoch: int) -> list[Group]:
+    def _of_query(self, query: JudgedQuery, epoch: int) -> list[RankingGroup]:
         draw = generator(self._seed, "negatives", f"{query.identifier}/{epoch}")
         scarce = len(query.others) < self._negatives
         groups = []
         for row in query.relevant:
             drawn = draw.choice(query.others, self._negatives, replace=scarce)
-            groups.append(Group((query.text,), tuple(Span(int(r)) for r in (row, *drawn))))
+            groups.append(RankingGroup((query.text,), tuple(StoreSpan(int(r)) for r in (row, *drawn))))
         return groups

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
+from irpretrain.progress import say
 
 
 def resolve_length(
@@ -34,7 +34,7 @@ def resolve_length(
     told = f"epochs {options.epochs:g} of {counted} groups{of} are steps {steps:,}"
     if fault := resolved.head_start_fault(tasks):
         raise ConfigError(f"{title}: {told}; {fault}")
-    print(f"[{title}] {told}", file=sys.stderr, flush=True)
+    say(f"[{title}] {told}")
     return resolved, steps
 
 

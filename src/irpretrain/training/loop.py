@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.metrics import MetricsLog, StatusLine
@@ -11,18 +10,10 @@ from irpretrain.training.steps import StepTask
 from irpretrain.training.trainer import Model, Trainer
 
 
-class LoopOptions(Protocol):
-    """How often a training speaks."""
-
-    @property
-    def log_every(self) -> int:
-        """Steps between status lines."""
-
-
 def run_steps(
     trainer: Trainer[Model],
     tasks_of: Callable[[int], tuple[Sequence[StepTask], int]],
-    options: LoopOptions,
+    log_every: int,
     checkpoints: Checkpoints,
     log: MetricsLog,
     title: str,
@@ -33,7 +24,7 @@ def run_steps(
     Args:
         trainer: model, optimiser and schedule.
         tasks_of: step, counted from 0 → its tasks, and the number of the batch that they see.
-        options: how often to speak.
+        log_every: steps between status lines.
         checkpoints: the job's; they say when to save.
         log: has a record a step in the end, whenever it was broken off.
         title: what status lines call the job.
@@ -52,7 +43,7 @@ def run_steps(
         log.truncate(done)
         if done:
             after(done)
-    status = StatusLine(title, trainer.steps, options.log_every, trainer.peak)
+    status = StatusLine(title, trainer.steps, log_every, trainer.peak)
     coming = range(done, trainer.steps)
     with trainer.reading_ahead(tasks_of, coming):
         for step in coming:

@@ -1,15 +1,14 @@
 """Masked language modelling: which positions are predicted, and what stands there instead.
 
-A policy chooses positions; how they are replaced is common to all policies (BERT: 80 % [MASK], 10 % a random
-word piece, 10 % unchanged; PROP, section 4.4.2). The draws of a sequence depend on (seed, step, its position in
-the batch) only: neither on other sequences nor on padding or accumulation. So a resumed run masks as an
-uninterrupted one.
+Replacement is BERT's: 80 % [MASK], 10 % a random word piece, 10 % unchanged (PROP, section 4.4.2). The draws of a
+sequence depend on (seed, step, its position in the batch) only: neither on other sequences nor on padding or
+accumulation. So a resumed run masks as an uninterrupted one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,13 +37,6 @@ class Masked:
     labels: np.ndarray
 
 
-class MaskingPolicy(Protocol):
-    """Chooses the positions to predict."""
-
-    def choose(self, batch: Batch, draws: np.ndarray) -> np.ndarray:
-        """Return bool [sequences, positions], given one uniform draw a position."""
-
-
 class Units(NamedTuple):
     """What can be chosen: word pieces or whole words, sequence after sequence.
 
@@ -59,52 +51,6 @@ class Units(NamedTuple):
     anchors: np.ndarray
     pieces: np.ndarray
     draws: np.ndarray
-
-
-class ShareMasking:
-    """A share of the units, tokens or whole words, of the document or of query and document; never anything else.
-
-    Of n units of a sequence max(1, round(ratio · n)) are chosen without replacement, as in BERT. With an anchor ratio
-    the units of the anchor are counted by themselves (PHP, section 3.2.3): of m, anchor_ratio · m are chosen, and
-    where that is no whole number the one above or below it at random, so that it is kept on average: an anchor is
-    often a single word. With a cap, units are taken in random order until the next would exceed it.
-    """
-
-    def __init__(self, options: MaskingConfig) -> None:
-        self._options = options
-
-    def choose(self, batch: Batch, draws: np.ndarray) -> np.ndarray:
-        """See `MaskingPolicy.choose`."""
-        options = self._options
-        inside = batch.document if options.scope == "document" else batch.document | batch.query
-        rows, columns = np.nonzero(inside)
-        begins = np.ones(len(rows), dtype=bool)
-        if options.unit == "word":
-            # A query or document that begins inside a word begins with a unit of its own.
-            side = 2 * rows + batch.document[rows, columns]
-            begins = batch.word_starts[rows, columns] | (np.diff(side, prepend=-1) != 0)
-        unit_of = np.cumsum(begins) - 1
-        anchors = np.zeros(int(begins.sum()), dtype=bool)
-        if options.anchor_ratio is not None:
-            anchors[unit_of[batch.anchors[rows, columns]]] = True
-        units = Units(rows[begins], anchors, np.bincount(unit_of), draws[rows[begins], columns[begins]])
-        # [CLS] is never chosen, so its draw is free for the sequence as a whole.
-        chosen = np.zeros_like(inside)
-        chosen[rows, columns] = self._choose(units, draws[:, 0])[unit_of]
-        return chosen
-
-    def _choose(self, units: Units, rounding: np.ndarray) -> np.ndarray:
-        """Return which units are chosen, given a draw for each sequence."""
-        options, sequences = self._options, len(rounding)
-        others = np.bincount(units.rows[~units.anchors], minlength=sequences)
-        quotas = np.zeros((sequences, 2))  # of the others, of the anchor
-        if options.ratio > 0:
-            quotas[:, 0] = np.maximum(1, np.floor(others * options.ratio + 0.5))
-        if options.anchor_ratio is not None:
-            linking = np.bincount(units.rows[units.anchors], minlength=sequences)
-            quotas[:, 1] = np.floor(linking * options.anchor_ratio + rounding)
-        chosen = _first(units, 2 * units.rows + units.anchors, quotas.ravel())
-        return chosen if options.most is None else chosen & _under_cap(units, chosen, options.most)
 
 
 def _first(units: Units, parts: np.ndarray, quotas: np.ndarray) -> np.ndarray:
@@ -135,7 +81,13 @@ def _skip(stream: np.random.Generator, draws: int) -> None:
 
 
 class Masker:
-    """Applies a policy and the common replacement.
+    """Chooses positions to predict, and replaces what stands there.
+
+    A share of the units, tokens or whole words, of the document or of query and document is chosen; never anything
+    else. Of n units of a sequence max(1, round(ratio · n)) are chosen without replacement, as in BERT. With an anchor
+    ratio the units of the anchor are counted by themselves (PHP, section 3.2.3): of m, anchor_ratio · m are chosen,
+    and where that is no whole number the one above or below it at random, so that it is kept on average: an anchor is
+    often a single word. With a cap, units are taken in random order until the next would exceed it.
 
     Args:
         options: scope, ratios, unit, cap and replacement.
@@ -143,7 +95,6 @@ class Masker:
             unused entries.
         seed: of all draws.
         width: longest sequence; fixes how many draws a sequence takes.
-        policy: which positions; `ShareMasking` by default.
         name: of the random stream; two tasks in one training differ in it.
     """
 
@@ -153,7 +104,6 @@ class Masker:
         tokenizer: WordPieceTokenizer,
         seed: int,
         width: int,
-        policy: MaskingPolicy | None = None,
         name: str = "",
     ) -> None:
         self._options, self._seed, self._width, self._name = options, seed, width, name
@@ -165,7 +115,6 @@ class Masker:
             )
         self._mask = tokenizer.mask_token_id
         self._words = np.flatnonzero(~tokenizer.special())
-        self._policy = policy or ShareMasking(options)
 
     def apply(self, batch: Batch, step: int, before: int = 0) -> Masked:
         """Return the masked batch of optimiser step `step`, counted from 0. `batch` itself is not changed.
@@ -179,7 +128,7 @@ class Masker:
         stream = generator(self._seed, "masking", f"{self._name}/{step}")
         _skip(stream, before * DRAWS * self._width)
         draws = stream.random((sequences, DRAWS, self._width))[:, :, :positions]
-        chosen = self._policy.choose(batch, draws[:, 0])
+        chosen = self._choose_positions(batch, draws[:, 0])
         kind, word = draws[:, 1][chosen], draws[:, 2][chosen]
         labels = batch.input_ids[chosen]
         by_mask = self._options.replace_by_mask
@@ -190,3 +139,36 @@ class Masker:
         input_ids = batch.input_ids.copy()
         input_ids[chosen] = replaced
         return Masked(input_ids, chosen, labels)
+
+    def _choose_positions(self, batch: Batch, draws: np.ndarray) -> np.ndarray:
+        """Return which positions to predict, bool [sequences, positions], given one uniform draw a position."""
+        options = self._options
+        inside = batch.document if options.scope == "document" else batch.document | batch.query
+        rows, columns = np.nonzero(inside)
+        begins = np.ones(len(rows), dtype=bool)
+        if options.unit == "word":
+            # A query or document that begins inside a word begins with a unit of its own.
+            side = 2 * rows + batch.document[rows, columns]
+            begins = batch.word_starts[rows, columns] | (np.diff(side, prepend=-1) != 0)
+        unit_of = np.cumsum(begins) - 1
+        anchors = np.zeros(int(begins.sum()), dtype=bool)
+        if options.anchor_ratio is not None:
+            anchors[unit_of[batch.anchors[rows, columns]]] = True
+        units = Units(rows[begins], anchors, np.bincount(unit_of), draws[rows[begins], columns[begins]])
+        # [CLS] is never chosen, so its draw is free for the sequence as a whole.
+        chosen = np.zeros_like(inside)
+        chosen[rows, columns] = self._choose_units(units, draws[:, 0])[unit_of]
+        return chosen
+
+    def _choose_units(self, units: Units, rounding: np.ndarray) -> np.ndarray:
+        """Return which units are chosen, given a draw for each sequence."""
+        options, sequences = self._options, len(rounding)
+        others = np.bincount(units.rows[~units.anchors], minlength=sequences)
+        quotas = np.zeros((sequences, 2))  # of the others, of the anchor
+        if options.ratio > 0:
+            quotas[:, 0] = np.maximum(1, np.floor(others * options.ratio + 0.5))
+        if options.anchor_ratio is not None:
+            linking = np.bincount(units.rows[units.anchors], minlength=sequences)
+            quotas[:, 1] = np.floor(linking * options.anchor_ratio + rounding)
+        chosen = _first(units, 2 * units.rows + units.anchors, quotas.ravel())
+        return chosen if options.most is None else chosen & _under_cap(units, chosen, options.most)

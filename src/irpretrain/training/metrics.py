@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
-from irpretrain.progress import LONGEST_SILENCE, duration
+from irpretrain.progress import LONGEST_SILENCE, duration, say
 
 STARVING = 0.1
 """Share of the time waited for batches from which on a training says so loudly."""
@@ -163,11 +162,9 @@ class BatchWaits:
         share = waited_share(measured)
         if share > STARVING and not self._said:
             self._said = True
-            print(
+            say(
                 f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; set "
-                "compute.prefetch: on if a core is free, or put results on a faster disk",
-                file=sys.stderr,
-                flush=True,
+                "compute.prefetch: on if a core is free, or put results on a faster disk"
             )
 
 
@@ -188,7 +185,7 @@ class StatusLine:
         self._waiting.append(metrics)
         silence = sum(m.seconds for m in self._waiting)
         if metrics.step % self._every == 0 or metrics.step == self._steps or silence >= LONGEST_SILENCE:
-            print(self._line(), file=sys.stderr, flush=True)
+            say(self._line())
             self._batches.check(self._waiting if self._begun else self._waiting[1:])
             self._waiting, self._begun = [], True
 

@@ -67,18 +67,13 @@ def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate
 
 
-def gradient_norm(parameters: Iterable[Tensor]) -> Tensor:
-    """Return the Euclidean norm of all gradients together."""
-    return torch.nn.utils.get_total_norm([p.grad for p in parameters if p.grad is not None])
-
-
 def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Tensor:
-    """Clip the gradients in place; return the norm of all of them before.
+    """Clip the gradients in place; return the Euclidean norm of all of them before.
 
     clip_by all scales all gradients by one factor; tensor treats each parameter by itself, as the released PROP.
     """
     with_gradient = [p for p in parameters if p.grad is not None]
-    norm = gradient_norm(with_gradient)
+    norm = torch.nn.utils.get_total_norm([p.grad for p in with_gradient if p.grad is not None])
     if options.clip is None:
         return norm
     if options.clip_by == "all":

@@ -218,7 +218,7 @@ def _train(
         chosen, batch = mixing.of_step(step)
         return [tasks[number] for number in chosen], batch
 
-    tokens = run_steps(trainer, tasks_of, options, checkpoints, log, title, keep_snapshot)
+    tokens = run_steps(trainer, tasks_of, options.log_every, checkpoints, log, title, keep_snapshot)
     available = {
         task.name: task.source.trained_count for task in tasks if isinstance(task.source, GroupTable)
     }

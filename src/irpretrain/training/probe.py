@@ -22,7 +22,7 @@ from irpretrain.atomic import write_csv
 from irpretrain.contracts import PROBE
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
 from irpretrain.randomness import generator
-from irpretrain.training.batches import BatchBuilder, Group, Span
+from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.candidate_model import score_candidates_alone
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.shares import share_by_tokens
@@ -103,10 +103,10 @@ class Probe:
         numbers = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
         return {"task": self._task, "input": name, **numbers}
 
-    def _of_model(self, model: Scorer, groups: Sequence[Group]) -> np.ndarray:
+    def _of_model(self, model: Scorer, groups: Sequence[RankingGroup]) -> np.ndarray:
         return pair_accuracies(score_groups(model, self._builder, groups, self._setting), groups)
 
-    def _of_candidates_alone(self, bare: Sequence[Group]) -> np.ndarray:
+    def _of_candidates_alone(self, bare: Sequence[RankingGroup]) -> np.ndarray:
         if not bare:
             return np.zeros(0)
         featured = [without_shared(group) for group in self._featured if len(group) > 1]
@@ -120,7 +120,7 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
 
 
 def score_groups(
-    model: Scorer, builder: BatchBuilder, groups: Sequence[Group], setting: Setting
+    model: Scorer, builder: BatchBuilder, groups: Sequence[RankingGroup], setting: Setting
 ) -> np.ndarray:
     """Return the scores of all sequences, float32 [sequences], group after group."""
     if not groups:
@@ -135,7 +135,7 @@ def score_groups(
     return np.concatenate(scores)
 
 
-def pair_accuracies(scores: np.ndarray, groups: Sequence[Group]) -> np.ndarray:
+def pair_accuracies(scores: np.ndarray, groups: Sequence[RankingGroup]) -> np.ndarray:
     """Return the share of each group's pairs (first, other) in which the first has the higher score; ties count half.
 
     Args:
@@ -150,21 +150,21 @@ def pair_accuracies(scores: np.ndarray, groups: Sequence[Group]) -> np.ndarray:
     return np.array([np.mean(np.sign(part) / 2 + 0.5, dtype=np.float64) for part in differences], np.float64)
 
 
-def shared_text(group: Group) -> str | Span:
+def shared_text(group: RankingGroup) -> str | StoreSpan:
     """Return the text that all sequences of a group share."""
     return group.queries[0] if _shares_query(group) else group.documents[0]
 
 
-def with_shared(group: Group, text: str | Span) -> Group:
+def with_shared(group: RankingGroup, text: str | StoreSpan) -> RankingGroup:
     """Return the group's candidates with another shared text, without anchors: those lie in the text before."""
     if _shares_query(group):
-        return Group((text,), group.documents)
+        return RankingGroup((text,), group.documents)
     if isinstance(text, str):
         raise ValueError("candidates that are queries share a document, and a document is a span")
-    return Group(group.queries, (text,))
+    return RankingGroup(group.queries, (text,))
 
 
-def without_shared(group: Group) -> Group:
+def without_shared(group: RankingGroup) -> RankingGroup:
     """Return the group's candidates with nothing in place of the shared text."""
     nothing = (
         "" if _shares_query(group) else replace(group.documents[0], start=0, end=0, gap_start=0, gap_end=0)
@@ -172,7 +172,9 @@ def without_shared(group: Group) -> Group:
     return with_shared(group, nothing)
 
 
-def draw_partners(groups: Sequence[Group], documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_partners(
+    groups: Sequence[RankingGroup], documents: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """Return the place of a group of another document for each group; none is drawn twice.
 
     Groups in a random order of their documents, turned by as many places as the largest document has groups: the ones
@@ -200,5 +202,5 @@ def draw_partners(groups: Sequence[Group], documents: np.ndarray, rng: np.random
     return partners
 
 
-def _shares_query(group: Group) -> bool:
+def _shares_query(group: RankingGroup) -> bool:
     return len(group.queries) == 1

@@ -25,8 +25,9 @@ from typing import Any
 
 from irpretrain.config.compute import SharedComputeConfig
 from irpretrain.errors import TrainingError
+from irpretrain.progress import say
 from irpretrain.training.compute import choose_device, own_gpus
-from irpretrain.training.rank_process import RESULT, WORK, Report, Work, read_reports
+from irpretrain.training.rank_process import CALL, RESULT, ProcessCall, Report, read_reports
 from irpretrain.training.ranks import here
 
 BEGIN = """
@@ -62,10 +63,10 @@ def in_processes(
     """
     on_gpu = choose_device(compute).type == "cuda"
     count = compute.process_count
-    work = Work(function, arguments, own_gpus(compute)[:count] if on_gpu else None)
+    call = ProcessCall(function, arguments, own_gpus(compute)[:count] if on_gpu else None)
     with tempfile.TemporaryDirectory(prefix="irpretrain-processes-") as name:
         folder = Path(name)
-        (folder / WORK).write_bytes(pickle.dumps(work))
+        (folder / CALL).write_bytes(pickle.dumps(call))
         ended_by = _launch(folder, count)
         result = folder / RESULT
         if ended_by is None:
@@ -141,7 +142,7 @@ def _cause(
         rank = next((rank for rank in statuses if rank not in reports), min(statuses))
         failure = TrainingError(f"process {rank + 1} of {count} ended with status {statuses[rank]}")
     if last := _last_lines(folder, rank):
-        print(last, file=sys.stderr, flush=True)
+        say(last)
     return failure
 
 

@@ -16,14 +16,14 @@ from typing import Any
 from irpretrain.errors import TrainingError
 from irpretrain.training.ranks import LostProcessError, Ranks, taking_part
 
-WORK, RESULT, REPORTS = "work.pickle", "result.pickle", "report-*.pickle"
+CALL, RESULT, REPORTS = "call.pickle", "result.pickle", "report-*.pickle"
 PR_SET_PDEATHSIG = 1
 """Of Linux's prctl: the signal that a process gets when the one that started it has ended."""
 
 
 @dataclass(frozen=True)
-class Work:
-    """What all processes do.
+class ProcessCall:
+    """What all processes call.
 
     Attributes:
         function: called in each of them.
@@ -84,9 +84,9 @@ def main(folder: str, parent: int) -> None:
     if Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all are on this machine
     try:
-        work: Work = pickle.loads((Path(folder) / WORK).read_bytes())
-        with taking_part(Ranks(rank, count, work.gpus[rank] if work.gpus else None)):
-            result = work.function(**work.arguments)
+        call: ProcessCall = pickle.loads((Path(folder) / CALL).read_bytes())
+        with taking_part(Ranks(rank, count, call.gpus[rank] if call.gpus else None)):
+            result = call.function(**call.arguments)
         if rank == 0:
             (Path(folder) / RESULT).write_bytes(pickle.dumps(result))
     except BaseException as error:

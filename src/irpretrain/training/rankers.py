@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
@@ -27,11 +27,9 @@ from irpretrain.training.word_batches import WordBatchBuilder
 
 NAME = "judged"
 """Of the one task of a fine-tuning."""
-Model = TypeVar("Model", CrossEncoder, NeuralRanker)
-Documents = TypeVar("Documents", TokenStore, WordDocuments)
 
 
-class Ranker(ABC, Generic[Model, Documents]):
+class Ranker(ABC):
     """How the model in a directory is loaded, reads documents, is trained, and ranks.
 
     Args:
@@ -44,28 +42,26 @@ class Ranker(ABC, Generic[Model, Documents]):
         self.directory, self.reranking, self.seed = Path(directory), reranking, seed
 
     @abstractmethod
-    def load(self) -> Model:
+    def load(self) -> Any:
         """Return the model, as it was saved."""
 
     @abstractmethod
-    def open(self, stores: Sequence[str | Path]) -> Documents:
+    def open(self, stores: Sequence[str | Path]) -> Any:
         """Return the documents of a corpus: of token stores or word stores, whichever the model reads."""
 
     @abstractmethod
-    def check(self, model: Model, options: FinetuningConfig) -> None:
+    def check(self, model: Any, options: FinetuningConfig) -> None:
         """Raise ConfigError where the model cannot read what the options ask for."""
 
     @abstractmethod
-    def task(
-        self, model: Model, documents: Documents, source: GroupSource, options: FinetuningConfig
-    ) -> StepTask:
+    def task(self, model: Any, documents: Any, source: GroupSource, options: FinetuningConfig) -> StepTask:
         """Return what trains the model on groups."""
 
     @abstractmethod
     def rank(
         self,
-        model: Model,
-        documents: Documents,
+        model: Any,
+        documents: Any,
         texts: Mapping[str, str],
         candidates: Run,
         kept: PartialScores | None = None,
@@ -74,7 +70,7 @@ class Ranker(ABC, Generic[Model, Documents]):
         there from before."""
 
 
-class CrossEncoderRanker(Ranker[CrossEncoder, TokenStore]):
+class CrossEncoderRanker(Ranker):
     """A cross-encoder of ours; with `reranking.passages` a document's score comes from its passages'."""
 
     def __init__(self, directory: str | Path, reranking: RerankingConfig, seed: int) -> None:
@@ -116,7 +112,7 @@ class CrossEncoderRanker(Ranker[CrossEncoder, TokenStore]):
         return rerank_run(model, self.tokenizer, documents, texts, candidates, self.reranking, kept=kept)
 
 
-class WordRanker(Ranker[NeuralRanker, WordDocuments]):
+class WordRanker(Ranker):
     """A ranker over words."""
 
     def load(self) -> NeuralRanker:
@@ -150,7 +146,7 @@ class WordRanker(Ranker[NeuralRanker, WordDocuments]):
         return rerank_words(model, documents, texts, candidates, self.reranking, kept=kept)
 
 
-def ranker_of(directory: str | Path, reranking: RerankingConfig, seed: int) -> Ranker[Any, Any]:
+def ranker_of(directory: str | Path, reranking: RerankingConfig, seed: int) -> Ranker:
     """Return how the model in a directory is fine-tuned."""
     kind = WordRanker if is_neural_ranker(directory) else CrossEncoderRanker
     return kind(directory, reranking, seed)

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
-from irpretrain.models.arithmetic import Work
+from irpretrain.models.arithmetic import EncoderWork
 from irpretrain.text.passages import piece_bounds
-from irpretrain.training.batches import BatchBuilder, Group, GroupSource, Span
+from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup, StoreSpan
 from irpretrain.training.losses import count_correct_pairs, ranking_loss
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
@@ -41,10 +41,10 @@ class ReadGroups:
 class GroupReader(Protocol):
     """Makes a model's input of ranking groups."""
 
-    def read(self, groups: Sequence[Group]) -> ReadGroups:
+    def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
         """Return the groups, ready to be scored."""
 
-    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
         """Return how many word pieces or words of each group are read, int64 [groups]."""
 
 
@@ -97,13 +97,13 @@ class RankingTask:
             yield MicroBatchLoss(loss, {"ranking_loss": loss.detach(), "correct_pairs": right})
 
 
-def _work(parts: Sequence[ReadGroups]) -> Work | None:
+def _work(parts: Sequence[ReadGroups]) -> EncoderWork | None:
     """What the sequences of all parts ask of an encoder, which is read at [CLS]."""
     lengths = [part.lengths for part in parts if part.lengths is not None]
     if not lengths:
         return None
     joined = np.concatenate(lengths)
-    return Work(joined, np.ones_like(joined), pooled=len(joined))
+    return EncoderWork(joined, np.ones_like(joined), pooled=len(joined))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class WordReader:
 
     builder: WordBatchBuilder
 
-    def read(self, groups: Sequence[Group]) -> ReadGroups:
+    def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
         """Return the groups, ready to be scored."""
         batch = self.builder.build(groups)
 
@@ -122,7 +122,7 @@ class WordReader:
 
         return ReadGroups(batch.sizes, batch.tokens, score)
 
-    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
         """Return how many words of each group are read."""
         return self.builder.tokens(groups)
 
@@ -137,7 +137,7 @@ class PassageReader:
     builder: BatchBuilder
     options: PassagesConfig
 
-    def read(self, groups: Sequence[Group]) -> ReadGroups:
+    def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
         """Return the groups, ready to be scored."""
         batch = self.builder.build(self._as_groups(groups))
 
@@ -149,21 +149,21 @@ class PassageReader:
         sizes = np.array([len(group) for group in groups], np.int64)
         return ReadGroups(sizes, batch.tokens, score, batch.attention_mask.sum(1))
 
-    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
         """Return how many word pieces of each group are read."""
         documents = self.builder.tokens(self._as_groups(groups))
         return np.add.reduceat(documents, np.cumsum([0, *(len(group) for group in groups[:-1])]))
 
-    def _as_groups(self, groups: Sequence[Group]) -> list[Group]:
+    def _as_groups(self, groups: Sequence[RankingGroup]) -> list[RankingGroup]:
         """Return a group of passages for each document of `groups`."""
         sequences = [sequence for group in groups for sequence in group.sequences()]
-        return [Group((query,), tuple(self._passages(document))) for query, document, _ in sequences]
+        return [RankingGroup((query,), tuple(self._passages(document))) for query, document, _ in sequences]
 
-    def _passages(self, document: Span) -> list[Span]:
+    def _passages(self, document: StoreSpan) -> list[StoreSpan]:
         bounds = piece_bounds(
             self.builder.store.word_starts(document.row), self.options, self.options.most_in_training
         )
-        return [Span(document.row, start, end) for start, end in bounds]
+        return [StoreSpan(document.row, start, end) for start, end in bounds]
 
 
 def combine(scores: Tensor, passages: np.ndarray, options: PassagesConfig) -> Tensor:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from irpretrain.config.compute import ComputeConfig
-from irpretrain.models.arithmetic import Work
+from irpretrain.models.arithmetic import EncoderWork
 from irpretrain.models.to_device import to_device
 from irpretrain.training.compute import autocast
 from irpretrain.training.metrics import TaskMetrics
@@ -100,7 +100,7 @@ class StepPart:
     tokens: int
     share: Share
     losses: Iterator[MicroBatchLoss]
-    work: Work | None = None
+    work: EncoderWork | None = None
 
 
 PartOf = Callable[[nn.Module], StepPart]

@@ -197,7 +197,6 @@ class Trainer(Generic[Model]):
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "scaler": self._scaler.state_dict(),
-            "random_state": torch.get_rng_state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -205,7 +204,6 @@ class Trainer(Generic[Model]):
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._scaler.load_state_dict(state["scaler"])
-        torch.set_rng_state(state["random_state"].cpu())
 
 
 def _not_a_number(what: str, task: str, step: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from irpretrain.errors import IntegrityError
 from irpretrain.text.vocabulary import Vocabulary
 from irpretrain.text.word_documents import WordDocuments
-from irpretrain.training.batches import Group
+from irpretrain.training.batches import RankingGroup
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,18 @@ class WordBatchBuilder:
         """Return the ids of a document (int64)."""
         return self._vocabulary.of_numbers(self._documents.words(row))[: self._document_words]
 
-    def build(self, groups: Sequence[Group]) -> WordBatch:
+    def build(self, groups: Sequence[RankingGroup]) -> WordBatch:
         """Return the batch of `groups`, in their order."""
         pairs = [pair for group in groups for pair in self._pairs(group)]
         sizes = np.array([len(group) for group in groups], np.int64)
         return WordBatch(pad([query for query, _ in pairs]), pad([document for _, document in pairs]), sizes)
 
-    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
         """Return how many words each group has in a batch, int64 [groups]."""
         counts = [sum(len(query) + len(document) for query, document in self._pairs(g)) for g in groups]
         return np.array(counts, np.int64)
 
-    def _pairs(self, group: Group) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _pairs(self, group: RankingGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the ids of query and document of each pair of a group."""
         for query, span, _ in group.sequences():
             if not isinstance(query, str) or span.start or span.end >= 0:

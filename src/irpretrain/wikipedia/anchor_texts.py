@@ -64,16 +64,21 @@ def write_anchor_texts(
 
 
 def _anchors(documents: str | Path, graph: Graph) -> Iterator[pa.Table]:
-    for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS):
-        nodes = graph.nodes(batch.column("document_id"))
-        bodies = dict(zip(nodes.tolist(), batch.column("body").to_pylist(), strict=True))
+    nodes = graph.nodes(DOCUMENTS.read(documents, columns=["document_id"])["document_id"])
+    found = graph.links(nodes)  # in the order of the nodes, which is that of a shard
+    links, before = next(found, None), 0
+    for batch in DOCUMENTS.stream(documents, ["body"], ROWS):
         texts: list[str] = []
         targets: list[int] = []
-        for links in graph.links(nodes):
-            body = bodies[links.source]
+        here = nodes[before : before + len(batch)].tolist()
+        before += len(batch)
+        for node, body in zip(here, batch.column("body").to_pylist(), strict=True):
+            if links is None or links.source != node:
+                continue
             for target, start, end in zip(
                 links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
             ):
                 texts.append(normal_anchor(body[start:end]))
                 targets.append(target)
+            links = next(found, None)
         yield pa.table({"anchor": pa.array(texts, pa.string()), "target": pa.array(targets, pa.int32())})

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, Self, TypeVar
@@ -49,14 +49,14 @@ class GuardedParser:
     def __exit__(self, *exception: object) -> None:
         self._stop()
 
-    def parse(
-        self, items: Iterable[Item], text_of: Callable[[Item], str | None]
-    ) -> Iterator[tuple[Item, Any]]:
+    def parse(self, items: Iterable[tuple[Item, str | None]]) -> Iterator[tuple[Item, Any]]:
         """Yield each item with the parse of its text, a `Failure`, or None for an item without a text; in order."""
-        for batch in _batches(items, text_of):
-            texts = _texts(batch, text_of)
+        for batch in _batches(items):
+            texts = [text for _, text in batch if text is not None]
             self._send(texts)
-            yield from _together(batch, self._answers(texts), text_of)
+            answers = iter(self._answers(texts))
+            for item, text in batch:
+                yield item, None if text is None else next(answers)
 
     def _answers(self, texts: list[str]) -> list[Any]:
         """What the worker answers to the texts that were sent last; it is replaced as often as one of them kills it."""
@@ -147,25 +147,13 @@ class GuardedParser:
         return status
 
 
-def _batches(items: Iterable[Item], text_of: Callable[[Item], str | None]) -> Iterator[list[Item]]:
-    batch: list[Item] = []
+def _batches(items: Iterable[tuple[Item, str | None]]) -> Iterator[list[tuple[Item, str | None]]]:
+    batch: list[tuple[Item, str | None]] = []
     characters = 0
-    for item in items:
-        batch.append(item)
-        characters += len(text_of(item) or "")
+    for item, text in items:
+        batch.append((item, text))
+        characters += len(text or "")
         if len(batch) == BATCH_ITEMS or characters >= BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
     yield batch
-
-
-def _texts(items: list[Item], text_of: Callable[[Item], str | None]) -> list[str]:
-    return [text for item in items if (text := text_of(item)) is not None]
-
-
-def _together(
-    items: list[Item], parsed: list[Any], text_of: Callable[[Item], str | None]
-) -> Iterator[tuple[Item, Any]]:
-    answers = iter(parsed)
-    for item in items:
-        yield item, None if text_of(item) is None else next(answers)

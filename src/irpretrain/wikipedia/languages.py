@@ -26,25 +26,11 @@ _NO_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<nowiki>.*?(?:</nowiki>|\Z)", re.DOT
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
 """Numbers of MediaWiki's namespaces."""
 _EDITIONS = {
-    "be-tarask": "be-x-old",
-    "bho": "bh",
-    "cbk": "cbk-zam",
-    "crh-latn": "crh",
-    "egl": "eml",
-    "en-simple": "simple",
-    "gsw": "als",
-    "jv-x-bms": "map-bms",
-    "lzh": "zh-classical",
-    "nan": "zh-min-nan",
-    "nap-x-tara": "roa-tara",
-    "nb": "no",
-    "nrf": "nrm",
-    "ro-cyrl-md": "mo",
-    "rup": "roa-rup",
-    "sgs": "bat-smg",
-    "vro": "fiu-vro",
-    "yue": "zh-yue",
-}
+    "be-tarask": "be-x-old", "bho": "bh", "cbk": "cbk-zam", "crh-latn": "crh", "egl": "eml",
+    "en-simple": "simple", "gsw": "als", "jv-x-bms": "map-bms", "lzh": "zh-classical", "nan": "zh-min-nan",
+    "nap-x-tara": "roa-tara", "nb": "no", "nrf": "nrm", "ro-cyrl-md": "mo", "rup": "roa-rup",
+    "sgs": "bat-smg", "vro": "fiu-vro", "yue": "zh-yue",
+}  # fmt: skip
 """Codes of languages whose edition has another one: wgLanguageCode of Wikimedia's configuration, LanguageCode.php."""
 
 

@@ -101,7 +101,7 @@ class _Rows:
         self._sources["segments"].append(len(spans))
         links = list(self._written(row))
         if self._finder is not None:
-            links = sorted([*links, *self._mentions(row, key, links)])
+            links = sorted([*links, *self._mentions(row, key)])
         if links:
             self._add_links(row, spans, links)
 
@@ -134,7 +134,7 @@ class _Rows:
             else:
                 self._counts["within_page"] += 1
 
-    def _mentions(self, row: dict[str, Any], own_key: str, links: Sequence[_Link]) -> Iterator[_Link]:
+    def _mentions(self, row: dict[str, Any], own_key: str) -> Iterator[_Link]:
         """Yield the mentions of titles outside the anchors of hyperlinks.
 
         A mention in a heading belongs to the section that it heads.

@@ -16,20 +16,10 @@ from irpretrain.wikipedia.wikitext.links import Target, read_target
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING
 from irpretrain.wikipedia.wikitext.rendering import Rendering
 
-LEFT_OUT = frozenset(
-    {
-        "ref",
-        "references",
-        "table",
-        "gallery",
-        "math",
-        "timeline",
-        "source",
-        "syntaxhighlight",
-        "score",
-        "imagemap",
-    }
-)
+LEFT_OUT = frozenset((
+    "ref", "references", "table", "gallery", "math", "timeline", "source", "syntaxhighlight", "score",
+    "imagemap",
+))  # fmt: skip
 """Elements that show no prose."""
 
 

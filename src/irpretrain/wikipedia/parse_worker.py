@@ -47,11 +47,11 @@ def main(descriptor: int) -> None:
         signal.SIGINT, signal.SIG_IGN
     )  # the user interrupts the stage, which then closes the connection
     with Connection(descriptor) as connection:
-        settings: Settings = connection.recv()
-        parse = _load(settings)
-        _limit_memory(settings.memory_mb)
-        connection.send("ready")
         try:
+            settings: Settings = connection.recv()
+            parse = _load(settings)
+            _limit_memory(settings.memory_mb)
+            connection.send("ready")
             while True:
                 for text in connection.recv():
                     connection.send(_parse(parse, text, settings.seconds))

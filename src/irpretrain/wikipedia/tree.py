@@ -8,40 +8,15 @@ a child of the root.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from irpretrain.wikipedia.article import Role
+from irpretrain.wikipedia.article import Role, Section
 
 ROOT = 0
 """Number of the root in every tree."""
 SEE_ALSO: Role = "see-also"
 BOILERPLATE: tuple[Role, ...] = (SEE_ALSO, "boilerplate")
 """Roles of sections that are no text about the article's subject."""
-
-
-class SectionLike(Protocol):
-    """What a tree needs of a section: level (0 for the lead), heading, own text from `start` to `end`, role."""
-
-    @property
-    def level(self) -> int: ...
-    @property
-    def heading(self) -> str: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def role(self) -> Role: ...
-
-
-class SectionRow(NamedTuple):
-    """A section as the DOCUMENTS table has it."""
-
-    level: int
-    heading: str
-    start: int
-    end: int
-    role: Role = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +77,7 @@ class WikiStructureTree:
 
 
 def build_tree(
-    title: str, sections: Sequence[SectionLike], drop_empty: bool = False, drop_boilerplate: bool = False
+    title: str, sections: Sequence[Section], drop_empty: bool = False, drop_boilerplate: bool = False
 ) -> WikiStructureTree:
     """Return the tree of an article.
 
@@ -115,6 +90,13 @@ def build_tree(
 
     Raises:
         ValueError: there is no lead section.
+
+    Examples:
+        >>> from irpretrain import parse_wikitext
+        >>> page = parse_wikitext("Lead.\\n== Use ==\\nIn pies.\\n=== Wine ===\\nIn perry.", "Pear")
+        >>> tree = build_tree(page.title, page.sections)
+        >>> [tree.path(number) for number in tree.leaves()]
+        [('Pear', 'Use', 'Wine')]
     """
     if not sections:
         raise ValueError("an article has at least its lead section")
@@ -144,7 +126,7 @@ def section_parents(levels: Sequence[int]) -> list[int]:
     return parents
 
 
-def within(sections: Sequence[SectionLike], roles: Collection[Role]) -> list[bool]:
+def within(sections: Sequence[Section], roles: Collection[Role]) -> list[bool]:
     """Say of each section whether it counts as one of the `roles`; the lead never does.
 
     A section's own role counts; where it has none, that of the nearest section above that has one: an external links
@@ -158,14 +140,14 @@ def within(sections: Sequence[SectionLike], roles: Collection[Role]) -> list[boo
     return [role in roles for role in counted]
 
 
-def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[SectionRow]:
+def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[Section]:
     """Return the sections of a row of DOCUMENTS; a document without any is one lead section, the whole body."""
-    sections = [SectionRow(*(row[name] for name in SectionRow._fields)) for row in rows]
-    return sections or [SectionRow(0, "", 0, len(body))]
+    sections = [Section(row["level"], row["heading"], row["start"], row["end"], row["role"]) for row in rows]
+    return sections or [Section(0, "", 0, len(body))]
 
 
 def _without(
-    sections: Sequence[SectionLike], parents: Sequence[int], dropped: Sequence[bool], drop_empty: bool
+    sections: Sequence[Section], parents: Sequence[int], dropped: Sequence[bool], drop_empty: bool
 ) -> list[int]:
     """Return the numbers of the sections that stay; the root always does."""
     has_text = [False] * len(sections)

@@ -34,6 +34,12 @@ class Options(Section):
     )
 
 
+def folders_beside(path: Path, options: Options) -> list[Path]:
+    """Return the folders of parses beside a table, `*/pdf_json` and `*/pmc_json` in every release."""
+    names = ("pdf_json", "pmc_json") if options.text == "full" else ()
+    return [folder for name in names for folder in sorted(path.parent.glob(f"*/{name}"))]
+
+
 def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
     """Yield the papers of one table; a position is the number of the row behind the header."""
     seen = set[str]()

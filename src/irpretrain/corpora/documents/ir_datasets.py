@@ -31,13 +31,15 @@ def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[
         end = slices * (wanted.number + 1) // wanted.of if wanted.number + 1 < wanted.of else None
     for position, document in enumerate(read_records(identifier, part, first, end), first):
         if sliced or wanted(position):
-            yield _document(document, position, text_of(document, options.fields, identifier))
+            text, title = text_of(document, options.fields, identifier), _text(document, "title")
+            body = _without_title(text, title) if options.fields is None else text
+            yield checked.document(position, document.doc_id, title, body.strip(), _text(document, "url"))
 
 
-def _document(record: Any, position: int, text: str) -> AnyDocument:
-    title, url = _text(record, "title"), _text(record, "url")
-    # A document's default text begins with its title, where it has one.
-    return checked.document(position, record.doc_id, title, text.removeprefix(title).strip(), url)
+def _without_title(text: str, title: str) -> str:
+    """Return a default text without the title that it begins with, which must end where a word ends."""
+    rest = text.removeprefix(title.rstrip())
+    return rest if not rest or rest[0].isspace() else text
 
 
 def _text(record: Any, field: str) -> str:

@@ -4,6 +4,7 @@ A case that is a candidate of several queries lies in several folders; the one i
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[
 def _document(identifier: str, path: Path, options: Options) -> AnyDocument:
     content = read_json(path)
     if isinstance(content, Malformed):
-        return content
+        return replace(content, loses_more=False)  # a file holds one case
     record = content if isinstance(content, dict) else {}
     title, *fields = (record.get(name) for name in (options.title_field, *options.body_fields))
     texts = [text.strip() for text in fields if isinstance(text, str)]

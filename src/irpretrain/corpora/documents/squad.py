@@ -4,10 +4,9 @@ A paragraph's identifier is `Super_Bowl_50/12`: the article's title with undersc
 paragraph's index in it from 0. An article's identifier is `Super_Bowl_50`.
 """
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -16,7 +15,7 @@ from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.json_files import read_json
 from irpretrain.corpora.records import AnyDocument, Document, Malformed, Skipped, Wanted, everything
 
 SUFFIXES = (".json",)
@@ -104,17 +103,9 @@ def read_articles(path: Path, options: ArticleOptions) -> Iterator[Article | Mal
 
 def _load(path: Path) -> list[Any] | Malformed:
     """Return the list of articles, or why the file is no SQuAD file. The whole file is held in memory (30 MB)."""
-    try:
-        with open_bytes(path) as stream:
-            content = json.loads(stream.read())
-    except DAMAGE as error:
-        return Malformed(0, "damaged archive", damage_text(path, error), loses_more=True)
-    except RecursionError:
-        return Malformed(0, "not valid JSON", "nested too deeply", loses_more=True)
-    except json.JSONDecodeError as error:
-        return Malformed(0, "not valid JSON", error.msg, error.lineno, loses_more=True)
-    except ValueError as error:
-        return Malformed(0, "not valid JSON", str(error), loses_more=True)
+    content = read_json(path)
+    if isinstance(content, Malformed):
+        return content
     articles = content.get("data") if isinstance(content, dict) else None
     if not isinstance(articles, list):
         detail = "there is no list of articles under the key data"
@@ -163,7 +154,7 @@ def _paragraphs(article: Article) -> Iterator[AnyDocument]:
 def _whole(article: Article) -> Iterator[AnyDocument]:
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
-            yield Malformed(article.position, paragraph.reason, paragraph.detail)
+            yield replace(paragraph, position=article.position)
             return
     contexts = [p.context for p in article.paragraphs if isinstance(p, Paragraph) and p.context.strip()]
     if not contexts:
@@ -176,13 +167,15 @@ def _whole(article: Article) -> Iterator[AnyDocument]:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question; `position` counts the questions of the chosen articles from 0."""
+    """One question; `position` counts the questions of the chosen articles from 0, `answers` is as in the file."""
 
     position: int
     query_id: str
     text: str
     article: str
     paragraph: int
+    context: str
+    answers: Any
 
 
 def read_questions(path: Path, options: ArticleOptions) -> Iterator[Question | Skipped | Malformed]:
@@ -191,32 +184,36 @@ def read_questions(path: Path, options: ArticleOptions) -> Iterator[Question | S
     for article in read_articles(path, options):
         for entry in _entries(article):
             if isinstance(entry, Malformed):
-                yield Malformed(position, entry.reason, entry.detail, entry.line)
+                yield replace(entry, position=position)
             else:
                 yield _question(*entry, position)
             position += 1
 
 
-def _entries(article: Article | Malformed) -> Iterator[Malformed | tuple[Any, str, int]]:
+def _entries(article: Article | Malformed) -> Iterator[Malformed | tuple[Any, str, Paragraph]]:
     if isinstance(article, Malformed):
         yield article
         return
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Paragraph):
             for question in paragraph.questions:
-                yield question, article.identifier, paragraph.index
+                yield question, article.identifier, paragraph
         else:
             yield paragraph
 
 
-def _question(entry: Any, article: str, paragraph: int, position: int) -> Question | Skipped | Malformed:
+def _question(
+    entry: Any, article: str, paragraph: Paragraph, position: int
+) -> Question | Skipped | Malformed:
     record = entry if isinstance(entry, dict) else {}
     identifier, text = record.get("id"), record.get("question")
     if not isinstance(identifier, str) or not isinstance(text, str):
-        detail = f"a question of paragraph {paragraph} of {article} lacks an id or a question"
+        detail = f"a question of paragraph {paragraph.index} of {article} lacks an id or a question"
         return Malformed(position, "not in SQuAD's format", detail)
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault)
     if record.get("is_impossible") is True:
         return Skipped(position, "unanswerable question")
-    return Question(position, identifier, text, article, paragraph)
+    return Question(
+        position, identifier, text, article, paragraph.index, paragraph.context, record.get("answers")
+    )

@@ -6,7 +6,7 @@ ends in one. So an empty line ends the headers once the length is known.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import IO
@@ -59,6 +59,12 @@ class _Reader:
         content = self.stream.read(number)
         self.byte += len(content)
         return content
+
+    def skip(self, number: int) -> bool:
+        """Read past so many bytes, with bounded memory; return whether they are there."""
+        while number and (piece := self.bytes(min(number, 1 << 20))):
+            number -= len(piece)
+        return not number
 
 
 def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
@@ -119,7 +125,8 @@ def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
     if not re.fullmatch("[0-9]{1,12}", length):
         return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")
     if int(length) > LONGEST_RECORD:
-        return _malformed(number, start, "record too long", f"{int(length):,} bytes")
+        fault = _malformed(number, start, "record too long", f"{int(length):,} bytes")
+        return fault if reader.skip(int(length)) else replace(fault, loses_more=True)
     content = reader.bytes(int(length))
     if len(content) < int(length):
         detail = f"{len(content):,} of {int(length):,} bytes of a record are there"

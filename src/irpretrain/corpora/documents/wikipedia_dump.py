@@ -36,6 +36,7 @@ from irpretrain.wikipedia.parse_worker import Failure, Settings
 from irpretrain.wikipedia.redirect_target import redirect_target
 from irpretrain.wikipedia.titles import TITLE_CASE
 from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
+from irpretrain.wording import worded
 
 SUFFIXES = (".xml",)
 GET_AGAIN = "Get the file again and compare its checksum"
@@ -132,8 +133,9 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     settings = Settings(
         PARSERS[options.parser], (language, rendering), options.page_seconds, options.page_memory_mb
     )
+    entries = _classified(path, site, language, options, share)
     with GuardedParser(settings) as parser:
-        for entry, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
+        for entry, parsed in parser.parse((entry, _wikitext(entry)) for entry in entries):
             yield _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry
 
 
@@ -219,7 +221,10 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
     raise InputError(
         path,
         "the dump does not name its wiki (<dbname> in <siteinfo>); identifiers and names depend on it",
-        remedy="Give its database name by the option wiki of the corpus, such as wiki: enwiki, or get the file again.",
+        remedy=worded(
+            "Give its database name by the option wiki of the corpus, such as wiki: enwiki, or get the file again.",
+            "Give its database name, such as --option wiki=enwiki, or get the file again.",
+        ),
     )
 
 
@@ -238,7 +243,10 @@ def _database_in_name(path: Path, language: str) -> str | None:
             path,
             "the dump does not say which wiki it is of (<dbname> in <siteinfo>): "
             f"its name says {name[0][:-1]}, its xml:lang {language}",
-            remedy=f"Say it by the option wiki of the corpus, such as wiki: {database_of(spoken)}, or rename the file.",
+            remedy=worded(
+                f"Say it by the option wiki of the corpus, such as wiki: {database_of(spoken)}, or rename the file.",
+                f"Say it, such as --option wiki={database_of(spoken)}, or rename the file.",
+            ),
         )
     return name[1] if edition else None
 

@@ -5,6 +5,7 @@ half-open here.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def read(path: Path, options: Options) -> Iterator[SpanQuestion | Malformed]:
     position, header = 0, False
     for entry in read_objects(path):
         if isinstance(entry, Malformed):
-            yield Malformed(position, entry.reason, entry.detail, entry.line)
+            yield replace(entry, position=position)
         elif not header and "header" not in entry.record:
             yield Malformed(
                 position, "no header", "the first line must be an object with the key header", entry.line

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.documents.squad import ArticleOptions, Paragraph, read_articles
+from irpretrain.corpora.documents.squad import ArticleOptions, Question, read_questions
 from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
 
 
@@ -18,41 +17,24 @@ def read(path: Path, options: Options) -> Iterator[SpanQuestion | Skipped | Malf
 
     Those that SQuAD 2.0 marks as impossible are skipped.
     """
-    position = 0
-    for article in read_articles(path, options):
-        if isinstance(article, Malformed):
-            yield article
-            continue
-        for paragraph in article.paragraphs:
-            if not isinstance(paragraph, Paragraph):
-                yield paragraph
-                continue
-            for entry in paragraph.questions:
-                yield _question(entry, paragraph, article.identifier, position)
-                position += 1
+    for entry in read_questions(path, options):
+        yield _span_question(entry) if isinstance(entry, Question) else entry
 
 
-def _question(
-    entry: Any, paragraph: Paragraph, article: str, position: int
-) -> SpanQuestion | Skipped | Malformed:
-    record = entry if isinstance(entry, dict) else {}
-    name, text, answers = record.get("id"), record.get("question"), record.get("answers")
-    if record.get("is_impossible") is True:
-        return Skipped(position, "unanswerable question")
-    if not isinstance(name, str) or not isinstance(text, str) or not isinstance(answers, list):
-        detail = f"a question of paragraph {paragraph.index} of {article} lacks an id, a question or answers"
+def _span_question(question: Question) -> SpanQuestion | Skipped | Malformed:
+    position, name, answers = question.position, question.query_id, question.answers
+    if not isinstance(answers, list):
+        detail = f"question {name} of paragraph {question.paragraph} of {question.article} lacks answers"
         return Malformed(position, "not in SQuAD's format", detail)
-    if fault := identifier_fault(name):
-        return Malformed(position, "bad identifier", fault)
     if not answers:
         return Skipped(position, "no answer")
-    parsed_spans = [_span(answer, paragraph.context) for answer in answers]
+    parsed_spans = [_span(answer, question.context) for answer in answers]
     if bad := [answer for answer, span in zip(answers, parsed_spans, strict=True) if span is None]:
         detail = f"{bad[0]!r} of question {name}"
         return Malformed(position, "answer not in the context", detail[:200])
     spans = tuple(span for span in parsed_spans if span is not None)
     texts = tuple(str(answer["text"]) for answer in answers)
-    return SpanQuestion(position, name, text, paragraph.context, texts, spans)
+    return SpanQuestion(position, name, question.text, question.context, texts, spans)
 
 
 def _span(answer: Any, context: str) -> tuple[int, int] | None:

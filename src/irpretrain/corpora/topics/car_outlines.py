@@ -4,6 +4,7 @@ Its identifier is that of the hierarchical judgements: `enwiki:Green%20sea%20tur
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
     position = 0
     for item in read_items(path, OUTLINES):
         if isinstance(item, Malformed):
-            yield Malformed(position, item.reason, item.detail, place=item.place, remedy=item.remedy)
+            yield replace(item, position=position)
             return
         number, page = item
         name = identifier(page[2]) if isinstance(page, list) and len(page) > 3 else None

@@ -1,8 +1,9 @@
 """Format `trec` of topics: `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form.
 
 The XML form is `<topic number="1"> <query> <question> or <description> <narrative>` (Web, TREC-COVID). Tags of
-the older form are not closed. A tag's text ends at the next known tag. A third form is that of documents, `<DOC>` with
-`<DOCNO>`; there the text under no other tag is the title.
+the older form are not closed. A tag's text ends at the next known tag. Topics of TREC 1 to 3 have more parts, such as
+`<dom>` and `<con>`, which are left out. A third form is that of documents, `<DOC>` with `<DOCNO>`; there the text under
+no other tag is the title.
 """
 
 import html
@@ -24,7 +25,9 @@ _OPEN = re.compile(r"<(?:top|topic|doc)\b([^<>]*)>", re.IGNORECASE)
 _CLOSE = re.compile(r"</(?:top|topic|doc)\s*>", re.IGNORECASE)
 _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(/?)(docno|text|num|title|desc|narr|query|question|description|narrative)\b[^<>]*>", re.IGNORECASE
+    r"<(/?)(docno|text|num|title|desc|narr|query|question|description|narrative"
+    r"|head|dom|smry|con|fac|nat|time|def)\b[^<>]*>",  # topics of TREC 1 to 3 have these, which make no query
+    re.IGNORECASE,
 )
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 _FURNITURE = re.compile(

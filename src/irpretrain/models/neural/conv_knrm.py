@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from irpretrain.config.neural import ConvKnrmConfig
 from irpretrain.models.neural.kernels import MEANS, KernelPooling
-from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, present, similarities
+from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
 
 NGRAMS = 3
@@ -32,7 +32,7 @@ class ConvKnrm(NeuralRanker):
 
     def __init__(self, options: ConvKnrmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.vectors = WordVectorTable(len(vocabulary), dimensions, trained=True)
+        self.vectors = word_vectors(len(vocabulary), dimensions, trained=True)
         self.convolutions = nn.ModuleList(
             nn.Conv1d(dimensions, FILTERS, length) for length in range(1, NGRAMS + 1)
         )

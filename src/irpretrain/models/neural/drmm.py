@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from irpretrain.config.neural import DrmmConfig
-from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, present, similarities
+from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
 
 BINS = 30
@@ -29,7 +29,7 @@ class Drmm(NeuralRanker):
 
     def __init__(self, options: DrmmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.vectors = WordVectorTable(len(vocabulary), dimensions, trained=False)
+        self.vectors = word_vectors(len(vocabulary), dimensions, trained=False)
         self.register_buffer("idf", torch.zeros(len(vocabulary) + 1))
         self.matching = nn.ModuleList([nn.Linear(BINS, HIDDEN), nn.Linear(HIDDEN, 1)])
         self.gate = nn.Linear(1, 1, bias=False)

@@ -31,7 +31,7 @@ from torch.nn import functional
 
 from irpretrain.config.neural import POOLING, WINDOW, DuetConfig, DuetV2Config
 from irpretrain.models.neural.ngraph_convolution import NgraphConvolution
-from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, present
+from irpretrain.models.neural.ranker import NeuralRanker, present, word_vectors
 from irpretrain.text.ngraphs import number_ngraphs
 from irpretrain.text.vocabulary import Vocabulary
 
@@ -87,7 +87,7 @@ class Duet(NeuralRanker):
         """Make what turns words into matches and windows: idf and vectors, or n-graphs."""
         if self._is_second:
             self.register_buffer("idf", torch.zeros(len(self.vocabulary) + 1))
-            self.vectors = WordVectorTable(len(self.vocabulary), self.dimensions, trained=True)
+            self.vectors = word_vectors(len(self.vocabulary), self.dimensions, trained=True)
             self.query_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN, WINDOW)
             self.document_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN, WINDOW)
             return

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from irpretrain.config.neural import DuetConfig, NeuralConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS
-from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, draw_weights
+from irpretrain.models.neural.ranker import NeuralRanker, draw_weights
 from irpretrain.models.neural.registry import empty_ranker
 from irpretrain.randomness import generator
 from irpretrain.text.ngraphs import frequent_ngraphs
@@ -44,6 +45,7 @@ def make_neural_ranker(
 
     Raises:
         ConfigError: no word is left.
+        ValueError: the ranker reads vectors, and none are given.
         IntegrityError: the vectors are damaged, or of another collection.
     """
     vocabulary = Vocabulary.of_collection(
@@ -55,7 +57,9 @@ def make_neural_ranker(
     if isinstance(options, DuetConfig):
         facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPHS, NGRAPH_LENGTH)
     rows, without = np.zeros((len(vocabulary), 0), np.float32), 0
-    if options.needs_vectors and vectors is not None:
+    if options.needs_vectors:
+        if vectors is None:
+            raise ValueError(f"{options.type} reads word vectors; none are given")
         opened = WordVectors.open(vectors, vocabulary.collection_words)
         rows, without = with_drawn(opened.rows[vocabulary.numbers], seed)
     ranker = empty_ranker(options, vocabulary, rows.shape[1], facts)
@@ -97,7 +101,7 @@ def _fill(ranker: NeuralRanker, rows: np.ndarray, weights: np.ndarray) -> None:
     """Put word vectors and idf where the ranker has them; padding, the row 0, keeps its zeros."""
     with torch.no_grad():
         for module in ranker.modules():
-            if isinstance(module, WordVectorTable):
+            if isinstance(module, nn.Embedding):
                 module.weight[1:] = torch.from_numpy(rows)
         for name, buffer in ranker.named_buffers():
             if name == "idf":

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from irpretrain.config.neural import KnrmConfig
 from irpretrain.models.neural.kernels import MEANS, KernelPooling
-from irpretrain.models.neural.ranker import NeuralRanker, WordVectorTable, present, similarities
+from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
 
 
@@ -21,7 +21,7 @@ class Knrm(NeuralRanker):
 
     def __init__(self, options: KnrmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.vectors = WordVectorTable(len(vocabulary), dimensions, trained=True)
+        self.vectors = word_vectors(len(vocabulary), dimensions, trained=True)
         self.pooling = KernelPooling()
         self.combine = nn.Linear(len(MEANS), 1)
 

@@ -81,16 +81,12 @@ class NeuralRanker(nn.Module, ABC):
         open_weights(folder)
 
 
-class WordVectorTable(nn.Module):
-    """Vectors of words by id; that of padding is zero and stays so."""
-
-    def __init__(self, words: int, dimensions: int, trained: bool) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(words + 1, dimensions), requires_grad=trained)
-
-    def forward(self, ids: Tensor) -> Tensor:
-        """Return float32 [..., dimensions] of int64 ids [...]."""
-        return nn.functional.embedding(ids, self.weight, padding_idx=PADDING)
+def word_vectors(words: int, dimensions: int, trained: bool) -> nn.Embedding:
+    """Return a layer of vectors by word id, all zero so far; that of padding stays zero."""
+    layer: nn.Embedding = nn.utils.skip_init(nn.Embedding, words + 1, dimensions, padding_idx=PADDING)
+    nn.init.zeros_(layer.weight)
+    layer.weight.requires_grad_(trained)
+    return layer
 
 
 def draw_weights(ranker: NeuralRanker, seed: int) -> None:

@@ -78,7 +78,7 @@ class Options(PresetOptions):
                 "predictor"
             )
         if not strict and self.predictor is None:
-            raise ValueError("predictor: is missing; name one of predictors, or set agreement to strict")
+            raise ValueError("predictor: is missing; name a predictor, or set agreement to strict")
         if not strict and self.axioms is not None:
             raise ValueError(
                 f"axioms: the predictor has its own (predictors.{self.predictor}.axioms); leave "

@@ -28,6 +28,7 @@ from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stop_words import load_stop_words
+from irpretrain.wording import worded
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import PseudoQueriesConfig
@@ -116,7 +117,10 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
             statistics,
             f"no word outside the stop list occurs at least {options.minimum_count} times, so there is nothing that "
             "pseudo-queries could be made of",
-            remedy="Lower pseudo_queries.minimum_count, or give the collection more text.",
+            remedy=worded(
+                "Lower pseudo_queries.minimum_count, or give the collection more text.",
+                "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
+            ),
         )
     flags = kept.to_numpy(zero_copy_only=False) if isinstance(kept, pa.Array) else kept.to_numpy()
     number_of = np.where(flags, np.cumsum(flags) - 1, OUTSIDE).astype(np.int32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +14,11 @@ import pyarrow.compute as pc
 
 from irpretrain.atomic import atomic_file
 from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
-from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError
 from irpretrain.objectives.ares.contrastive import OUTSIDE, read_contrastive_model
 from irpretrain.objectives.ares.contrastive_draws import DrawnQueries, Rules, Tables, draw_queries
 from irpretrain.objectives.ares.weight_classes import no_classes, weight_classes
-from irpretrain.progress import progress
+from irpretrain.progress import progress, say
 from irpretrain.randomness import stream_key
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.word_store import WordStore
@@ -48,7 +47,7 @@ def read_temperature(path: str | Path) -> float:
         raise IntegrityError(
             path,
             f"this is not a calibrated temperature: {type(error).__name__}: {error}",
-            remedy="Delete it and run the workflow again.",
+            remedy=MAKE_AGAIN,
         ) from None
     return temperature
 
@@ -85,7 +84,7 @@ def sample_pseudo_queries(
     origin = "a number in the configuration, for every collection"
     if options.temperature == "calibrated" and temperature is not None:
         options = options.at(read_temperature(temperature))
-        origin = f"calibrated, {temperature}"
+        origin = "calibrated on the collection"
     store = WordStore.open(words)
     sampler = PseudoQuerySampler(statistics, options, seed)
     if store.vocabulary != len(sampler.tables.number_of):
@@ -95,9 +94,7 @@ def sample_pseudo_queries(
             f"{len(sampler.tables.number_of):,}",
             remedy="Delete both and run the workflow again.",
         )
-    print(
-        f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}", file=sys.stderr, flush=True
-    )
+    say(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
     report = _Report()
     with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
         for documents, queries in sampler.sample(store):

@@ -29,6 +29,7 @@ from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stemming import stems_of
+from irpretrain.wording import worded
 
 RARE = -1
 """Number of a word that is under the minimum count."""
@@ -109,11 +110,6 @@ class DocumentModel:
         """Return log P(S|D), the sum of log P(w|D) over a set of term numbers (equation 2)."""
         return math.fsum(math.log(self.probabilities[term]) for term in terms)
 
-    def draw_probabilities(self, keep: np.ndarray) -> np.ndarray:
-        """Return the distribution of one draw under sub-sampling, ∝ P(w|D) k(w) (float64[V])."""
-        kept = self.probabilities * keep
-        return kept / kept.sum()
-
 
 def read_collection_model(
     statistics: str | Path,
@@ -139,7 +135,10 @@ def read_collection_model(
         raise InputError(
             statistics,
             f"no word outside the stop list occurs at least {minimum_count} times, so the vocabulary is empty",
-            remedy="Lower the objective's minimum_count, or give it more text.",
+            remedy=worded(
+                "Lower the objective's minimum_count, or give it more text.",
+                "Lower it (--set minimum_count=NUMBER), or give more text.",
+            ),
         )
     by_documents = background == "document-frequencies"
     masses = vocabulary.documents if by_documents else vocabulary.counts

@@ -106,6 +106,11 @@ class Options(PresetOptions):
             )
         return self
 
+    @property
+    def skips_short_documents(self) -> bool:
+        """Whether documents are skipped by their number of word pieces, so that a token store is needed."""
+        return self.short_document_pieces > 0 and self.short_document_skip > 0
+
 
 def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
     """Yield the word-set pairs of a shard (PROP, Algorithm 1): two literal queries, the preferred one first; one
@@ -137,7 +142,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
 
 def _skip_probabilities(shard: Shard, options: Options) -> np.ndarray:
     """Return float64[documents]: `short_document_skip` for documents with few word pieces, 0 for others."""
-    if options.short_document_pieces == 0 or options.short_document_skip == 0:
+    if not options.skips_short_documents:
         return np.zeros(DOCUMENTS.count(shard.documents))
     most = shard.text.max_word_pieces
     if most is not None and most < options.short_document_pieces:

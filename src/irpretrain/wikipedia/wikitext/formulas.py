@@ -26,72 +26,23 @@ _OPERATORS = _table(
     "supset ⊃ cup ∪ cap ∩ setminus ∖ land ∧ wedge ∧ lor ∨ vee ∨ lnot ¬ neg ¬ forall ∀ exists ∃ oplus ⊕ otimes ⊗ ll ≪ "
     "gg ≫ cong ≅ simeq ≃ mid | parallel ∥ perp ⊥ colon : lt < gt > bmod mod longrightarrow → leftrightarrow ↔"
 )
-_WORDS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "log",
-        "ln",
-        "exp",
-        "lim",
-        "max",
-        "min",
-        "sup",
-        "inf",
-        "det",
-        "dim",
-        "ker",
-        "deg",
-        "gcd",
-        "arg",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "Pr",
-    ]
-)
-_NOTHING = frozenset(
-    [
-        "left",
-        "right",
-        "big",
-        "Big",
-        "bigl",
-        "bigr",
-        "Bigl",
-        "Bigr",
-        "displaystyle",
-        "textstyle",
-        "rm",
-        "it",
-        "bf",
-        "quad",
-        "qquad",
-        "mathstrut",
-    ]
-)
+_WORDS = frozenset((
+    "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "lim", "max", "min", "sup", "inf", "det",
+    "dim", "ker", "deg", "gcd", "arg", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "Pr",
+))  # fmt: skip
+_NOTHING = frozenset((
+    "left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "displaystyle", "textstyle", "rm", "it",
+    "bf", "quad", "qquad", "mathstrut",
+))  # fmt: skip
 _TEXTS = frozenset(["text", "textrm", "textbf", "textit", "mbox", "hbox"])
 """Wrappers in which spaces count."""
 _WRAPPERS = _TEXTS | frozenset(
     ["mathrm", "mathbf", "mathit", "mathsf", "mathcal", "mathfrak", "operatorname", "boldsymbol", "mathbb"]
 )
 _ACCENTS = {
-    "bar": "\u0304",
-    "overline": "\u0304",
-    "hat": "\u0302",
-    "widehat": "\u0302",
-    "tilde": "\u0303",
-    "vec": "\u20d7",
-    "dot": "\u0307",
-    "ddot": "\u0308",
-}
+    "bar": "\u0304", "overline": "\u0304", "hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303",
+    "vec": "\u20d7", "dot": "\u0307", "ddot": "\u0308",
+}  # fmt: skip
 _BLACKBOARD = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ", "P": "ℙ", "H": "ℍ"}
 _TOKEN = re.compile(r"\\([a-zA-Z]+)|\\([,;:!> {}%#&_$|])|([{}^_])|(\s+)|([^\\{}^_\s])")
 _COMMAND, _SYMBOL, _MARK, _SPACE = range(1, 5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
 from irpretrain.wikipedia.wikitext.lines import apostrophes
@@ -17,9 +16,6 @@ from irpretrain.wikipedia.wikitext.marks import (
     RAISED,
     RAISED_END,
 )
-
-if TYPE_CHECKING:
-    from irpretrain.wikipedia.languages import WikiLanguage
 
 LINE_ELEMENTS = (
     "br|p|div|li|dt|dd|ul|ol|dl|blockquote|center|poem|tr|td|th|caption|hr|h1|h2|h3|h4|h5|h6|table|pre"
@@ -54,10 +50,12 @@ _VARIANT_FLAG = re.compile(r"\s*([A-Z]|[a-z-]+)\s*(?:;[^|]*)?\|")
 _VARIANT_NAME = re.compile(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:")
 _NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)")
 """A semicolon may also end an entity: &amp;."""
+_PREFERRED_VARIANTS = ("zh", "zh-hans", "zh-cn")
+"""Variants to read, best first: one script in all of Chinese Wikipedia. Without one of them the first is read."""
 _ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}")
 
 
-def remove_tags(text: str, language: WikiLanguage) -> str:
+def remove_tags(text: str) -> str:
     """Return `text` with BREAK for tags that make a line, marks for <sup> and <sub> and nothing for others.
 
     A raised number over a lowered one is a fraction, behind FRACTION. What is no tag of wikitext stays.
@@ -95,7 +93,7 @@ def _with_lines_of_poems(text: str) -> str:
 
 
 def _variant(markup: re.Match[str]) -> str:
-    """The first variant of a text in several scripts, `-{zh-hans:…; zh-hant:…}-`; conversion rules show nothing."""
+    """Return one variant of a text in several scripts, `-{zh-hant:…; zh-hans:…}-`; conversion rules show nothing."""
     content = markup[1]
     flag = _VARIANT_FLAG.match(content)
     if flag:
@@ -104,8 +102,14 @@ def _variant(markup: re.Match[str]) -> str:
         content = content[flag.end() :]
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
         return content[: one_way.start()].strip()
-    first = _VARIANT_NAME.match(content)
-    return _NEXT_VARIANT.split(content[first.end() :], 1)[0].strip() if first else content
+    if not _VARIANT_NAME.match(content):
+        return content
+    variants: dict[str, str] = {}
+    for part in _NEXT_VARIANT.split(content):
+        name, _, variant = part.partition(":")
+        variants.setdefault(name.strip(), variant.strip())
+    read = next((name for name in _PREFERRED_VARIANTS if name in variants), next(iter(variants)))
+    return variants[read]
 
 
 def remove_quotes(text: str) -> str:

@@ -25,24 +25,10 @@ _BETWEEN = {
 _BETWEEN_NUMBERS = {**_BETWEEN, **{word: f" {word} " for word in ("à", "ou", "et", "a", "o", "y", "e", "/")}}
 """The same of Romance languages."""
 _UNITS = {
-    "C": "°C",
-    "F": "°F",
-    "R": "°R",
-    "C-change": "°C",
-    "F-change": "°F",
-    "degC": "°C",
-    "degF": "°F",
-    "sqmi": "sq mi",
-    "sqft": "sq ft",
-    "sqin": "sq in",
-    "sqyd": "sq yd",
-    "cuft": "cu ft",
-    "cuin": "cu in",
-    "cuyd": "cu yd",
-    "cumi": "cu mi",
-    "ftin": "ft",
-    "lbft": "lb⋅ft",
-}
+    "C": "°C", "F": "°F", "R": "°R", "C-change": "°C", "F-change": "°F", "degC": "°C", "degF": "°F",
+    "sqmi": "sq mi", "sqft": "sq ft", "sqin": "sq in", "sqyd": "sq yd", "cuft": "cu ft", "cuin": "cu in",
+    "cuyd": "cu yd", "cumi": "cu mi", "ftin": "ft", "lbft": "lb⋅ft",
+}  # fmt: skip
 """Codes of units of `convert` that are not what a reader sees."""
 _MULTIPLE = re.compile(r"e([369]|1[258])(?=\D)")
 _WITHOUT_SPACE = frozenset({"%", "°", "′", "″", "'", '"', "‰", "deg"})

@@ -35,12 +35,11 @@ class Templates:
         self._prefixes = {name[:-1]: pattern for name, pattern in patterns.items() if name.endswith("*")}
         self._spelt: dict[str, str | None] = {}
 
-    def known(self, name: str) -> bool:
-        """Whether the template is shown by a pattern; `name` as written in the call."""
-        return bool(self.pattern(name))
-
     def pattern(self, name: str) -> str | None:
-        """Return what a template shows: its pattern, "" if it is known to show nothing, None if it is not known."""
+        """Return what a template shows: its pattern, "" if it is known to show nothing, None if it is not known.
+
+        `name` is as written in the call.
+        """
         if name in self._spelt:
             return self._spelt[name]
         pattern = self._look_up(name)

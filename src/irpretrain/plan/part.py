@@ -1,4 +1,4 @@
-"""What every room of the plan asks of the configuration: parts of it, files that it names, shards of its corpora."""
+"""What every part of the plan asks of the configuration: parts of it, files that it names, shards of its corpora."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from irpretrain.catalogue.absence import absent_file
 from irpretrain.config import Config
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.text import EncoderConfig
@@ -19,6 +20,7 @@ from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.ir_datasets_library import PARTS
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.errors import ConfigError
+from irpretrain.models.hub import hub_remedy
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.tokenizers import tokenizer_names
@@ -54,7 +56,7 @@ ENTRY_WILDCARDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
+class PlanPart:
     """A part of the plan, for one configuration and the manifest of embedded data."""
 
     config: Config
@@ -121,14 +123,22 @@ class Room:
     @cache
     def model_files(self, path: str) -> Input:
         """Return the files of a model that a path names, so that a changed one reruns what is made of it."""
-        return self.source(path) if is_embedded(path) else strings(list_files(path, [""]))
+        if is_embedded(path):
+            return self.source(path)
+        return strings(list_files(self.there(path, hub_remedy(path)), [""]))
 
     def files_of(self, section: FileConfig) -> list[str]:
         """Return the files of topics, judgements or a run; embedded ones as their verified copies."""
         copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
         others = [path for path in section.paths if not is_made(path)]
         suffixes = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
-        return [*copies, *strings(given_files(others, suffixes))]
+        return [*copies, *strings(given_files(list(map(self.there, others)), suffixes))]
+
+    def there(self, path: str, remedy: str = "") -> str:
+        """Return a path; ConfigError with the keys that name it where there is no such file or folder."""
+        if not Path(path).exists():
+            raise absent_file(self.config, path, remedy)
+        return path
 
     def soundness(self, section: str) -> Files:
         """Return what must be so before the files of a job's entry are read, where they come from the catalogue."""

@@ -1,0 +1,52 @@
+"""A run of named targets ends with where their files lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_plan import plan_of
+
+from irpretrain.screen.asked_for import asked_for
+
+EXPORTED = "results/exported/prop/seed-3"
+
+
+@pytest.fixture(autouse=True)
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path.parent))
+    return tmp_path
+
+
+def made(*paths: str) -> None:
+    for path in map(Path, paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def test_files_are_named_as_the_user_can_take_them(run):
+    made(EXPORTED)
+    assert asked_for(plan_of(), [EXPORTED], "") == f"Files:   {run.name}/{EXPORTED}\n"
+
+
+def test_a_name_stands_for_its_files(run):
+    made(EXPORTED)
+    assert asked_for(plan_of(), ["exported_models"], "") == f"Files:   {run.name}/{EXPORTED}\n"
+
+
+def test_of_many_files_three_are_named(run):
+    files = [f"results/{name}.csv" for name in "abcde"]
+    made(*files)
+    shown = ", ".join(f"{run.name}/{path}" for path in files[:3])
+    assert asked_for(plan_of(), files, "") == f"Files:   {shown} and 2 more\n"
+
+
+def test_reports_are_named_by_the_headline(run):
+    made("results/report.html", "results/reports/prop.html")
+    said = f"Report:  {run.name}/results/report.html\n"
+    assert asked_for(plan_of(), ["all", "prop", "results/report.html"], said) == ""
+
+
+def test_a_rule_without_files_of_its_own_is_passed_over():
+    assert asked_for(plan_of(), ["draw_dag"], "") == ""

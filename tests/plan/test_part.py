@@ -1,0 +1,134 @@
+"""Parts of the configuration, files that it names, and shards of its corpora."""
+
+from __future__ import annotations
+
+import pytest
+from small_plan import ROOT, W, plan_of
+
+from irpretrain.errors import ConfigError
+from irpretrain.plan.part import described, one_of, without
+
+
+def test_settings_of_a_section_are_its_plain_values():
+    assert plan_of("graph: {threads: 5}").settings("graph", include={"threads"}) == {"threads": 5}
+    assert plan_of("axioms: {bm25: {k1: 1.5, b: 0.5}}").settings("axioms.bm25") == {"k1": 1.5, "b": 0.5}
+
+
+def test_settings_of_a_section_with_entries_are_those_of_the_entry_that_the_job_names():
+    label = plan_of().settings("models.label")
+    assert label(W(model="prop")) == "PROP"
+    assert label(W(model="base", seed="3")) == "Base"
+    tasks = plan_of().settings("models.tasks")
+    assert [task["objective"] for task in tasks(W(model="prop"))] == ["rop"]
+
+
+def test_an_entry_that_the_configuration_does_not_name_is_a_key_error():
+    with pytest.raises(KeyError, match="nope"):
+        plan_of().settings("models.label")(W(model="nope"))
+
+
+def test_a_file_of_each_shard_of_corpora_in_their_order():
+    assert plan_of().each_shard("{collection}/{corpus}-{shard}", ["web", "wiki"], collection="c") == [
+        "c/web-0",
+        "c/wiki-0",
+        "c/wiki-1",
+    ]
+
+
+def test_files_of_a_collection_keep_the_other_wildcards_of_the_job():
+    files = plan_of().of_collection("{collection}/{objective}/{corpus}-{shard}")
+    job = W(collection="both", objective="rop", corpus="web", shard="0")
+    assert files(job) == ["both/rop/wiki-0", "both/rop/wiki-1", "both/rop/web-0"]
+
+
+def test_files_of_the_data_set_that_a_job_or_its_entry_names():
+    assert plan_of().of_dataset("{dataset}/{corpus}-{shard}")(W(dataset="news")) == ["news/web-0"]
+    assert plan_of().file("{dataset}.txt", "experiments")(W(experiment="main")) == "news.txt"
+    tuned = plan_of("first_stages: {deep: {depth: null, tuned_on: news}}")
+    assert tuned.file("{dataset}.txt", "first_stages", dataset="tuned_on")(W(candidates="deep")) == "news.txt"
+
+
+def test_a_path_takes_keys_of_the_entry_then_wildcards_of_the_job_then_names_of_the_entry():
+    file = plan_of().file("{candidates}/{model}/{dataset}", "experiments", model="seeds")
+    assert file(W(experiment="main", model="prop", dataset="other")) == "bm25/[3]/other"
+
+
+def test_a_path_with_a_key_that_is_null_is_nothing():
+    assert plan_of().file("{collection}", "models")(W(model="base")) == []
+
+
+def test_an_embedded_asset_is_read_from_its_verified_copy_and_other_files_where_they_are():
+    assert plan_of().source("embedded:minilm") == "results/inputs/minilm"
+    assert plan_of().source("data/mine") == "data/mine"
+
+
+def test_what_does_not_decide_a_reading_is_left_out_at_any_depth():
+    assert without({"a": 1, "about": 2, "b": {"about": 3, "c": 4}}, {"about"}) == {"a": 1, "b": {"c": 4}}
+    assert "entry" not in described(plan_of().config.corpora["web"])
+
+
+def test_a_constraint_without_names_is_satisfied_by_nothing():
+    assert one_of(["a", "b"]) == "a|b"
+    assert one_of([]) == "(?!)"
+
+
+def test_a_shard_s_inputs_are_the_files_that_it_reads_and_all_names_decide_which(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "web").mkdir()
+    for name in ("a", "b", "c"):
+        (tmp_path / f"web/{name}.jsonl").write_text("{}")
+
+    def inputs(shards):
+        corpora = plan_of(f"corpora: {{web: {{path: web, shards: {shards}}}}}").corpora
+        return [corpora.files(W(corpus="web", shard=str(shard))) for shard in range(shards)]
+
+    every = [f"web/{name}.jsonl" for name in ("a", "b", "c")]
+    assert inputs(1) == [every]
+    assert inputs(2) == [[every[0], every[2]], [every[1]]]
+    assert inputs(4) == [every] * 4  # each reads a share of each file
+    names = [plan_of("corpora: {web: {path: web}}").corpora.file_names(W(corpus="web", shard="0"))]
+    (tmp_path / "web/b.jsonl").rename(tmp_path / "web/d.jsonl")
+    names.append(plan_of("corpora: {web: {path: web}}").corpora.file_names(W(corpus="web", shard="0")))
+    assert len(set(names)) == 2
+
+
+def test_a_file_that_is_not_there_is_told_with_its_key_and_where_it_was_looked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of("encoder: {path: data/bert-base-uncased}")
+    with pytest.raises(ConfigError) as caught:
+        plan.corpora.files(W(corpus="web", shard="0"))
+    assert str(caught.value) == (
+        f"corpora.web.path: web.jsonl: there is no such file or folder\n  Paths are relative to {tmp_path}."
+    )
+    with pytest.raises(ConfigError) as caught:
+        plan.encoder_files(W(model="base"))
+    first, entry, path, searched, how, _ = str(caught.value).splitlines()
+    assert first == "encoder.path: data/bert-base-uncased: there is no such file or folder"
+    assert entry.startswith("  bert-base-uncased, from https://")
+    assert path == "    data/bert-base-uncased"
+    assert searched == f"  Looked for in {tmp_path}/data and {ROOT}/data."
+    assert "`make run ARGS=datasets` says" in how
+
+
+def test_an_encoder_that_is_not_there_is_told_with_the_command_of_the_hub(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, told in (("own/er", "`hf download own/er "), ("er", "named with its owner")):
+        with pytest.raises(ConfigError, match=told):
+            plan_of(f"encoder: {{path: {name}}}").encoder_files(W(model="base"))
+
+
+def test_full_texts_unpacked_beside_a_table_of_cord19_change_the_parameters_of_its_job(tmp_path):
+    (tmp_path / "metadata.csv").write_text("cord_uid,title,abstract\n")
+    parses = tmp_path / "document_parses/pdf_json"
+    parses.mkdir(parents=True)
+
+    def states(text):
+        web = f"{{format: cord19, path: {tmp_path / 'metadata.csv'}, options: {{text: {text}}}}}"
+        return plan_of(f"corpora: {{web: {web}}}").corpora.aid_states(W(corpus="web"))
+
+    before = states("full")
+    (parses / "1.json").write_text("{}")
+    after = states("full")
+    assert list(before) == list(after) == [str(parses)]
+    assert before != after
+    assert states("abstract") == {}
