@@ -65,13 +65,14 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run_code(tree: Path, tiny_encoder: Path) -> Callable[[str], str]:
+def run_code(tree: Path, make_encoder: Callable[..., Path]) -> Callable[[str], str]:
     """Return a function that runs code in that folder, with models, and returns what it prints."""
     from irpretrain.models.cross_encoder import CrossEncoder
     from irpretrain.models.term_weight_regressor import TermWeightRegressor
 
-    CrossEncoder.from_encoder(tiny_encoder, "pooled").save(tree / "results/models/pretrained/prop/seed-1")
-    TermWeightRegressor.from_encoder(tiny_encoder).save(tree / "results/term_weights/deepct/model-0")
+    encoder = make_encoder(max_position_embeddings=96)  # as many as the page's longest pair
+    CrossEncoder.from_encoder(encoder, "pooled").save(tree / "results/models/pretrained/prop/seed-1")
+    TermWeightRegressor.from_encoder(encoder).save(tree / "results/term_weights/deepct/model-0")
 
     def run(code: str) -> str:
         environment = {
