@@ -163,6 +163,7 @@ class Collection:
         at, documents = self._folder, self._folder / "documents"
         outputs = at / "sources", at / "links"
         mentions = GraphConfig(mentions="titles")
+        objectives = [name for name in OBJECTIVES if name not in NEED_A_MODEL]
         return {
             "links": partial(extract_links, documents, GraphConfig(), *outputs),
             "links and mentions of titles": partial(
@@ -178,8 +179,11 @@ class Collection:
                 write_token_store, documents, self._encoder, TEXT, at / "tokens", positions=True
             ),
             "counts of words": self._count_words,
-            **{name: partial(self._build, name) for name in OBJECTIVES if name not in NEED_A_MODEL},
-            "merging the groups of hp": lambda: merge_groups([at / "hp"], at / "merged"),
+            **{name: partial(self._build, name) for name in objectives},
+            **{
+                f"merging the groups of {name}": partial(merge_groups, [at / name], at / "merged")
+                for name in objectives
+            },
         }
 
     def _count_words(self) -> None:

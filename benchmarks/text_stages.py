@@ -25,7 +25,6 @@ from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.shards import write_shard
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
-from irpretrain.objectives.merge import merge_groups
 from irpretrain.rank_engine import Bm25, write_postings
 from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.positions import build_positions
@@ -78,10 +77,8 @@ class Stages:
 
     def __init__(self, folder: Path, articles: int) -> None:
         self._collection = Collection(folder, articles)
-        made = self._collection.stages()
-        for name in ("word pieces", "counts of words", "rop"):
-            made[name]()
-        self._at, self.articles = folder, articles
+        self._collection.stages()["counts of words"]()
+        self.articles = articles
         self._documents, self._counts = folder / "documents", folder / "counts"
         self._sources = {}
         for form in FORMATS:
@@ -110,10 +107,6 @@ class Stages:
                 lambda: sample_pseudo_queries(
                     out / "words", self._counts, PSEUDO_QUERIES, 1, out / "queries"
                 ),
-            ),
-            "merge_groups rop": (
-                self.articles,
-                lambda: merge_groups([self._at / "rop"], out / "merged"),
             ),
             "index_corpus": (
                 self.articles,

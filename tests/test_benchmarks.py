@@ -249,7 +249,6 @@ def test_text_stages():
         "make_word_vectors",
         "build_postings",
         "sample_pseudo_queries",
-        "merge_groups rop",
         "index_corpus",
         "build_positions",
         "weigh_textrank",
