@@ -28,7 +28,7 @@ def test_a_word_piece_begins_at_its_first_character(
     """Word by word, without the tokenizer's own offsets: a word's pieces begin inside the word, and all are found."""
     tokenizer = load_tokenizer(tiny_encoder)
     for text, plain, (pieces, _, firsts) in zip(
-        texts, tokenizer.encode(texts), tokenizer.words(texts, firsts=True), strict=True
+        texts, tokenizer.encode(texts), tokenizer.words(texts), strict=True
     ):
         assert (plain == pieces).all()
         assert len(firsts) == len(pieces)

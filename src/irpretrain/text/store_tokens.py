@@ -18,6 +18,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import progress
+from irpretrain.text.chunk_table import ChunkTable
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.token_store import CHAR_STARTS
 from irpretrain.text.word_pieces import WordPieceTokenizer, Words, load_tokenizer
@@ -62,7 +63,7 @@ def write_token_store(
             starts = files.enter_context(GrowingArray(folder / "word_starts.npy", np.dtype(bool)))
             if positions:
                 characters = files.enter_context(GrowingArray(folder / CHAR_STARTS, np.dtype(np.int32)))
-            for ids, words in _encoded(documents, tokenizer, text, positions):
+            for ids, words in _encoded(documents, tokenizer, text):
                 most = text.max_word_pieces
                 pieces = [document.ids for document in words]
                 kept = [piece[:most] for piece in pieces]
@@ -103,11 +104,12 @@ def write_token_store(
 
 
 def _encoded(
-    documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig, positions: bool
+    documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig
 ) -> Iterator[tuple[list[str], list[Words]]]:
-    """Yield identifiers and the words of each document, first characters only with positions."""
+    """Yield identifiers and the words of each document."""
+    cutter = ChunkTable(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
     title = f"word pieces of {Path(documents).stem}"
     total = DOCUMENTS.count(documents)
     for identifiers, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
-        yield identifiers, tokenizer.words(texts, positions)
+        yield identifiers, cutter.words(texts)

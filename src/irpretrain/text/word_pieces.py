@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -58,15 +59,12 @@ class Words(NamedTuple):
         ids: int32 [pieces].
         begins: bool [pieces]; whether the piece begins a word or a punctuation mark.
         firsts: int32 [pieces]; the first character of each, which never falls: pieces that one character is split into
-            share it, and white space before a word counts for no piece. Empty where nobody asked.
+            share it, and white space before a word counts for no piece.
     """
 
     ids: np.ndarray
     begins: np.ndarray
     firsts: np.ndarray
-
-
-NOBODY_ASKED = np.zeros(0, np.int32)
 
 
 class WordPieceTokenizer:
@@ -81,6 +79,7 @@ class WordPieceTokenizer:
         mask_token_id: id of the mask piece; None where the vocabulary has none.
         template: special tokens of a sequence of query and document.
         fingerprint: hash of vocabulary and rules; equal for equal tokenizers.
+        cuts_at_spaces: whether nothing about a word piece depends on what stands beyond a space or a line's end.
     """
 
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
@@ -104,20 +103,15 @@ class WordPieceTokenizer:
         self.template = PairTemplate.of(backend, directory, REMEDY)
         self.fingerprint = hashlib.sha256(backend.to_str().encode()).hexdigest()[:16]
         self._begins = self._word_starts() if type(backend.model).__name__ == "WordPiece" else None
+        self.cuts_at_spaces = cuts_at_spaces(backend)
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the word pieces (int32) of each text, whole and without special tokens."""
         encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
         return [self._ids.of(encoding) for encoding in encodings]
 
-    def words(self, texts: Sequence[str], firsts: bool = False) -> list[Words]:
-        """Return the word pieces of each text as `encode` does, and where words begin.
-
-        First characters, which are left out unless asked for, take about twice as long; other tokenizers than WordPiece
-        take it in any case.
-        """
-        if self._begins is not None and not firsts:
-            return [Words(ids, self._begins[ids], NOBODY_ASKED) for ids in self.encode(texts)]
+    def words(self, texts: Sequence[str]) -> list[Words]:
+        """Return the word pieces of each text as `encode` does, where they stand, and where words begin."""
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
         return [self._words(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
@@ -192,6 +186,18 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
         )
     _check_known_entry(tokenizer, directory / "vocab.txt")
     return tokenizer
+
+
+def cuts_at_spaces(backend: Tokenizer) -> bool:
+    """Whether nothing about a word piece depends on what stands beyond a space or a line's end.
+
+    That is so for BERT's rules, which cut at white space first of all. An added token may have spaces in it; BERT's are
+    all special, and special tokens are not looked for in texts.
+    """
+    rules = json.loads(backend.to_str())
+    kinds = [(rules[part] or {}).get("type") for part in ("normalizer", "pre_tokenizer", "model")]
+    special = all(added.special for added in backend.get_added_tokens_decoder().values())
+    return kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"] and special
 
 
 class TextIds:

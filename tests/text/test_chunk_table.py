@@ -1,0 +1,96 @@
+"""Word pieces by a table of chunks are those that the tokenizer cuts out of whole texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+
+from irpretrain.text.chunk_table import ChunkTable
+from irpretrain.text.word_pieces import WordPieceTokenizer, Words, cuts_at_spaces, load_tokenizer
+
+LETTERS = "abj01.-#'\u00e9\u1e69\ud55c\uad6d\u5317\u30ac\ufb01\u0130\u00df\u03a3\u212a\U0001d518\U0001f600"
+MARKS = "\u0301\u0323\u0307\u3099\u0338\u05b0\u0651"
+WHITE = "  \n\t\r\u00a0\u2003\u2028\u3000"
+UNSEEN = "\u200b\u200d\u00ad\ufeff\x00\x0b\x0c\x1c\x1f\x85\ufffd\ue000"
+TEXTS = st.lists(
+    st.lists(
+        st.sampled_from([*LETTERS, *MARKS, *WHITE, *UNSEEN, "[SEP]", "[UNK]", "##a", "word07", "cab", "a" * 101]),
+        max_size=30,
+    ).map("".join),
+    max_size=5,
+)  # fmt: skip
+
+
+def same(found: list[Words], expected: list[Words]) -> bool:
+    def plain(words: list[Words]) -> list[list[tuple[str, list[int]]]]:
+        return [[(str(part.dtype), part.tolist()) for part in text] for text in words]
+
+    return plain(found) == plain(expected)
+
+
+def tokenizer_of(tiny: Path, **changes: object) -> Tokenizer:
+    backend = Tokenizer.from_file(str(tiny / "tokenizer.json"))
+    rules: dict[str, object] = {
+        "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True, **changes,
+    }  # fmt: skip
+    backend.normalizer = normalizers.BertNormalizer(**rules)
+    return backend
+
+
+@given(
+    st.lists(TEXTS, min_size=1, max_size=4),
+    st.fixed_dictionaries({
+        "clean_text": st.booleans(),
+        "handle_chinese_chars": st.booleans(),
+        "strip_accents": st.sampled_from([None, True, False]),
+        "lowercase": st.booleans(),
+    }),
+    st.sampled_from([0, 40, 1 << 20]),
+)  # fmt: skip
+def test_whole_texts_say_the_same(
+    tiny_encoder: Path, batches: list[list[str]], rules: dict[str, object], kept: int
+) -> None:
+    tokenizer = WordPieceTokenizer(tokenizer_of(tiny_encoder, **rules), tiny_encoder)
+    assert tokenizer.cuts_at_spaces
+    table = ChunkTable(tokenizer, kept)
+    for texts in batches:
+        assert same(table.words(texts), tokenizer.words(texts))
+
+
+def test_two_words_and_a_known_one(tiny_encoder: Path) -> None:
+    tokenizer = load_tokenizer(tiny_encoder)
+    table = ChunkTable(tokenizer)
+    [first] = table.words(["word07 cab"])
+    again, nothing = table.words([" cab\nword07", ""])
+    assert [tokenizer.token(piece) for piece in first.ids] == ["word07", "c", "##a", "##b"]
+    assert first.begins.tolist() == [True, True, False, False]
+    assert first.firsts.tolist() == [0, 7, 8, 9]
+    assert again.firsts.tolist() == [1, 2, 3, 5]
+    assert [len(part) for part in nothing] == [0, 0, 0]
+    assert table.words([]) == []
+
+
+def added(backend: Tokenizer, special: bool) -> Tokenizer:
+    backend.add_tokens([AddedToken("new york", special=special)])
+    return backend
+
+
+@pytest.mark.parametrize("changed", ["model", "normalizer", "no normalizer", "pre-tokenizer", "added token"])
+def test_other_rules_cut_whole_texts(tiny_encoder: Path, changed: str) -> None:
+    backend = tokenizer_of(tiny_encoder)
+    if changed == "model":
+        backend.model = models.BPE({"a": 0}, [])
+    elif changed == "normalizer":
+        backend.normalizer = normalizers.Lowercase()
+    elif changed == "no normalizer":
+        backend.normalizer = None
+    elif changed == "pre-tokenizer":
+        backend.pre_tokenizer = pre_tokenizers.Metaspace()
+    else:
+        assert cuts_at_spaces(added(backend, special=True))
+        backend = added(tokenizer_of(tiny_encoder), special=False)
+    assert not cuts_at_spaces(backend)
