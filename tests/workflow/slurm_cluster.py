@@ -104,13 +104,14 @@ class SlurmCluster:
         jobs = self.run("squeue", "-h", "-w", node, "-t", "RUNNING", "-o", "%A").split()
         self._nodes[node].kill()
         self._nodes[node].wait()
-        steps = [f"slurmstepd: [{job}.".encode() for job in jobs]
+        steps = tuple(f"slurmstepd: [{job}.".encode() for job in jobs)
+        # Another cluster's node on this machine may have the same name, and its jobs the same numbers.
+        of_this_cluster, of_the_node = f"{self.folder}/".encode(), f"SLURMD_NODENAME={node}".encode()
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
-                named = (entry / "cmdline").read_bytes().startswith(tuple(steps)) if steps else False
-                if named or f"SLURMD_NODENAME={node}".encode() in (entry / "environ").read_bytes().split(
-                    b"\0"
-                ):
+                settings = (entry / "environ").read_bytes()
+                a_step = bool(steps) and (entry / "cmdline").read_bytes().startswith(steps)
+                if of_this_cluster in settings and (a_step or of_the_node in settings.split(b"\0")):
                     os.kill(int(entry.name), signal.SIGKILL)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Word pieces of texts from those of their chunks: what stands between two spaces is cut once, however often it comes."""
+"""Word pieces of texts from those of their chunks: what stands between two spaces is cut only once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ class ChunkTable:
         ids, starts, firsts = (part[places] for part in self._words)
         firsts += np.repeat(heads, counts).astype(np.int32)
         cuts = pieces_before[chunks_before[1:-1]]
-        return [Words(*parts) for parts in zip(*(np.split(part, cuts) for part in (ids, starts, firsts)), strict=True)]
+        return [
+            Words(*parts)
+            for parts in zip(*(np.split(part, cuts) for part in (ids, starts, firsts)), strict=True)
+        ]
 
     def _cut(self, chunks: Sequence[str]) -> None:
         """Let the tokenizer cut the last chunks of the table, as one text."""
