@@ -129,7 +129,7 @@ class Wikipedia:
         """Return an article's title, which no other article has."""
         first, second = self._title_words(article)
         name = f"{first.capitalize()} {second}"
-        return f"{name} ({_vocabulary()[100 + article % 50]})" if article % 10 == 0 else name
+        return f"{name} ({vocabulary()[100 + article % 50]})" if article % 10 == 0 else name
 
     def redirect_titles(self, article: int) -> list[str]:
         """Return the titles that redirect to an article."""
@@ -154,9 +154,7 @@ class Wikipedia:
                 text = f"#REDIRECT [[{title}{part}]]\n\n{{{{R from alternative name}}}}"
                 yield Page(number + place, name, text, redirect=title)
             if rng.random() < CATEGORY_PAGES:
-                text = (
-                    f"{{{{Commons category|{title}}}}}\n[[Category:{_vocabulary()[200 + article % 999]}]]\n"
-                )
+                text = f"{{{{Commons category|{title}}}}}\n[[Category:{vocabulary()[200 + article % 999]}]]\n"
                 yield Page(number + IDS - 1, f"Category:{title}", text, 14)
 
     @property
@@ -188,13 +186,13 @@ class Wikipedia:
         """Draw words by frequency, none of the most frequent `least_rank`."""
         low = _cumulative()[least_rank - 1] if least_rank else 0.0
         ranks = np.searchsorted(_cumulative(), low + (1 - low) * rng.random(count), side="right")
-        chosen: list[str] = _vocabulary()[np.minimum(ranks, VOCABULARY - 1)].tolist()
+        chosen: list[str] = vocabulary()[np.minimum(ranks, VOCABULARY - 1)].tolist()
         return chosen
 
     def _title_words(self, article: int) -> tuple[str, str]:
         # An odd factor makes another number of each; an article's number has no part in its words.
         second, first = divmod(article * 10_368_889 % TITLE_WORDS**2, TITLE_WORDS)
-        return _vocabulary()[1000 + first], _vocabulary()[1000 + TITLE_WORDS + second]
+        return vocabulary()[1000 + first], vocabulary()[1000 + TITLE_WORDS + second]
 
     @cached_property
     def _redirects(self) -> np.ndarray:
@@ -203,7 +201,7 @@ class Wikipedia:
 
 
 @cache
-def _vocabulary() -> np.ndarray:
+def vocabulary() -> np.ndarray:
     """Return all words, the most frequent first."""
     counts = Counter(
         word for _, text in excerpt() for word in text.lower().split() if word.isascii() and word.isalpha()

@@ -168,14 +168,14 @@ def test_a_generated_dump_depends_on_its_seed_alone(wiki_folder, tmp_path):
 
 def test_growth_and_extrapolation_of_a_ladder(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    million = importlib.import_module("million")
-    assert million.exponent([10, 100], [3.0, 30.0]) == pytest.approx(1)
-    assert million.exponent([1, 10, 100], [9.0, 2.0, 200.0]) == pytest.approx(2)
-    assert million.extrapolated([10, 100], [2.0, 20.0], 1000) == pytest.approx((200, 200))
-    line, power = million.extrapolated([10, 20], [10.0, 40.0], 40)
+    measured_run = importlib.import_module("measured_run")
+    assert measured_run.exponent([10, 100], [3.0, 30.0]) == pytest.approx(1)
+    assert measured_run.exponent([1, 10, 100], [9.0, 2.0, 200.0]) == pytest.approx(2)
+    assert measured_run.extrapolated([10, 100], [2.0, 20.0], 1000) == pytest.approx((200, 200))
+    line, power = measured_run.extrapolated([10, 20], [10.0, 40.0], 40)
     assert (line, power) == pytest.approx((100, 160))
-    ladder = {size: {"search": million.Cost(1, 9.0, size / 10, 50.0, 2.0)} for size in (100, 1000)}
-    rows = million.table(ladder, 10_000)
+    ladder = {size: {"search": measured_run.Cost(1, 9.0, size / 10, 50.0, 2.0)} for size in (100, 1000)}
+    rows = measured_run.table(ladder, "articles", 10_000)
     assert rows[2] == "| search | 1 | 9.0 | 100.0 | 50 | 2.0 | 1.00, 0.00, 0.00 | 16.7 to 16.7 |"
     assert [row.count("|") for row in rows] == [9] * 4
 
@@ -291,7 +291,14 @@ def test_the_smallest_size_is_measured(script):
 def test_a_ladder_of_one_size(tmp_path):
     tiny = ("--articles", "200", "--cores", "1", "--shards", "1")
     printed, rows = run_once("million.py", *tiny, "--directory", str(tmp_path))
-    assert {"generate the dump", "build_groups hp", "search", "all"} <= {row[0] for row in rows}, printed
+    assert {"read_corpus", "build_groups hp", "search", "all"} <= {row[0] for row in rows}, printed
+
+
+@pytest.mark.deep
+@pytest.mark.workflow
+def test_a_ladder_of_passages(tmp_path):
+    printed, rows = run_once("passages.py", "--passages", "1000", "--cores", "1", "--directory", str(tmp_path))
+    assert {"compute_axioms", "index_weights", "search", "all"} <= {row[0] for row in rows}, printed
 
 
 @pytest.mark.deep

@@ -1,0 +1,109 @@
+"""What the workflow costs on generated passages, stage by stage: counts, pseudo-queries, axioms, indexes, searches.
+
+    python benchmarks/passages.py --passages 10000 100000 --directory runs/ladder
+    python benchmarks/passages.py --passages 8841823 --directory runs/passages
+
+Passages have the length of MS MARCO's, 56 words, and the term statistics that the head of generated_collection.py
+names. All else is as in million.py: the same command goes on after a kill, and prints the table again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+import generated_collection
+from generated_wikipedia import vocabulary
+from irpretrain.atomic import atomic_file, write_text
+from measured_run import Cost, costs, generate, run, table
+
+PASSAGES = "collection.tsv"
+MEAN_LENGTH = 56
+QUERIES, QUERY_WORDS = 1000, 4
+PASSAGES_IN_SHARD = 280_000
+AT_ONCE = 10_000
+TARGETS = (
+    "results/axioms/passages/rank-intervals.json",
+    "results/runs/generated/bm25/first-stage.run.gz",
+    "results/runs/generated/textrank-bm25/first-stage.run.gz",
+)
+OVERLAY = """# Written by benchmarks/passages.py.
+inherit: definitions
+corpora: {{generated: {{format: tsv, path: {path}, shards: {shards}, options: {{columns: [id, text]}}}}}}
+collections: {{passages: [generated]}}
+pseudo_queries: {{per_document: 2}}
+word_vectors: {{most_words: {most_words}, epochs: 1}}
+axioms: {{threads: {cores}, memory_mb: 8000}}
+indexes: {{textrank: {{type: textrank}}}}
+first_stages:
+  textrank-bm25: {{label: TextRank, index: textrank, parameters: {{k1: 0.9, b: 0.4}}, depth: 1000}}
+datasets:
+  generated:
+    corpus: generated
+    queries: {{format: tsv, path: queries.tsv}}
+    qrels: {{format: trec, path: qrels.txt}}
+retrieval: {{depth: 1000, threads: {cores}}}
+experiments:
+  generated: {{dataset: generated, first_stages: [textrank-bm25]}}
+"""
+
+
+def write_passages(path: Path, passages: int, seed: int) -> None:
+    """Write a passage a line: its number, a tab, its words."""
+    made = generated_collection.generate(passages, MEAN_LENGTH, seed, path.parent)
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        for begin, texts in _texts(made.words, made.offsets):
+            file.writelines(f"{number}\t{text}\n" for number, text in enumerate(texts, begin))
+    for words in path.parent.glob("words-*.npy"):
+        words.unlink()
+
+
+def _texts(words: np.ndarray, offsets: np.ndarray) -> Iterator[tuple[int, list[str]]]:
+    names = vocabulary()
+    for begin in range(0, len(offsets) - 1, AT_ONCE):
+        own = offsets[begin : begin + AT_ONCE + 1]
+        drawn = names[words[own[0] : own[-1]]].tolist()
+        ends = (own - own[0]).tolist()
+        yield begin, [" ".join(drawn[i:j]) for i, j in pairwise(ends)]
+
+
+def prepare(folder: Path, passages: int, shards: int, cores: int, seed: int, most_words: int) -> None:
+    """Write passages, queries, judgements and overlay, whatever of them is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    generate(folder / PASSAGES, lambda: write_passages(folder / PASSAGES, passages, seed))
+    names, random = vocabulary(), np.random.default_rng(seed)
+    asked = [names[300 + random.integers(0, 20_000, QUERY_WORDS)] for _ in range(QUERIES)]
+    write_text(folder / "queries.tsv", "".join(f"{n}\t{' '.join(words)}\n" for n, words in enumerate(asked)))
+    write_text(folder / "qrels.txt", "".join(f"{n} 0 {n} 1\n" for n in range(min(QUERIES, passages))))
+    overlay = OVERLAY.format(path=PASSAGES, shards=shards, cores=cores, most_words=most_words)
+    write_text(folder / "overlay.yaml", overlay)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--passages", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--directory", type=Path, required=True, help="has a folder for each number")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most-words", type=int, default=20_000_000, help="that word vectors are trained on")
+    parser.add_argument("--of", type=int, default=8_841_823, help="passages to extrapolate to")
+    options = parser.parse_args(arguments)
+    measured: dict[int, dict[str, Cost]] = {}
+    for passages in sorted(options.passages):
+        folder = (options.directory / str(passages)).resolve()
+        shards = max(options.cores, -(-passages // PASSAGES_IN_SHARD))
+        prepare(folder, passages, shards, options.cores, options.seed, options.most_words)
+        run(folder, TARGETS, options.cores)
+        measured[passages] = costs(folder / PASSAGES)
+    print("\n".join(table(measured, "passages", options.of)))
+
+
+if __name__ == "__main__":
+    main()
