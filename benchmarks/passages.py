@@ -24,13 +24,14 @@ from measured_run import Cost, costs, generate, run, table
 
 PASSAGES = "collection.tsv"
 MEAN_LENGTH = 56
-QUERIES, QUERY_WORDS = 1000, 4
+QUERIES, QUERY_WORDS = 400, 4
 PASSAGES_IN_SHARD = 280_000
 AT_ONCE = 10_000
 TARGETS = (
     "results/axioms/passages/rank-intervals.json",
     "results/runs/generated/bm25/first-stage.run.gz",
-    "results/runs/generated/textrank-bm25/first-stage.run.gz",
+    "results/runs/generated/textrank/first-stage.run.gz",
+    "results/runs/generated/sdm/first-stage.run.gz",
 )
 OVERLAY = """# Written by benchmarks/passages.py.
 inherit: definitions
@@ -41,7 +42,8 @@ word_vectors: {{most_words: {most_words}, epochs: 1}}
 axioms: {{threads: {cores}, memory_mb: 8000}}
 indexes: {{textrank: {{type: textrank}}}}
 first_stages:
-  textrank-bm25: {{label: TextRank, index: textrank, parameters: {{k1: 0.9, b: 0.4}}, depth: 1000}}
+  textrank: {{label: TextRank, index: textrank, parameters: {{k1: 0.9, b: 0.4}}, depth: 1000}}
+  sdm: {{label: SDM, model: indri, dependence: {{}}, depth: 1000}}
 datasets:
   generated:
     corpus: generated
@@ -49,7 +51,7 @@ datasets:
     qrels: {{format: trec, path: qrels.txt}}
 retrieval: {{depth: 1000, threads: {cores}}}
 experiments:
-  generated: {{dataset: generated, first_stages: [textrank-bm25]}}
+  generated: {{dataset: generated, first_stages: [textrank, sdm]}}
 """
 
 
