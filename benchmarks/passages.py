@@ -1,10 +1,11 @@
-"""What the workflow costs on generated passages, stage by stage: counts, pseudo-queries, axioms, indexes, searches.
+"""What the workflow costs on generated passages, stage by stage: counts, axioms, groups, indexes, searches.
 
     python benchmarks/passages.py --passages 10000 100000 --directory runs/ladder
     python benchmarks/passages.py --passages 8841823 --directory runs/passages
 
 Passages have the length of MS MARCO's, 56 words, and the term statistics that the head of generated_collection.py
-names. All else is as in million.py: the same command goes on after a kill, and prints the table again.
+names. ARES's groups are those of its strict agreement, which needs no predictor. All else is as in million.py: the same
+command goes on after a kill, and prints the table again.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ PASSAGES_IN_SHARD = 280_000
 AT_ONCE = 10_000
 TARGETS = (
     "results/axioms/passages/rank-intervals.json",
+    "results/groups/passages/ares.parquet",
     "results/runs/generated/bm25/first-stage.run.gz",
     "results/runs/generated/textrank/first-stage.run.gz",
     "results/runs/generated/sdm/first-stage.run.gz",
@@ -39,6 +41,7 @@ corpora: {{generated: {{format: tsv, path: {path}, shards: {shards}, options: {{
 collections: {{passages: [generated]}}
 pseudo_queries: {{per_document: 2}}
 word_vectors: {{most_words: {most_words}, epochs: 1}}
+objectives: {{ares: {{type: ares, agreement: strict}}}}
 axioms: {{threads: {cores}, memory_mb: 8000}}
 indexes: {{textrank: {{type: textrank}}}}
 first_stages:

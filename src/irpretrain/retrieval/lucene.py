@@ -138,16 +138,15 @@ def _write_input(
 ) -> dict[str, int]:
     """Write Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file; return counts."""
     counts = {"documents": 0, "documents_without_text": 0}
+    counter = Counter("write documents for Lucene", "documents", sum(map(DOCUMENTS.count, documents)))
     with InputFiles(folder) as files:
         for path in documents:
-            total = DOCUMENTS.count(path)
-            for document, contents in progress(
-                _documents(path, text, prepare), "write documents for Lucene", "documents", total
-            ):
+            for document, contents in _documents(path, text, prepare):
                 check_identifier(path, document)
                 files.add({"id": document, "contents": contents})
                 counts["documents"] += 1
                 counts["documents_without_text"] += not contents
+                counter.add(1)
     return counts
 
 

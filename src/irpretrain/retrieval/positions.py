@@ -20,7 +20,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.growing_array import GrowingArray
-from irpretrain.progress import progress
+from irpretrain.progress import Counter
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.words import WordKind, word_finder
@@ -83,16 +83,15 @@ def _terms_by_place(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each document's identifier and its terms in order, "" in the place of a stop word."""
     find, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
+    counter = Counter("find positions", "documents", sum(map(DOCUMENTS.count, documents)))
     for path in documents:
-        batches = stream_texts(path, text, DOCUMENTS_AT_ONCE)
-        for identifiers, texts in progress(
-            batches, "find positions", "documents", DOCUMENTS.count(path), size=lambda batch: len(batch[0])
-        ):
+        for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
             cut = [find(document_text) for document_text in texts]
             analyser.learn(word for words in cut for word in words)
             for name, words in zip(identifiers, cut, strict=True):
                 # Lucene cuts some words further, such as runs of ideographs: each piece has a place.
                 yield name, [term for word in words for term in analyser.terms_of_word(word) or ("",)]
+            counter.add(len(identifiers))
 
 
 def _invert(folder: Path, terms: int) -> None:

@@ -15,7 +15,7 @@ from irpretrain.atomic import working_directory
 from irpretrain.config.retrieval import QueryWords, RetrievalConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import InputError
-from irpretrain.progress import progress
+from irpretrain.progress import Counter
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.lucene import (
     DOCUMENTS_AT_ONCE,
@@ -55,12 +55,11 @@ def index_weights(
     )
     analyser = Analyser.of(options, query_words)
     with working_directory(output, "input") as source:
+        counter = Counter("write weights for Lucene", "documents", sum(map(TERM_VECTORS.count, vectors)))
         with InputFiles(source) as files:
             for path in vectors:
                 batches = TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE)
-                analysed = analysed_weights(batches, path, analyser, counts)
-                total = TERM_VECTORS.count(path)
-                for document, terms in progress(analysed, "write weights for Lucene", "documents", total):
+                for document, terms in analysed_weights(batches, path, analyser, counts):
                     check_identifier(path, document)
                     _check_length(path, document, terms)
                     if terms:
@@ -69,6 +68,7 @@ def index_weights(
                     counts["documents_without_terms"] += not terms
                     counts["terms"] += len(terms)
                     counts["weight"] += sum(terms.values())
+                    counter.add(1)
         if counts["documents"] == counts["documents_without_terms"]:
             raise InputError(vectors[0], "no document has a term to index")
         arguments = ["-collection", "JsonVectorCollection", "-pretokenized"]
