@@ -297,7 +297,9 @@ def test_a_ladder_of_one_size(tmp_path):
 @pytest.mark.deep
 @pytest.mark.workflow
 def test_a_ladder_of_passages(tmp_path):
-    printed, rows = run_once("passages.py", "--passages", "1000", "--cores", "1", "--directory", str(tmp_path))
+    printed, rows = run_once(
+        "passages.py", "--passages", "1000", "--cores", "1", "--directory", str(tmp_path)
+    )
     assert {"compute_axioms", "index_weights", "search", "all"} <= {row[0] for row in rows}, printed
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from irpretrain.text.chunk_table import ChunkTable
 from irpretrain.text.word_pieces import WordPieceTokenizer, Words, cuts_at_spaces, load_tokenizer
@@ -74,22 +74,35 @@ def test_two_words_and_a_known_one(tiny_encoder: Path) -> None:
     assert table.words([]) == []
 
 
+def test_a_text_that_cannot_be_cut_leaves_no_trace(tiny_encoder: Path) -> None:
+    tokenizer = load_tokenizer(tiny_encoder)
+    table = ChunkTable(tokenizer)
+    with pytest.raises(TypeError):
+        table.words(["cab \ud800"])
+    assert same(table.words(["cab"]), tokenizer.words(["cab"]))
+
+
 def added(backend: Tokenizer, special: bool) -> Tokenizer:
     backend.add_tokens([AddedToken("new york", special=special)])
     return backend
 
 
-@pytest.mark.parametrize("changed", ["model", "normalizer", "no normalizer", "pre-tokenizer", "added token"])
+@pytest.mark.parametrize(
+    "changed", ["model", "normalizer", "no normalizer", "pre-tokenizer", "template", "added token"]
+)
 def test_other_rules_cut_whole_texts(tiny_encoder: Path, changed: str) -> None:
     backend = tokenizer_of(tiny_encoder)
     if changed == "model":
         backend.model = models.BPE({"a": 0}, [])
     elif changed == "normalizer":
         backend.normalizer = normalizers.Lowercase()
-    elif changed == "no normalizer":
+    elif changed == "none":
         backend.normalizer = None
     elif changed == "pre-tokenizer":
         backend.pre_tokenizer = pre_tokenizers.Metaspace()
+    elif changed == "template":
+        assert cuts_at_spaces(backend)
+        backend.post_processor = processors.TemplateProcessing("$A $A", "$A $B", [])
     else:
         assert cuts_at_spaces(added(backend, special=True))
         backend = added(tokenizer_of(tiny_encoder), special=False)

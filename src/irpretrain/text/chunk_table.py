@@ -43,7 +43,11 @@ class ChunkTable:
         numbers = np.fromiter(
             map(self._numbers.__getitem__, chain.from_iterable(chunks)), np.int64, int(sizes.sum())
         )
-        self._cut(list(islice(self._numbers, len(self._lengths), None)))
+        try:
+            self._cut(list(islice(self._numbers, len(self._lengths), None)))
+        except BaseException:
+            self._start_anew()  # its new chunks have numbers, but no pieces
+            raise
         begins = self._offsets[numbers]
         counts = self._offsets[numbers + 1] - begins
         chunks_before, pieces_before = _running_sum(sizes), _running_sum(counts)

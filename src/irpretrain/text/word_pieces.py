@@ -191,13 +191,18 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
 def cuts_at_spaces(backend: Tokenizer) -> bool:
     """Whether nothing about a word piece depends on what stands beyond a space or a line's end.
 
-    That is so for BERT's rules, which cut at white space first of all. An added token may have spaces in it; BERT's are
-    all special, and special tokens are not looked for in texts.
+    That is so for BERT's rules, which cut at white space first of all, where special tokens are not looked for in
+    texts. An added token that is not special may have spaces in it, and other post-processors than BERT's may move
+    pieces or repeat the text.
     """
     rules = json.loads(backend.to_str())
-    kinds = [(rules[part] or {}).get("type") for part in ("normalizer", "pre_tokenizer", "model")]
+    parts = ("normalizer", "pre_tokenizer", "model", "post_processor")
+    *kinds, last = ((rules[part] or {}).get("type") for part in parts)
+    once = last in (None, "BertProcessing")
+    if last == "TemplateProcessing":
+        once = sum("Sequence" in part for part in rules["post_processor"]["single"]) == 1
     special = all(added.special for added in backend.get_added_tokens_decoder().values())
-    return kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"] and special
+    return kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"] and once and special
 
 
 class TextIds:
