@@ -7,6 +7,7 @@ place, so that words on its two sides are no neighbours.
 """
 
 import json
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,7 @@ def build_positions(
     """
     numbers: dict[str, int] = {}
     names: list[str] = []
-    starts, lengths = [0], list[int]()
+    starts, lengths = array("q", [0]), array("i")  # a document is 12 bytes here, not 80
     with atomic_directory(output) as folder:
         with GrowingArray(folder / "terms.npy", np.dtype(np.int32)) as terms:
             with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as places:
