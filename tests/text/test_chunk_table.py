@@ -96,7 +96,7 @@ def test_other_rules_cut_whole_texts(tiny_encoder: Path, changed: str) -> None:
         backend.model = models.BPE({"a": 0}, [])
     elif changed == "normalizer":
         backend.normalizer = normalizers.Lowercase()
-    elif changed == "none":
+    elif changed == "no normalizer":
         backend.normalizer = None
     elif changed == "pre-tokenizer":
         backend.pre_tokenizer = pre_tokenizers.Metaspace()

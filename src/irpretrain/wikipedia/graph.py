@@ -176,9 +176,8 @@ class Graph:
     def see_also(self, node: int) -> np.ndarray:
         """Return int32: the documents that a document's See Also sections name, ascending."""
         sources, targets = self._see_also
-        bounds = np.array(
-            (node, node + 1), sources.dtype
-        )  # of another type, all sources would be copied to it
+        # Of the sources' own type: to another one all of them would be copied at each call.
+        bounds = np.array((node, node + 1), sources.dtype)
         first, last = np.searchsorted(sources, bounds)
         return targets[first:last]
 
