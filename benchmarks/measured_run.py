@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import os
@@ -9,13 +10,21 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from irpretrain.atomic import write_text
 from irpretrain.report.lineage import Lineage, Record
 from irpretrain.resources import project_directory
+
+DATASET = """datasets:
+  generated:
+    corpus: generated
+    queries: {format: tsv, path: queries.tsv}
+    qrels: {format: trec, path: qrels.txt}
+"""
+"""The end of each overlay: the queries that `write_overlay` writes."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,45 @@ class Cost:
             max(self.memory, other.memory),
             self.disk + other.disk,
         )
+
+
+def options(doc: str | None, what: str, sizes: list[int], of: int) -> argparse.ArgumentParser:
+    """Return a parser of what every ladder is told: how many of `what` by default, and of how many at full scale."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(f"--{what}", dest="sizes", type=int, nargs="+", default=sizes)
+    parser.add_argument("--directory", type=Path, required=True, help="has a folder for each number")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--of", type=int, default=of, help=f"{what} to extrapolate to")
+    return parser
+
+
+def climb(
+    given: argparse.Namespace, what: str, targets: Sequence[str], prepare: Callable[[int, Path], Path]
+) -> None:
+    """Run the workflow on each size and print the table.
+
+    Args:
+        given: what `options` parsed.
+        what: is counted, for the table.
+        prepare: makes all that a folder needs for a size, and returns the generated file.
+    """
+    measured: dict[int, dict[str, Cost]] = {}
+    for size in sorted(given.sizes):
+        folder = (given.directory / str(size)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        file = prepare(size, folder)
+        run(folder, targets, given.cores)
+        measured[size] = costs(file)
+    print("\n".join(table(measured, what, given.of)))
+
+
+def write_overlay(folder: Path, overlay: str, asked: Iterable[tuple[int, str, str]]) -> None:
+    """Write an overlay and its data set: number and text of each query, and the document that is relevant to it."""
+    rows = list(asked)
+    write_text(folder / "queries.tsv", "".join(f"{n}\t{text}\n" for n, text, _ in rows))
+    write_text(folder / "qrels.txt", "".join(f"{n} 0 {document} 1\n" for n, _, document in rows))
+    write_text(folder / "overlay.yaml", overlay + DATASET)
 
 
 def generate(file: Path, write: Callable[[], None]) -> None:

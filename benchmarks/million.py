@@ -12,14 +12,11 @@ the straight line through the two largest and along their power law; the truth s
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from generated_wikipedia import Wikipedia, write_dump
-from irpretrain.atomic import write_text
-from measured_run import Cost, costs, generate, run, table
+from measured_run import climb, generate, options, write_overlay
 
 DUMP = "enwiki-generated-multistream.xml.bz2"
 OBJECTIVES = ("srr", "rwi", "ati", "ltm", "hp", "shp", "mrds")
@@ -45,46 +42,32 @@ objectives: # without caps: those of the embedded default are fewer and smaller
   mrds: *all
 models:
   wikiformer: {{training: {{steps: {steps}}}}}
-datasets:
-  generated:
-    corpus: generated
-    queries: {{format: tsv, path: queries.tsv}}
-    qrels: {{format: trec, path: qrels.txt}}
 retrieval: {{depth: 100, threads: {cores}}}
 """
 
 
-def prepare(wikipedia: Wikipedia, folder: Path, shards: int, cores: int, steps: int) -> None:
-    """Write dump, queries, judgements and overlay, whatever of them is not there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    generate(folder / DUMP, lambda: write_dump(folder / DUMP, wikipedia, cores))
+def prepare(wikipedia: Wikipedia, folder: Path, shards: int, cores: int, steps: int) -> Path:
+    """Write dump, queries, judgements and overlay, whatever of them is not there; return the dump."""
+    dump = folder / DUMP
+    generate(dump, lambda: write_dump(dump, wikipedia, cores))
     asked = range(0, wikipedia.articles, max(1, wikipedia.articles // QUERIES))
-    write_text(folder / "queries.tsv", "".join(f"{n}\t{wikipedia.title(n)}\n" for n in asked))
-    write_text(folder / "qrels.txt", "".join(f"{n} 0 enwiki/{wikipedia.page_number(n)} 1\n" for n in asked))
     overlay = OVERLAY.format(dump=DUMP, shards=shards, cores=cores, steps=steps or 1)
-    write_text(folder / "overlay.yaml", overlay)
+    rows = ((n, wikipedia.title(n), f"enwiki/{wikipedia.page_number(n)}") for n in asked)
+    write_overlay(folder, overlay, rows)
+    return dump
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--articles", type=int, nargs="+", default=[1000, 3000, 10_000])
-    parser.add_argument("--directory", type=Path, required=True, help="has a folder for each number")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    parser = options(__doc__, "articles", [1000, 3000, 10_000], 7_000_000)
     parser.add_argument("--steps", type=int, default=0, help="of pre-training Wikiformer on the groups")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shards", type=int, help=f"of the corpus; by default one for {ARTICLES_IN_SHARD:,}")
-    parser.add_argument("--of", type=int, default=7_000_000, help="articles to extrapolate to")
-    options = parser.parse_args(arguments)
-    measured: dict[int, dict[str, Cost]] = {}
-    for articles in sorted(options.articles):
-        folder = (options.directory / str(articles)).resolve()
-        shards = options.shards or max(options.cores, -(-articles // ARTICLES_IN_SHARD))
-        prepare(Wikipedia(articles, options.seed), folder, shards, options.cores, options.steps)
-        run(folder, [*TARGETS, *([TRAINED] if options.steps else [])], options.cores)
-        measured[articles] = costs(folder / DUMP)
-    print("\n".join(table(measured, "articles", options.of)))
+    given = parser.parse_args(arguments)
+
+    def make(articles: int, folder: Path) -> Path:
+        shards = given.shards or max(given.cores, -(-articles // ARTICLES_IN_SHARD))
+        return prepare(Wikipedia(articles, given.seed), folder, shards, given.cores, given.steps)
+
+    climb(given, "articles", [*TARGETS, *([TRAINED] if given.steps else [])], make)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ command goes on after a kill, and prints the table again.
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -20,8 +18,8 @@ import numpy as np
 
 import generated_collection
 from generated_wikipedia import vocabulary
-from irpretrain.atomic import atomic_file, write_text
-from measured_run import Cost, costs, generate, run, table
+from irpretrain.atomic import atomic_file
+from measured_run import climb, generate, options, write_overlay
 
 PASSAGES = "collection.tsv"
 MEAN_LENGTH = 56
@@ -47,11 +45,6 @@ indexes: {{textrank: {{type: textrank}}}}
 first_stages:
   textrank: {{label: TextRank, index: textrank, parameters: {{k1: 0.9, b: 0.4}}, depth: 1000}}
   sdm: {{label: SDM, model: indri, dependence: {{}}, depth: 1000}}
-datasets:
-  generated:
-    corpus: generated
-    queries: {{format: tsv, path: queries.tsv}}
-    qrels: {{format: trec, path: qrels.txt}}
 retrieval: {{depth: 1000, threads: {cores}}}
 experiments:
   generated: {{dataset: generated, first_stages: [textrank, sdm]}}
@@ -77,37 +70,27 @@ def _texts(words: np.ndarray, offsets: np.ndarray) -> Iterator[tuple[int, list[s
         yield begin, [" ".join(drawn[i:j]) for i, j in pairwise(ends)]
 
 
-def prepare(folder: Path, passages: int, shards: int, cores: int, seed: int, most_words: int) -> None:
-    """Write passages, queries, judgements and overlay, whatever of them is not there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    generate(folder / PASSAGES, lambda: write_passages(folder / PASSAGES, passages, seed))
+def prepare(folder: Path, passages: int, cores: int, seed: int, most_words: int) -> Path:
+    """Write passages, queries, judgements and overlay, whatever of them is not there; return the passages."""
+    file = folder / PASSAGES
+    generate(file, lambda: write_passages(file, passages, seed))
     names, random = vocabulary(), np.random.default_rng(seed)
-    asked = [names[300 + random.integers(0, 20_000, QUERY_WORDS)] for _ in range(QUERIES)]
-    write_text(folder / "queries.tsv", "".join(f"{n}\t{' '.join(words)}\n" for n, words in enumerate(asked)))
-    write_text(folder / "qrels.txt", "".join(f"{n} 0 {n} 1\n" for n in range(min(QUERIES, passages))))
+    asked = [" ".join(names[300 + random.integers(0, 20_000, QUERY_WORDS)]) for _ in range(QUERIES)]
+    shards = max(cores, -(-passages // PASSAGES_IN_SHARD))
     overlay = OVERLAY.format(path=PASSAGES, shards=shards, cores=cores, most_words=most_words)
-    write_text(folder / "overlay.yaml", overlay)
+    write_overlay(folder, overlay, ((n, text, str(n % passages)) for n, text in enumerate(asked)))
+    return file
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--passages", type=int, nargs="+", default=[10_000])
-    parser.add_argument("--directory", type=Path, required=True, help="has a folder for each number")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = options(__doc__, "passages", [10_000], 8_841_823)
     parser.add_argument("--most-words", type=int, default=20_000_000, help="that word vectors are trained on")
-    parser.add_argument("--of", type=int, default=8_841_823, help="passages to extrapolate to")
-    options = parser.parse_args(arguments)
-    measured: dict[int, dict[str, Cost]] = {}
-    for passages in sorted(options.passages):
-        folder = (options.directory / str(passages)).resolve()
-        shards = max(options.cores, -(-passages // PASSAGES_IN_SHARD))
-        prepare(folder, passages, shards, options.cores, options.seed, options.most_words)
-        run(folder, TARGETS, options.cores)
-        measured[passages] = costs(folder / PASSAGES)
-    print("\n".join(table(measured, "passages", options.of)))
+    given = parser.parse_args(arguments)
+
+    def make(passages: int, folder: Path) -> Path:
+        return prepare(folder, passages, given.cores, given.seed, given.most_words)
+
+    climb(given, "passages", TARGETS, make)
 
 
 if __name__ == "__main__":
