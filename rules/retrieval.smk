@@ -39,7 +39,7 @@ rule search:
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
-        mem_mb=memory(CFG.retrieval.memory_mb + 1000),
+        mem_mb=memory(3000),
         runtime=minutes(240),
     params:
         options=settings("retrieval", include=SEARCH_SETTINGS),
@@ -163,7 +163,7 @@ rule tune_first_stage:
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
-        mem_mb=memory(CFG.retrieval.memory_mb + 1000),
+        mem_mb=memory(3000),
         runtime=minutes(480),
     params:
         options=plan.retrieval.tuning_search_options,
@@ -192,7 +192,7 @@ rule search_first_stage:
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
-        mem_mb=memory(CFG.retrieval.memory_mb + 1000),
+        mem_mb=memory(3000),
         runtime=minutes(240),
     params:
         options=plan.retrieval.search_options,

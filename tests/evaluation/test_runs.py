@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from irpretrain.errors import InputError
 from irpretrain.evaluation.qrels import read_qrels, relevant
-from irpretrain.evaluation.runs import merge, rank, read_run, top, write_run
+from irpretrain.evaluation.runs import merge, rank, read_run, top, write_rankings, write_run
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 scores = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0, 1.0])
@@ -119,6 +119,19 @@ def test_what_cannot_be_read_back_is_not_written(
     with pytest.raises(ValueError, match=r"finite|white space"):
         write_run(tmp_path / "run", given, "tag")
     assert not list(tmp_path.iterdir())
+
+
+def test_rankings_are_written_as_they_come_if_that_is_their_order(tmp_path: Path) -> None:
+    run = {"q1": [("b", 1.0), ("a", 1.0)], "q10": [("c", 0.5)], "q2": [("a", 2.0)]}
+    assert (
+        write_rankings(tmp_path / "one", iter(run.items()), "tag")
+        == write_run(tmp_path / "two", run, "tag")
+        == 4
+    )
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    with pytest.raises(ValueError, match="query 'q10' comes after 'q2'"):
+        write_rankings(tmp_path / "three", reversed(run.items()), "tag")
+    assert not (tmp_path / "three").exists()
 
 
 def test_merging_refuses_a_query_in_two_runs() -> None:

@@ -131,9 +131,7 @@ GRIDS = {
 @pytest.mark.parametrize("method", GRIDS)
 def test_scores_over_weights_are_the_formula(index: Path, tmp_path: Path, method: str) -> None:
     formula, grid = GRIDS[method]
-    queries = write_queries(tmp_path / "queries.parquet", QUERIES)
-    (tmp_path / "between").mkdir()
-    points = list(lucene.search_grid(index, queries, method, grid, OPTIONS, 10, tmp_path / "between"))
+    points = list(lucene.search_grid(index, QUERIES, method, grid, OPTIONS, 10))
     assert len(points) == math.prod(map(len, grid.values()))
     for parameters, run in points:
         assert_scores(run, expected(formula, *parameters.values()))

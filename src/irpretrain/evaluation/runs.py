@@ -89,11 +89,25 @@ def write_run(path: str | Path, run: Mapping[str, Iterable[tuple[str, float]]], 
     Raises:
         ValueError: a score is not finite, or a name is empty or holds white space.
     """
+    return write_rankings(path, ((query, run[query]) for query in sorted(run)), tag)
+
+
+def write_rankings(
+    path: str | Path, rankings: Iterable[tuple[str, Iterable[tuple[str, float]]]], tag: str
+) -> int:
+    """Write rankings as they come, as `write_run` does those in memory; queries come in the order of their names."""
     _check_name(tag)
+    last: str | None = None
     with atomic_file(path) as temporary, open(temporary, "wb") as raw:
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
             with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as file:
-                return sum(_write_ranking(file, query, rank(run[query]), tag) for query in sorted(run))
+                lines = 0
+                for query, ranking in rankings:
+                    if last is not None and query <= last:
+                        raise ValueError(f"query {query!r} comes after {last!r}")
+                    last = query
+                    lines += _write_ranking(file, query, rank(ranking), tag)
+                return lines
 
 
 def _write_ranking(file: io.TextIOBase, query: str, ranking: Ranking, tag: str) -> int:

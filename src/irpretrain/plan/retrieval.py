@@ -15,7 +15,7 @@ from irpretrain.text.languages import ENGLISH
 
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
 """What decides an index; the rest of `retrieval` matters to searches only."""
-SEARCH_SETTINGS = INDEX_SETTINGS | {"depth", "bm25", "query_likelihood", "jelinek_mercer"}
+SEARCH_SETTINGS = {"stemmer", "stop_list", "threads", "depth", "bm25", "query_likelihood", "jelinek_mercer"}
 """What decides a search; grids of parameters do not."""
 POSITION_SETTINGS = {"stemmer", "stop_list"}
 """What decides where terms stand; smoothing does not."""

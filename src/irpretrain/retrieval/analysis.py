@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from irpretrain.config.retrieval import LUCENE_WORDS, IndriConfig, QueryWords, RetrievalConfig
-from irpretrain.retrieval.java import enough_memory, java_class
+from irpretrain.retrieval.java import java_class, java_faults
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words, language_of, unspaced_word, word_finder
@@ -96,7 +96,7 @@ class Analyser:
 
     def _tokens(self, text: str) -> list[str]:
         # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one a token.
-        with enough_memory(f"a text of {len(text):,} characters"):
+        with java_faults(f"a text of {len(text):,} characters", "cut long documents into shorter ones"):
             printed: str = self._call(self._analyser, text).toString()
         return printed[1:-1].split(", ") if len(printed) > 2 else []
 

@@ -50,12 +50,12 @@ def rank_candidates(
     if strangers := sorted(given.keys() - texts.keys()):
         raise InputError(candidates, f"query {strangers[0]!r} is not in the data set ({queries})")
     opened = OpenedIndex(index, model, options)
-    bags = zip(given, opened.bags_of_words([texts[query] for query in given]), strict=True)
+    terms_of = opened.terms({query: texts[query] for query in given})
     run: Run = {}
     unmatched = 0
-    for query, bag in progress(list(bags), "rank candidates", "queries"):
+    for query, terms in progress(list(terms_of.items()), "rank candidates", "queries"):
         documents = [document for document, _ in given[query]]
-        scores = dict(_matching(opened, bag, documents)) if bag is not None else {}
+        scores = dict(_matching(opened, opened.bag_of_words(terms), documents)) if terms else {}
         unmatched += len(documents) - len(scores)
         run[query] = [(document, scores.get(document, 0.0)) for document in documents]
     opened.reader.close()

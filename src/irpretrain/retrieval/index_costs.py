@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -11,10 +12,10 @@ import numpy as np
 
 from irpretrain.atomic import write_text
 from irpretrain.config.retrieval import RetrievalConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.opened_index import FIELD, OpenedIndex
 from irpretrain.retrieval.tuning import own_parameters
+from irpretrain.text.keyed_texts import read_queries
 
 MOST_QUERIES = 200
 """Queries that are timed."""
@@ -88,8 +89,9 @@ class _Opened:
         self._path = Path(index.path)
         self._opened = OpenedIndex(index.path, "bm25", options)
         self._reader, self._searcher = self._opened.reader, self._opened.searcher
-        bags = self._opened.bags_of_words(QUERIES.read(queries)["text"].to_pylist()[:MOST_QUERIES])
-        self.queries = [bag for bag in bags if bag is not None]
+        texts = dict(islice(read_queries(queries).items(), MOST_QUERIES))
+        term_lists = self._opened.terms(texts).values()
+        self.queries = [self._opened.bag_of_words(terms) for terms in term_lists if terms]
 
     def time_queries(self) -> list[float]:
         """Return the seconds of each query."""

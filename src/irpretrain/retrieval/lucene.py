@@ -1,4 +1,4 @@
-"""First-stage retrieval with Lucene, through Anserini's own command line.
+"""First-stage retrieval with Lucene: Anserini's command line indexes, Anserini's classes search in this process.
 
 Documents and queries go through Lucene's English analyser (tokenise, lower-case, stop words, stemmer). In another
 language `retrieval.analysis` makes terms of both, and Anserini takes these as they are. A query is a bag of its words:
@@ -11,17 +11,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TextIO
+from typing import Any, Self, TextIO
 
 from irpretrain.atomic import atomic_directory, working_directory
-from irpretrain.config.retrieval import LUCENE_WORDS, QueryWords, RankingModel, RetrievalConfig
+from irpretrain.config.retrieval import QueryWords, RankingModel, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.errors import ConfigError, InputError, IntegrityError
-from irpretrain.evaluation.runs import Run, write_run
-from irpretrain.progress import Counter, progress
-from irpretrain.retrieval.analysis import Analyser, anserini_texts, query_texts
-from irpretrain.retrieval.index_record import RECORD, analysis_of, read_record
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.evaluation.runs import Ranking, Run, write_rankings
+from irpretrain.progress import Counter
+from irpretrain.retrieval.analysis import anserini_texts
+from irpretrain.retrieval.index_record import RECORD, analysis_of
 from irpretrain.retrieval.java import JavaError, run_anserini
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.retrieval.opened_index import OpenedIndex
@@ -36,22 +36,11 @@ DOCUMENTS_IN_FILE = 50_000
 DOCUMENTS_AT_ONCE = 1024
 """Documents in memory at a time."""
 
-ANSERINI_TERMS = 1024
-"""Maximum number of different terms in a query that Anserini searches. This process searches longer queries."""
-
 INDEXED = re.compile(r"([\d,]+) documents indexed")
 """What Anserini says once a minute while it indexes."""
 
-QUERIES_TOLD = 100
-"""After so many queries of a setting Anserini says that they are done."""
-
-SEARCHED = re.compile(r"\d00 queries processed$")
-
 Prepare = Callable[[list[str]], list[str]]
 """Makes texts as Anserini is to read them."""
-
-SCORE_STEP = 1e-6
-"""By how much Anserini lowers the score of a document that ties with the one above it."""
 
 
 def index(
@@ -202,7 +191,7 @@ def _indexed(lines: Sequence[str]) -> int:
 def search(
     index: str | Path,
     queries: str | Path,
-    method: RankingModel,
+    model: RankingModel,
     options: RetrievalConfig,
     output: str | Path,
     tag: str = "",
@@ -212,160 +201,61 @@ def search(
     Args:
         index: directory that `index` or `index_weights` made.
         queries: QUERIES table.
-        method: bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer (ql-jm) smoothing.
-        options: depth, parameters of the method, stemmer and stop words as in the index, threads, Java heap.
+        model: bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer (ql-jm) smoothing.
+        options: depth, parameters of the model, stemmer and stop words as in the index, threads.
         output: TREC run, gzip. Queries of which no word is in the index are not in it.
-        tag: last column of the run; by default the method.
+        tag: last column of the run; by default the model.
 
     Returns:
-        Counts: queries, queries without candidates, candidates; and the parameters.
+        Counts: queries, queries without candidates, candidates.
 
     Raises:
+        ConfigError: there is no such model.
         IntegrityError: there is no index, or it was made with another stemmer or other stop words.
         SetupError: Java or the jar is missing, or out of memory.
-        JavaError: Anserini failed.
+        JavaError: Lucene failed.
     """
-    _check_method(method)
-    grid = {name: [value] for name, value in options.parameters_of(method).items()}
-    with working_directory(output, "search") as folder:
-        ((_, run),) = search_grid(index, queries, method, grid, options, options.depth, folder)
-    candidates = write_run(output, run, tag or method)
-    names = QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()
+    texts = read_queries(queries)
+    opened = OpenedIndex(index, model, options)
+    terms = opened.terms({query: texts[query] for query in sorted(texts)})
+    found: set[str] = set()
+
+    def rankings() -> Iterator[tuple[str, Ranking]]:
+        for query, ranking in opened.search(terms, options.depth, Counter("search", "queries", len(terms))):
+            found.add(query)
+            yield query, ranking
+
+    candidates = write_rankings(output, rankings(), tag or model)
+    opened.reader.close()
     return {
-        "queries": len(names),
-        "queries_without_candidates": tell_lost_queries(output, names, run),
+        "queries": len(texts),
+        "queries_without_candidates": tell_lost_queries(output, texts, found),
         "candidates": candidates,
     }
 
 
 def search_grid(
     index: str | Path,
-    queries: str | Path,
-    method: RankingModel,
+    texts: Mapping[str, str],
+    model: RankingModel,
     grid: Mapping[str, Sequence[float]],
     options: RetrievalConfig,
     depth: int,
-    folder: Path,
 ) -> Iterator[tuple[dict[str, float], Run]]:
     """Search with every combination of parameters, in one process, and yield each with its run.
 
     Args:
-        index: as in `search`, and so for `queries`, `method` and errors.
-        grid: values of each parameter of the method; the last parameter changes fastest.
-        options: stemmer and stop words, threads, Java heap; its own parameters do not count.
+        index: as in `search`, and so for `model` and errors.
+        texts: query → text.
+        grid: values of each parameter of the model; the last parameter changes fastest.
+        options: stemmer and stop words, threads; its own parameters do not count.
         depth: documents a query.
-        folder: an empty folder for files in between.
     """
-    _check_method(method)
-    record = read_record(index, options)
-    text_by_query = read_queries(queries)
-    words = record.get("query_words", LUCENE_WORDS)
-    texts = query_texts(list(text_by_query.values()), record)
-    identifiers = list(text_by_query)
-    long_texts = {identifiers[number]: texts[number] for number in _long_queries(texts, options, words)}
-    # Numbers stand for the identifiers, which may hold anything.
-    lines = [
-        f"{number}\t{text}\n"
-        for number, text in enumerate(anserini_texts(options, words)(texts))
-        if text and identifiers[number] not in long_texts
-    ]
+    opened = OpenedIndex(index, model, options)
+    terms = opened.terms(texts)
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    run_file = folder / "run"
-    if lines:
-        topics = folder / "topics.tsv"
-        topics.write_text("".join(lines), encoding="utf-8")
-        arguments = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
-        arguments += ["-generator", "BagOfWordsQueryGenerator", "-output", str(run_file), "-hits", str(depth)]
-        arguments += ["-threads", str(options.threads), f"-{RANKERS[method].name}"]
-        for name, values in grid.items():
-            option = f"-{RANKERS[method].name}.{RANKERS[method].parameters[name]}"
-            arguments += [option, *map(repr, values)]
-        counter = Counter("search", "queries", len(lines) * len(points))
-        _search([*arguments, *_analyser_arguments(options, words)], options, counter)
+    counter = Counter("search", "queries", len(terms) * len(points))
     for point in points:
-        path = (
-            run_file if len(points) == 1 else run_file.with_name(run_file.name + _point_name(method, point))
-        )
-        run = _read_anserini(path, identifiers) if lines else {}
-        run |= _search_here(index, long_texts, method, options.with_parameters(point), depth)
-        yield point, {query: run[query] for query in identifiers if query in run}
-        path.unlink(missing_ok=True)
-
-
-class Ranker(NamedTuple):
-    """Anserini's name of a ranking model, and those of its parameters."""
-
-    name: str
-    parameters: dict[str, str]
-
-
-RANKERS: dict[RankingModel, Ranker] = {
-    "bm25": Ranker("bm25", {"k1": "k1", "b": "b"}),
-    "ql": Ranker("qld", {"mu": "mu"}),
-    "ql-jm": Ranker("qljm", {"smoothing": "lambda"}),
-}
-
-
-def _point_name(method: RankingModel, point: Mapping[str, float]) -> str:
-    """What Anserini appends to the name of a run where there is more than one."""
-    ranker = RANKERS[method]
-    shown = ",".join(f"{ranker.parameters[name]}={value!r}" for name, value in point.items())
-    return f"_{ranker.name}({shown})_default"
-
-
-def _check_method(method: str) -> None:
-    if method not in RANKERS:
-        raise ConfigError(f"{method!r} is not a first stage; allowed are {', '.join(RANKERS)}")
-
-
-def _long_queries(texts: Sequence[str], options: RetrievalConfig, words: QueryWords) -> list[int]:
-    """Return the numbers of the queries with more than `ANSERINI_TERMS` different terms."""
-    # A text has at most as many terms as characters, so short texts need no analysis.
-    numbers = [number for number, text in enumerate(texts) if len(text) > ANSERINI_TERMS]
-    if not numbers:
-        return []
-    terms = Analyser.of(options, words).terms([texts[number] for number in numbers])
-    return [number for number, some in zip(numbers, terms, strict=True) if len(set(some)) > ANSERINI_TERMS]
-
-
-def _search_here(
-    index: str | Path, texts: Mapping[str, str], method: RankingModel, options: RetrievalConfig, depth: int
-) -> Run:
-    """Search queries of any length in this process. Scores keep single precision."""
-    if not texts:
-        return {}
-    opened = OpenedIndex(index, method, options)
-    bags = zip(texts, opened.bags_of_words(list(texts.values())), strict=True)
-    run = {
-        query: opened.best(bag, depth)
-        for query, bag in progress(list(bags), "search long queries", "queries")
-    }
+        opened.rank_by(model, point)
+        yield point, dict(opened.search(terms, depth, counter))
     opened.reader.close()
-    return {query: ranking for query, ranking in run.items() if ranking}
-
-
-def _search(arguments: list[str], options: RetrievalConfig, counter: Counter) -> None:
-    def count(line: str) -> None:
-        if SEARCHED.search(line):
-            counter.add(QUERIES_TOLD)
-
-    run_anserini("search.SearchCollection", arguments, options.memory_mb, count)
-
-
-def _read_anserini(path: Path, identifiers: Sequence[str]) -> Run:
-    """Read Anserini's run and give the queries their identifiers back.
-
-    Anserini rounds scores to four decimals and puts documents that are then equal 1e-6 below each other, in
-    Lucene's order (exact score, then identifier). A long row of ties can so fall below the next score; scores
-    are lowered here until they fall from rank to rank, so that the order by score is Lucene's order.
-    """
-    run: Run = {}
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            number, _, document, _, printed, _ = line.split()
-            ranking = run.setdefault(identifiers[int(number)], [])
-            score = float(printed)
-            if ranking and score >= ranking[-1][1]:
-                score = round(ranking[-1][1] - SCORE_STEP, 6)
-            ranking.append((document, score))
-    return run

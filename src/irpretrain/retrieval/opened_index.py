@@ -1,16 +1,20 @@
-"""A Lucene index that is open in this process, to be searched query by query."""
+"""A Lucene index that is open in this process, to be searched."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
+from irpretrain.errors import ConfigError
 from irpretrain.evaluation.runs import Ranking
+from irpretrain.progress import Counter
 from irpretrain.retrieval.analysis import Analyser, query_texts
 from irpretrain.retrieval.index_record import read_record
-from irpretrain.retrieval.java import java_class
+from irpretrain.retrieval.java import java_class, java_faults, leave_java
 
 FIELD = "contents"
 """Lucene's field of a document's terms."""
@@ -24,59 +28,129 @@ SIMILARITIES: dict[RankingModel, str] = {
     "ql-jm": "LMJelinekMercerSimilarity",
 }
 """Lucene's class of each ranking model; it takes the model's parameters in their order."""
+QUERIES_AT_ONCE = 64
+"""Queries that a thread searches in a row."""
+SCORE_STEP = 1e-6
+"""By how much Anserini lowers the score of a document that ties with the one above it."""
 
 
 class OpenedIndex:
     """An index with a ranking model.
 
     Args:
-        options: the model's parameters; stemmer and stop words as in the index.
+        options: the model's parameters; stemmer and stop words as in the index; threads.
 
     Raises:
+        ConfigError: there is no such model.
         IntegrityError: there is no index, or it was made with another stemmer or other stop words.
         SetupError: Java, the jar or pyjnius is missing.
+        JavaError: Lucene cannot open the index.
     """
 
     def __init__(self, path: str | Path, model: RankingModel, options: RetrievalConfig) -> None:
+        if model not in SIMILARITIES:
+            raise ConfigError(f"{model!r} is not a first stage; allowed are {', '.join(SIMILARITIES)}")
         self.record = read_record(path, options)
+        self._path, self._threads = path, options.threads
         self._analyser = Analyser.of(options, self.record.get("query_words", LUCENE_WORDS))
-        self.reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(path))
-        self.searcher = java_class("org.apache.lucene.search.IndexSearcher")(self.reader)
-        similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
-        self.searcher.setSimilarity(similarity(*options.parameters_of(model).values()))
+        with java_faults(f"opening {path}", "make the index again"):
+            self.reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(path))
+        lucene_searcher = java_class("org.apache.lucene.search.IndexSearcher")
+        lucene_searcher.setMaxClauseCount(MOST_TERMS)
+        self.searcher = lucene_searcher(self.reader)
         self.searcher.setQueryCache(None)
-        java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_TERMS)
+        self.rank_by(model, options.parameters_of(model))
+        self._spaces = java_class("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
+        self._bags = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        self._adjuster = java_class("io.anserini.rerank.lib.ScoreTiesAdjusterReranker")()
+        self._order = _score_then_identifier()
 
-    def bags_of_words(self, texts: Sequence[str]) -> list[Any]:
-        """Return Lucene's query of each text; None for a text without a term."""
-        return [
-            _bag_of_words(terms) if terms else None
-            for terms in self._analyser.terms(query_texts(texts, self.record))
-        ]
+    def rank_by(self, model: RankingModel, parameters: Mapping[str, float]) -> None:
+        """Rank by this model from now on, with its parameters in their order."""
+        similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
+        self.searcher.setSimilarity(similarity(*map(float, parameters.values())))
 
-    def best(self, bag: Any, depth: int) -> Ranking:
-        """Return the best documents of a query, ties by identifier; none for a query without a term (None)."""
-        if bag is None:
+    def terms(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return the terms of each query, in their order, repeated ones too."""
+        term_lists = self._analyser.terms(query_texts(list(texts.values()), self.record))
+        return dict(zip(texts, term_lists, strict=True))
+
+    def bag_of_words(self, terms: Sequence[str]) -> Any:
+        """Return Lucene's query: each different term, as often as it occurs."""
+        return self._bags.buildQuery(FIELD, self._spaces, " ".join(terms))
+
+    def search(
+        self, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter
+    ) -> Iterator[tuple[str, Ranking]]:
+        """Yield the best documents of each query, in the order of `terms`; queries without any are left out.
+
+        Scores are those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
+
+        Args:
+            terms: query → its terms.
+            depth: documents a query.
+            counter: is told of queries that are done.
+        """
+        asked = list(terms.items())
+        waiting: deque[Future[list[tuple[str, Ranking]]]] = deque()
+        with ThreadPoolExecutor(self._threads) as pool:
+            for start in range(0, len(asked), QUERIES_AT_ONCE):
+                waiting.append(pool.submit(self._search, asked[start : start + QUERIES_AT_ONCE], depth))
+                if len(waiting) > 2 * self._threads:
+                    yield from _found(waiting.popleft().result(), counter)
+            while waiting:
+                yield from _found(waiting.popleft().result(), counter)
+
+    def _search(self, asked: Sequence[tuple[str, Sequence[str]]], depth: int) -> list[tuple[str, Ranking]]:
+        try:
+            with java_faults(f"a search of {self._path}", "lower retrieval.depth or retrieval.threads"):
+                return [(query, self._best(terms, depth)) for query, terms in asked]
+        finally:
+            leave_java()
+
+    def _best(self, terms: Sequence[str], depth: int) -> Ranking:
+        if not terms:
             return []
-        order = java_class("io.anserini.search.SearchCollection").BREAK_SCORE_TIES_BY_DOCID
-        return self.ranking(self.searcher.search(bag, depth, order, True))
+        hits = self.searcher.search(self.bag_of_words(terms), depth, self._order, True)
+        documents = self._adjuster.rerank(self._documents(hits), None)
+        return _falling(documents.docids, documents.scores)
 
     def ranking(self, hits: Any) -> Ranking:
         """Return identifiers and single-precision scores of Lucene's hits."""
-        stored = self.searcher.storedFields()
+        documents = self._documents(hits)
         return [
-            (stored.document(hit.doc).get(IDENTIFIER), float(str(np.float32(hit.score))))
-            for hit in hits.scoreDocs
+            (document, float(str(np.float32(score))))
+            for document, score in zip(documents.docids, documents.scores, strict=True)
         ]
 
+    def _documents(self, hits: Any) -> Any:
+        return java_class("io.anserini.search.ScoredDocs").fromTopDocs(hits, self.searcher)
 
-def _bag_of_words(terms: list[str]) -> Any:
-    builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-    occurs = java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-    for term in dict.fromkeys(terms):
-        query = java_class("org.apache.lucene.search.TermQuery")(
-            java_class("org.apache.lucene.index.Term")(FIELD, term)
-        )
-        boosted = java_class("org.apache.lucene.search.BoostQuery")(query, float(terms.count(term)))
-        builder.add(boosted, occurs)
-    return builder.build()
+
+def _found(rankings: list[tuple[str, Ranking]], counter: Counter) -> Iterator[tuple[str, Ranking]]:
+    counter.add(len(rankings))
+    return ((query, ranking) for query, ranking in rankings if ranking)
+
+
+def _score_then_identifier() -> Any:
+    # Anserini has the same order as a constant of a class that takes 0.3 s to load.
+    field = java_class("org.apache.lucene.search.SortField")
+    identifier = field(IDENTIFIER, java_class("org.apache.lucene.search.SortField$Type").STRING_VAL)
+    return java_class("org.apache.lucene.search.Sort")(field.FIELD_SCORE, identifier)
+
+
+def _falling(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
+    """Give documents, best first, their scores as Anserini writes them to a run.
+
+    Anserini rounds scores to four decimals and puts documents that are then equal 1e-6 below each other, in Lucene's
+    order (exact score, then identifier). A long row of ties can so fall below the next score; scores are lowered here
+    until they fall from rank to rank, so that the order by score is Lucene's order.
+    """
+    # Six decimals, half a millionth upwards, as Java prints. Single precision times a million is exact here.
+    printed = np.floor(np.asarray(scores, np.float64) * 1e6 + 0.5) / 1e6
+    ranking: Ranking = []
+    for document, score in zip(documents, printed.tolist(), strict=True):
+        if ranking and score >= ranking[-1][1]:
+            score = round(ranking[-1][1] - SCORE_STEP, 6)
+        ranking.append((document, score))
+    return ranking

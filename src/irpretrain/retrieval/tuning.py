@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import working_directory, write_csv, write_text
+from irpretrain.atomic import write_csv, write_text
 from irpretrain.config.retrieval import MODEL_PARAMETERS, RankingModel, RetrievalConfig, SweepConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import read_qrels
@@ -53,15 +52,12 @@ def tune(
     chosen = [query for query in texts if query in judged]
     if not chosen:
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
-    with working_directory(tuning, "sweep") as folder:
-        kept = folder / "queries.parquet"
-        QUERIES.write(kept, ({"query_id": query, "text": texts[query]} for query in chosen))
-        depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
-        runs = search_grid(index, kept, model, values, options, depth, folder)
-        points = [
-            {**point, sweep.measure: mean_of_run(run, judged, sweep.measure, chosen)}
-            for point, run in progress(runs, "sweep", "settings")
-        ]
+    depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
+    runs = search_grid(index, {query: texts[query] for query in chosen}, model, values, options, depth)
+    points = [
+        {**point, sweep.measure: mean_of_run(run, judged, sweep.measure, chosen)}
+        for point, run in progress(runs, "sweep", "settings")
+    ]
     best = max(points, key=lambda point: point[sweep.measure])
     parameters = {name: best[name] for name in values}
     tuned = {
