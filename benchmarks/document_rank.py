@@ -1,4 +1,4 @@
-"""Ranks of given documents per second: ours, and searches of the first 50 by bm25s, PISA and Anserini; in one run.
+"""Ranks of given documents per second, and searches of the first 50 by us, bm25s, PISA and Anserini; in one run.
 
     python benchmarks/document_rank.py --documents 50000 500000 --queries 5000
 
@@ -10,7 +10,7 @@ bm25s and pyterrier-pisa are no dependencies of the project; where they are miss
 without them. Install them beside the project: `python -m venv --system-site-packages VENV`, then
 `VENV/bin/pip install bm25s pyterrier-pisa`.
 
-Each system says the rank of the document or that it is not among the first 50. What differs in arithmetic:
+Each system says the rank of the document or that it is not among the first 50 (`--depth`). What differs in arithmetic:
 
 - Anserini is run as it is by default, with Lucene's lossy lengths, and must agree with our ranks for these; and with
   true lengths (its option bm25.accurate), and must agree with our others. Ties are broken by identifier, our order.
@@ -48,12 +48,13 @@ from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.rank_engine.impacts import impacts_of
 from irpretrain.rank_engine.postings import Postings
+from irpretrain.rank_engine.top_documents import top_documents
 from irpretrain.retrieval.java import anserini_jar, java
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words
 from sampling import paragraphs
 
-K1, B, DEPTH = 3.8, 0.87, 50
+K1, B = 3.8, 0.87
 MSMARCO_QUERIES = 32_000_000
 SEED = 1
 DOCUMENTS_IN_FILE = 10_000
@@ -131,13 +132,35 @@ class Ours:
     name = "ours"
     lengths: Lengths = "exact"
 
-    def __init__(self, folder: Path, collection: Collection) -> None:
+    def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
+        self._depth = depth
         self._postings = collection.postings
 
     def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
-        options: dict[str, Any] = {"bm25": Bm25(K1, B), "depth": DEPTH, "threads": threads}
+        options: dict[str, Any] = {"bm25": Bm25(K1, B), "depth": self._depth, "threads": threads}
         document_ranks(self._postings, *queries.first(10), **options)
         return timed(lambda: document_ranks(self._postings, *queries, **options))
+
+
+class Search:
+    """Our search for the best documents, from the same postings."""
+
+    name = "our search"
+    lengths: Lengths = "exact"
+
+    def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
+        self._depth = depth
+        self._postings = collection.postings
+
+    def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
+        options: dict[str, Any] = {"bm25": Bm25(K1, B), "depth": self._depth, "threads": threads}
+        first = queries.first(10)
+        top_documents(self._postings, first.terms, first.offsets, **options)
+        (found, _), spent = timed(
+            lambda: top_documents(self._postings, queries.terms, queries.offsets, **options)
+        )
+        hits = found == queries.documents[:, None]
+        return np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0), spent
 
 
 class Bm25s:
@@ -146,7 +169,8 @@ class Bm25s:
     name = "bm25s (numba)"
     lengths: Lengths = "exact"
 
-    def __init__(self, folder: Path, collection: Collection) -> None:
+    def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
+        self._depth = depth
         bm25s = import_module("bm25s")
 
         postings = collection.postings
@@ -169,7 +193,7 @@ class Bm25s:
         retrieve = import_module("bm25s.numba.retrieve_utils")._retrieve_numba_functional
 
         terms = [queries.terms_of(number) for number in range(len(queries))]
-        options = {"k": DEPTH, "return_as": "documents", "n_threads": threads, "int_dtype": "int64"}
+        options = {"k": self._depth, "return_as": "documents", "n_threads": threads, "int_dtype": "int64"}
         retrieve(terms[:10], self._engine.scores, **options)
         found, spent = timed(lambda: retrieve(terms, self._engine.scores, **options))
         hits = found == queries.documents[:, None]
@@ -182,8 +206,10 @@ class Pisa:
     name = "PISA"
     lengths: Lengths = "exact"
 
-    def __init__(self, folder: Path, collection: Collection, algorithm: str = "block_max_wand") -> None:
-        self._algorithm = algorithm
+    def __init__(
+        self, folder: Path, collection: Collection, depth: int, algorithm: str = "block_max_wand"
+    ) -> None:
+        self._algorithm, self._depth = algorithm, depth
         path = folder / "pisa"
         if not path.exists():
             with atomic_directory(path) as temporary:
@@ -192,7 +218,7 @@ class Pisa:
 
         index = pyterrier_pisa.PisaIndex(str(path), stemmer="none", stops="none")
         with quiet():
-            self._engine = index.bm25(K1, B, num_results=DEPTH, query_algorithm=algorithm)
+            self._engine = index.bm25(K1, B, num_results=self._depth, query_algorithm=algorithm)
 
     def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
         inputs = []
@@ -211,11 +237,12 @@ class Pisa:
     def _retrieve(self, inputs: list[Any], threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         _pisathon = import_module("pyterrier_pisa")._pisathon
 
-        room = len(inputs) * DEPTH
+        room = len(inputs) * self._depth
         numbers, places = np.empty(room, np.int32), np.empty(room, np.int32)
         documents, scores = np.empty(room, object), np.empty(room, np.float32)
         size = _pisathon.retrieve(
-            self._engine._ctxt, self._algorithm, inputs, k=DEPTH, threads=threads, query_weighted=0, pretokenised=True,
+            self._engine._ctxt, self._algorithm, inputs, k=self._depth, threads=threads,
+            query_weighted=0, pretokenised=True,
             result_qidxs=numbers, result_docnos=documents, result_ranks=places, result_scores=scores,
         )  # fmt: skip
         return numbers[:size], documents[:size], places[:size]
@@ -224,8 +251,8 @@ class Pisa:
 class PisaMaxScore(Pisa):
     name = "PISA (MaxScore)"
 
-    def __init__(self, folder: Path, collection: Collection) -> None:
-        super().__init__(folder, collection, "maxscore")
+    def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
+        super().__init__(folder, collection, depth, "maxscore")
 
 
 def pisa_term(term: int) -> str:
@@ -285,7 +312,8 @@ class Anserini:
     folder, search_option = "lucene", "-bm25"
     index_options: tuple[str, ...] = ()
 
-    def __init__(self, folder: Path, collection: Collection) -> None:
+    def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
+        self._depth = depth
         self._folder, self._index = folder, folder / self.folder
         if not self._index.exists():
             vectors = folder / "vectors"
@@ -313,7 +341,7 @@ class Anserini:
         topics.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(texts * copies)))
         run_java(
             "search.SearchCollection", "-index", str(self._index), "-topics", str(topics),
-            "-topicReader", "TsvString", "-output", str(run), "-hits", str(DEPTH), "-threads", str(threads),
+            "-topicReader", "TsvString", "-output", str(run), "-hits", str(self._depth), "-threads", str(threads),
             "-parallelism", "1", "-pretokenized", self.search_option, "-bm25.k1", str(K1), "-bm25.b", str(B),
         )  # fmt: skip
         ranks = np.zeros(len(queries), np.int64)
@@ -354,7 +382,7 @@ def run_java(entry_point: str, *arguments: str) -> None:
         sys.exit(f"Anserini failed:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
 
 
-SYSTEMS = (Ours, Bm25s, Pisa, PisaMaxScore, Anserini, AnseriniAccurate)
+SYSTEMS = (Ours, Search, Bm25s, Pisa, PisaMaxScore, Anserini, AnseriniAccurate)
 
 
 def squad() -> tuple[generated_collection.Words, np.ndarray]:
@@ -405,7 +433,7 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
     kinds = {"three terms": 3, "Poisson(3) terms": None}
     queries = {kind: draw(collection, given.queries, size) for kind, size in kinds.items()}
     ours = {
-        (kind, lengths): document_ranks(collection.postings, *asked, Bm25(K1, B, lengths), DEPTH)
+        (kind, lengths): document_ranks(collection.postings, *asked, Bm25(K1, B, lengths), given.depth)
         for kind, asked in queries.items()
         for lengths in ("exact", "lucene")
     }
@@ -414,7 +442,7 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
         if given.systems and system.__name__.lower() not in given.systems:
             continue
         try:
-            engine = system(folder, collection)
+            engine = system(folder, collection, given.depth)
         except (ImportError, SetupError) as error:
             print(f"{system.name} is left out: {error}", flush=True)
             continue
@@ -472,7 +500,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--queries", type=int, default=5000, help="queries of each kind")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=2, help="runs of which the fastest counts")
-    parser.add_argument("--systems", nargs="+", help="ours bm25s pisa pisamaxscore anserini; by default all")
+    parser.add_argument(
+        "--systems", nargs="+", help="ours search bm25s pisa pisamaxscore anserini; by default all"
+    )
+    parser.add_argument("--depth", type=int, default=50, help="documents that are searched for")
     parser.add_argument("--memory-mb", type=int, default=4000, help="memory for postings under construction")
     parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
     given = parser.parse_args(arguments)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from small_collections import Build, with_bm25
 
 from irpretrain.errors import InputError
-from irpretrain.rank_engine.bm25 import Lengths, document_norms, inverse_document_frequencies
+from irpretrain.rank_engine.bm25 import Bm25, Lengths, document_norms, inverse_document_frequencies
 from irpretrain.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks
 from irpretrain.rank_engine.postings import Postings
+from irpretrain.rank_engine.top_documents import top_documents
 from irpretrain.retrieval.java import run_anserini
 
 KINDS: tuple[Lengths, ...] = ("exact", "lucene")
@@ -306,6 +307,19 @@ def test_ranks_are_lucenes(build: Build, collection, searched) -> None:
         others = sorted({*range(len(documents))} - {document for document, _ in ranking})
         assert not any(ask(postings, [(document, query) for document in others], lengths=lengths))
     assert sum(map(len, found)) > 1000
+
+
+def test_searches_are_lucenes(build: Build, collection, searched) -> None:
+    lengths, found = searched
+    documents, asked = collection
+    terms, offsets = np.concatenate(asked), np.cumsum([0, *map(len, asked)])
+    best, scores = top_documents(
+        build(documents, TERMS, lengths=lengths), terms, offsets, Bm25(lengths=lengths), len(documents)
+    )
+    for number, ranking in enumerate(found[: len(asked)]):
+        assert best[number, : len(ranking)].tolist() == [document for document, _ in ranking]
+        assert scores[number, : len(ranking)] == pytest.approx([score for _, score in ranking], abs=2e-4)
+        assert (best[number, len(ranking) :] < 0).all()
 
 
 def test_scores_are_lucenes_to_the_bit(collection, searched) -> None:

@@ -22,6 +22,7 @@ from irpretrain.rank_engine.rank_candidates import (
     LARGEST_BATCH,
     Candidates,
     count_better,
+    empty_candidates,
     highest_listed,
     take_from_list,
     take_from_prefix,
@@ -81,7 +82,9 @@ def document_ranks(
     """
     documents = np.ascontiguousarray(documents, np.int64)
     terms, offsets = np.ascontiguousarray(terms, np.int64), np.ascontiguousarray(offsets, np.int64)
-    _check(postings, documents, terms, offsets)
+    check_terms(postings, terms, offsets, len(documents))
+    if len(documents) and not 0 <= documents.min() <= documents.max() < len(postings):
+        raise InputError(postings.directory, f"a query's document is outside 0 … {len(postings) - 1:,}")
     if depth is not None and depth < 1:
         raise ValueError(f"depth {depth} is below 1")
     ranks = np.zeros(len(documents), np.int32)
@@ -106,15 +109,13 @@ def document_ranks(
     return ranks
 
 
-def _check(postings: Postings, documents: np.ndarray, terms: np.ndarray, offsets: np.ndarray) -> None:
-    """Raise InputError for what the kernel could not survive."""
+def check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, queries: int) -> None:
+    """Raise InputError for what a kernel could not survive."""
     where = postings.directory
-    if len(offsets) != len(documents) + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
+    if len(offsets) != queries + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
         raise InputError(where, "the queries' documents, terms and offsets do not fit together")
     if (np.diff(offsets) < 0).any():
         raise InputError(where, "the queries' offsets fall")
-    if len(documents) and not 0 <= documents.min() <= documents.max() < len(postings):
-        raise InputError(where, f"a query's document is outside 0 … {len(postings) - 1:,}")
     if len(terms) and not -1 <= terms.min() <= terms.max() < postings.terms:
         raise InputError(where, f"a query's term is outside -1 … {postings.terms - 1:,}")
 
@@ -138,11 +139,7 @@ def _rank_queries(
         longest = max(longest, offsets[number + 1] - offsets[number])
     table = np.empty((ROWS, longest), np.int64)
     weights, rest = np.empty(longest, np.float32), np.empty(longest + 1, np.float64)
-    candidates = Candidates(
-        np.empty(LARGEST_BATCH, np.int32),
-        np.empty(LARGEST_BATCH, np.float64), np.empty(LARGEST_BATCH, np.float64),
-        np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int32),
-    )  # fmt: skip
+    candidates = empty_candidates()
     for number in range(first, last):
         size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
         target = documents[number]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.compiled import compiled_uncounted
+from irpretrain.compiled import compiled, compiled_uncounted
 from irpretrain.rank_engine.impacts import LEVELS
 from irpretrain.rank_engine.postings import first_not_below
 from irpretrain.rank_engine.rank_lists import (
@@ -48,6 +48,15 @@ class Candidates(NamedTuple):
     lows: np.ndarray
     highs: np.ndarray
     peeks: np.ndarray
+
+
+@compiled
+def empty_candidates() -> Candidates:
+    """Return the room of candidates."""
+    documents, peeks = np.empty(LARGEST_BATCH, np.int32), np.empty(LARGEST_BATCH, np.int32)
+    uppers, lowers = np.empty(LARGEST_BATCH, np.float64), np.empty(LARGEST_BATCH, np.float64)
+    lows, highs = np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int64)
+    return Candidates(documents, uppers, lowers, lows, highs, peeks)
 
 
 @compiled_uncounted
@@ -120,7 +129,7 @@ def count_better(index: Index, query: Query, at: int, taken: int, candidates: Ca
     for number in range(query.size - 1):
         other = query.table[OTHER, number]
         most = query.table[CUTOFF, other] if other < at else LEVELS
-        taken = _look_up(index, query, other, most, score - query.rest[number + 1], taken, candidates)
+        taken = look_up(index, query, other, most, score - query.rest[number + 1], taken, candidates)
     above = 0
     for number in range(taken):
         if candidates.lowers[number] > score * (1 + SLACK):
@@ -134,7 +143,7 @@ def count_better(index: Index, query: Query, at: int, taken: int, candidates: Ca
 
 
 @compiled_uncounted
-def _look_up(
+def look_up(
     index: Index, query: Query, at: int, most: int, needed: float, taken: int, candidates: Candidates
 ) -> int:
     """Add what list `at` adds to the candidates, and keep those that can still come to θ; return their number.

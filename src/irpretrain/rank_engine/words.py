@@ -1,4 +1,4 @@
-"""Ranks of documents that are given as words, for collections whose words fit in memory."""
+"""Ranks of, and searches for, documents that are given as words, for collections whose words fit in memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.evaluation.runs import Ranking
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.rank_engine.postings import Postings
+from irpretrain.rank_engine.top_documents import top_documents
 
 
 class _Words(NamedTuple):
@@ -40,6 +42,20 @@ class RankIndex:
         numbers = [self.terms.get(word, -1) for _, words in queries for word in words]
         offsets = np.cumsum([0, *(len(words) for _, words in queries)])
         return document_ranks(self.postings, documents, np.array(numbers, np.int64), offsets, **options)
+
+    def search(self, queries: Sequence[Sequence[str]], **options: Any) -> list[Ranking]:
+        """Return the best documents (identifier, score) of each query, given as its words.
+
+        `options` are bm25, depth and threads of `top_documents`.
+        """
+        numbers = [self.terms.get(word, -1) for words in queries for word in words]
+        offsets = np.cumsum([0, *map(len, queries)])
+        documents, scores = top_documents(self.postings, np.array(numbers, np.int64), offsets, **options)
+        names = self.postings.document_ids.to_pylist()
+        return [
+            [(names[document], score) for document, score in zip(*row, strict=True) if document >= 0]
+            for row in zip(documents.tolist(), scores.tolist(), strict=True)
+        ]
 
 
 def index_documents(documents: Mapping[str, Sequence[str]], folder: str | Path, **options: Any) -> RankIndex:

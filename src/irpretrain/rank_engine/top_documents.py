@@ -1,0 +1,243 @@
+"""The best documents under a query by Lucene's BM25, from the postings that ranks are counted in.
+
+A rank has a threshold from the start, the score of its document; a search must find one. The documents of a list's
+highest levels are scored first, and the k-th best score among them is a threshold that the k best documents reach.
+From there on it is as with a rank (`document_rank`): cut-offs are chosen for the threshold, and the document of each
+essential posting is looked up in the other lists until its bound falls below it. The threshold rises with what is
+found.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from irpretrain.compiled import compiled, compiled_uncounted
+from irpretrain.rank_engine.bm25 import DEFAULT, Bm25
+from irpretrain.rank_engine.document_rank import FIRST_BATCH, QUERIES_AT_ONCE, check_terms
+from irpretrain.rank_engine.impacts import LEVELS, impacts_of
+from irpretrain.rank_engine.postings import Postings
+from irpretrain.rank_engine.rank_candidates import (
+    LARGEST_BATCH,
+    Candidates,
+    empty_candidates,
+    highest_listed,
+    look_up,
+    take_from_list,
+    take_from_prefix,
+)
+from irpretrain.rank_engine.rank_cutoffs import choose_cutoffs, lowest_level, order_others
+from irpretrain.rank_engine.rank_lists import (
+    CUTOFF,
+    END,
+    LONG,
+    OTHER,
+    ROWS,
+    START,
+    TOP,
+    Index,
+    Query,
+    describe_lists,
+    distinct_terms,
+    score_of,
+)
+
+NOBODY = -1
+"""Target of a query that asks for no document's rank; fills rows of fewer documents than were asked for."""
+
+
+class Best(NamedTuple):
+    """Documents that may be among the best, in no order; room for three times the depth, and `LARGEST_BATCH` more.
+
+    Attributes:
+        documents: int64.
+        scores: float32.
+        state: int64[1], how many there are.
+        threshold: float32[1], the score that the best reach at least.
+    """
+
+    documents: np.ndarray
+    scores: np.ndarray
+    state: np.ndarray
+    threshold: np.ndarray
+
+
+def top_documents(
+    postings: Postings,
+    terms: np.ndarray,
+    offsets: np.ndarray,
+    bm25: Bm25 = DEFAULT,
+    depth: int = 1000,
+    threads: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best documents of each query.
+
+    Args:
+        terms: int[all terms], the queries' terms, end to end, as in `document_ranks`.
+        offsets: int[queries + 1], where each query's terms begin and end.
+        bm25: parameters. Others than those of the stored bounds cost a pass over all postings first.
+        depth: documents a query.
+        threads: the result does not depend on it.
+
+    Returns:
+        int32[queries, depth] numbers of documents, by falling score, then by number; -1 where no more documents hold a
+        term of the query. float32[queries, depth]: their scores, 0 where there is none.
+
+    Raises:
+        InputError: a term is not in the collection, or the arrays do not fit together.
+        ConfigError: k1 or b is out of range.
+        IntegrityError: the postings' bounds are damaged.
+    """
+    terms, offsets = np.ascontiguousarray(terms, np.int64), np.ascontiguousarray(offsets, np.int64)
+    count = max(0, len(offsets) - 1)
+    check_terms(postings, terms, offsets, count)
+    if depth < 1:
+        raise ValueError(f"depth {depth} is below 1")
+    documents, scores = np.full((count, depth), NOBODY, np.int32), np.zeros((count, depth), np.float32)
+    if not count or not len(postings):
+        return documents, scores
+    impacts = impacts_of(postings, bm25)
+    index = Index(postings.lists, impacts.bounds, impacts.norms, postings.document_count)
+
+    def work(first: int) -> None:
+        last = min(first + QUERIES_AT_ONCE, count)
+        _search(index, terms, offsets[first : last + 1], documents[first:last], scores[first:last])
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(0, count, QUERIES_AT_ONCE)))
+    return documents, scores
+
+
+@compiled
+def _search(
+    index: Index, terms: np.ndarray, offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray
+) -> None:
+    """Fill the best documents and their scores."""
+    count, depth = documents.shape
+    longest = 1
+    for number in range(count):
+        longest = max(longest, offsets[number + 1] - offsets[number])
+    table = np.empty((ROWS, longest), np.int64)
+    weights, rest = np.empty(longest, np.float32), np.empty(longest + 1, np.float64)
+    candidates = empty_candidates()
+    room = 3 * depth + LARGEST_BATCH
+    best = Best(
+        np.empty(room, np.int64), np.empty(room, np.float32), np.zeros(1, np.int64), np.zeros(1, np.float32)
+    )
+    bounds = index.bounds
+    for number in range(count):
+        size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
+        query = Query(table, weights, rest, size, NOBODY, np.float32(0))
+        describe_lists(index, query)
+        best.state[0] = 0
+        best.threshold[0] = _first_threshold(index, query, depth, best.documents)
+        choose_cutoffs(
+            bounds.hull_offsets,
+            bounds.hull_levels,
+            bounds.hull_above,
+            table,
+            size,
+            weights,
+            best.threshold[0],
+        )
+        for at in range(size):
+            _search_list(index, query, at, depth, candidates, best)
+        _keep_best(best, depth)
+        found = best.state[0]
+        documents[number, :found] = best.documents[:found]
+        scores[number, :found] = best.scores[:found]
+
+
+@compiled
+def _first_threshold(index: Index, query: Query, depth: int, room: np.ndarray) -> np.float32:
+    """Return a score that at least `depth` documents reach; 0 where that was not found."""
+    taken = 0
+    bounds, table = index.bounds, query.table
+    for at in range(query.size):
+        wanted = depth
+        long = table[LONG, at]
+        if long >= 0:
+            first, last = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
+            for place in range(first, min(last, first + wanted)):
+                room[taken] = bounds.prefix_documents[place]
+                taken += 1
+        else:
+            for place in range(table[START, at], min(table[END, at], table[START, at] + wanted)):
+                room[taken] = index.lists.documents[place]
+                taken += 1
+        if taken >= 2 * depth:
+            break
+    if taken < depth:
+        return np.float32(0)
+    seeds = np.unique(room[:taken])
+    if len(seeds) < depth:
+        return np.float32(0)
+    scores = np.empty(len(seeds), np.float32)
+    for number in range(len(seeds)):
+        scores[number] = score_of(index, query, seeds[number])
+    return np.partition(scores, len(seeds) - depth)[len(seeds) - depth]
+
+
+@compiled
+def _search_list(index: Index, query: Query, at: int, depth: int, candidates: Candidates, best: Best) -> None:
+    """Look up the documents of a list's essential postings."""
+    table, weights, rest, bounds = query.table, query.weights, query.rest, index.bounds
+    if table[CUTOFF, at] >= table[TOP, at]:
+        return
+    order_others(table, query.size, weights, at, rest)
+    batch = FIRST_BATCH
+    long = table[LONG, at]
+    if long >= 0:
+        cursor, end = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
+        while cursor < end:
+            now = Query(table, weights, rest, query.size, NOBODY, best.threshold[0])
+            floor = lowest_level(table, weights, at, rest[0], now.score) - 1
+            taken, cursor = take_from_prefix(index, now, at, cursor, floor, batch, candidates)
+            _score(index, now, at, taken, candidates, best)
+            if best.state[0] >= 2 * depth:
+                _keep_best(best, depth)
+            batch = min(2 * batch, LARGEST_BATCH)
+    cursor, end = table[START, at], table[END, at]
+    while cursor < end:
+        now = Query(table, weights, rest, query.size, NOBODY, best.threshold[0])
+        floor = lowest_level(table, weights, at, rest[0], now.score) - 1
+        if highest_listed(index, now, at) <= floor:
+            return
+        taken, cursor = take_from_list(index, now, at, cursor, floor, batch, candidates)
+        _score(index, now, at, taken, candidates, best)
+        if best.state[0] >= 2 * depth:
+            _keep_best(best, depth)
+        batch = min(2 * batch, LARGEST_BATCH)
+
+
+@compiled_uncounted
+def _score(index: Index, query: Query, at: int, taken: int, candidates: Candidates, best: Best) -> None:
+    """Add those candidates that reach the threshold and were not met in an earlier list."""
+    for number in range(query.size - 1):
+        other = query.table[OTHER, number]
+        most = query.table[CUTOFF, other] if other < at else LEVELS
+        taken = look_up(index, query, other, most, query.score - query.rest[number + 1], taken, candidates)
+    count = best.state[0]
+    for number in range(taken):
+        document = candidates.documents[number]
+        score = score_of(index, query, document)
+        if score >= query.score:
+            best.documents[count], best.scores[count] = document, score
+            count += 1
+    best.state[0] = count
+
+
+@compiled
+def _keep_best(best: Best, depth: int) -> None:
+    """Sort the documents, keep the best, and raise the threshold to the last of them."""
+    count = best.state[0]
+    # By number first, and then stably by score, so that ties stay by number.
+    order = np.argsort(best.documents[:count])
+    order = order[np.argsort(-best.scores[:count][order], kind="mergesort")][:depth]
+    best.documents[: len(order)], best.scores[: len(order)] = (
+        best.documents[:count][order],
+        best.scores[:count][order],
+    )
+    best.state[0] = len(order)
+    if len(order) == depth:
+        best.threshold[0] = best.scores[depth - 1]
