@@ -111,13 +111,15 @@ def test_a_document_in_one_passage_is_learned_as_a_sequence_is(
 
 def test_it_learns_by_the_best_passages(reader: PassageReader, tiny_encoder: Path) -> None:
     """A few queries by heart, and ranking with the same passages finds their documents."""
-    queries = judged(reader)[:8]
-    groups = JudgedGroups(queries, 3, 8, 1)
+    queries = judged(reader)[:4]
+    groups = JudgedGroups(queries, 4, 8, 1)
     model = CrossEncoder.from_encoder(tiny_encoder)
     task = RankingTask("judged", groups, reader, "listwise")
-    options = OptimiserConfig(learning_rate=3e-3, warmup=0.0)
-    trainer = Trainer(model, options, TrainingComputeConfig(device="cpu"), CPU, 1, 120)
-    losses = [trainer.step(step, [task]).loss for step in range(120)]
+    options = OptimiserConfig(learning_rate=1e-3, warmup=0.0)
+    # Slow and exact enough that no kind of processor learns anything else.
+    compute = TrainingComputeConfig(device="cpu", precision="fp32")
+    trainer = Trainer(model, options, compute, CPU, 1, 300)
+    losses = [trainer.step(step, [task]).loss for step in range(300)]
     assert np.mean(losses[-6:]) < np.mean(losses[:6]) / 2
     names = reader.builder.store.document_ids.to_pylist()
     candidates = {query.identifier: [(name, 0.0) for name in names] for query in queries}
