@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.evaluation.runs import Ranking
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.rank_engine.postings import Postings
@@ -43,7 +42,7 @@ class RankIndex:
         offsets = np.cumsum([0, *(len(words) for _, words in queries)])
         return document_ranks(self.postings, documents, np.array(numbers, np.int64), offsets, **options)
 
-    def search(self, queries: Sequence[Sequence[str]], **options: Any) -> list[Ranking]:
+    def search(self, queries: Sequence[Sequence[str]], **options: Any) -> list[list[tuple[str, float]]]:
         """Return the best documents (identifier, score) of each query, given as its words.
 
         `options` are bm25, depth and threads of `top_documents`.
