@@ -102,7 +102,7 @@ class Work:
 
 
 class Ours:
-    """The stage of the workflow: Lucene through Anserini's command line."""
+    """The stage of the workflow."""
 
     def __init__(self, work: Work) -> None:
         self._work = work

@@ -234,6 +234,40 @@ def test_identifiers_with_white_space_are_refused(tmp_path: Path, name: str) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["documents.parquet"]
 
 
+@pytest.mark.parametrize("name", ["\ufeff28", "\ufffe28"])
+def test_identifiers_that_java_would_lose_are_refused(tmp_path: Path, name: str) -> None:
+    documents = write_documents(tmp_path / "documents.parquet", {"28": "text", name: "text"})
+    with pytest.raises(InputError, match="begins with a byte-order mark"):
+        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+
+
+def test_a_search_that_fails_begins_no_more(index: Path, tmp_path: Path, monkeypatch) -> None:
+    begun: list[int] = []
+
+    def fail(*_: object) -> None:
+        begun.append(1)
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(opened_index.OpenedIndex, "_best", fail)
+    with pytest.raises(RuntimeError, match="no"):
+        retrieve(index, tmp_path, {f"q{n}": "cat" for n in range(6400)})
+    assert len(begun) < 20
+
+
+def test_queries_of_very_many_terms_have_one_thread(index: Path, tmp_path: Path, monkeypatch) -> None:
+    pools: list[int] = []
+    real = opened_index.ThreadPoolExecutor
+    monkeypatch.setattr(
+        opened_index, "ThreadPoolExecutor", lambda threads: pools.append(threads) or real(threads)
+    )
+    few, many = "cat dog", " ".join(["cat", *(f"x{i}" for i in range(5000))])
+    one, _ = retrieve(index, tmp_path, {"q": few, "r": many})
+    two, _ = retrieve(index, tmp_path, {"q": few})
+    assert pools == [1, 2]
+    assert one["q"] == two["q"]
+    assert one["r"]
+
+
 def test_empty_corpus_is_refused(tmp_path: Path) -> None:
     documents = write_documents(tmp_path / "documents.parquet", {"a": "  "})
     with pytest.raises(InputError, match="no document has text"):

@@ -269,7 +269,7 @@ class RetrievalConfig(Section):
     )
     indri: IndriConfig = option(description="First stages of model indri.", default_factory=IndriConfig)
     threads: int = option(2, "Threads of indexing and search. No effect on results.", unit="threads", ge=1)
-    memory_mb: int = option(2048, "Java heap of indexing.", unit="MB", ge=256)
+    memory_mb: int = option(2048, "Java heap of indexing; a search has 512 MB.", unit="MB", ge=256)
 
     def parameters_of(self, model: RankingModel) -> dict[str, float]:
         """Return the parameters of a ranking model by name."""

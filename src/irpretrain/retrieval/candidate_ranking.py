@@ -12,7 +12,7 @@ from irpretrain.config.retrieval import RankingModel, RetrievalConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, read_run, write_run
 from irpretrain.progress import progress
-from irpretrain.retrieval.java import java_class
+from irpretrain.retrieval.java import java_class, java_faults
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.retrieval.opened_index import IDENTIFIER, OpenedIndex
 from irpretrain.text.keyed_texts import read_queries
@@ -43,7 +43,8 @@ def rank_candidates(
     Raises:
         InputError: the candidates hold a query that the data set lacks.
         IntegrityError: there is no index, or it was made with another stemmer or other stop words.
-        SetupError: Java, the jar or pyjnius is missing.
+        SetupError: Java, the jar or pyjnius is missing, or Java ran out of memory.
+        JavaError: Lucene failed.
     """
     texts = read_queries(queries)
     given = read_run(candidates)
@@ -55,7 +56,8 @@ def rank_candidates(
     unmatched = 0
     for query, terms in progress(list(terms_of.items()), "rank candidates", "queries"):
         documents = [document for document, _ in given[query]]
-        scores = dict(_matching(opened, opened.bag_of_words(terms), documents)) if terms else {}
+        with java_faults(f"ranking candidates by {index}", "give fewer candidates or shorter queries"):
+            scores = dict(_matching(opened, opened.bag_of_words(terms), documents)) if terms else {}
         unmatched += len(documents) - len(scores)
         run[query] = [(document, scores.get(document, 0.0)) for document in documents]
     opened.reader.close()

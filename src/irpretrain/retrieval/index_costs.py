@@ -12,7 +12,7 @@ import numpy as np
 
 from irpretrain.atomic import write_text
 from irpretrain.config.retrieval import RetrievalConfig
-from irpretrain.retrieval.java import java_class
+from irpretrain.retrieval.java import java_class, java_faults
 from irpretrain.retrieval.opened_index import FIELD, OpenedIndex
 from irpretrain.retrieval.tuning import own_parameters
 from irpretrain.text.keyed_texts import read_queries
@@ -96,10 +96,11 @@ class _Opened:
     def time_queries(self) -> list[float]:
         """Return the seconds of each query."""
         seconds = []
-        for query in self.queries:
-            start = time.perf_counter()
-            self._searcher.search(query, self.search["depth"])
-            seconds.append(time.perf_counter() - start)
+        with java_faults(f"a search of {self._path}", "lower retrieval.depth"):
+            for query in self.queries:
+                start = time.perf_counter()
+                self._searcher.search(query, self.search["depth"])
+                seconds.append(time.perf_counter() - start)
         return seconds
 
     def statistics(self) -> dict[str, Any]:

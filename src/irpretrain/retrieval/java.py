@@ -26,11 +26,11 @@ TooManyClauses).
 
 LINES_IN_MESSAGE = 6
 MEMORY_MB = 512
-"""Heap of the virtual machine in this process: no index is held in it."""
+"""Heap of the virtual machine in this process: it holds no index, but what searches in parallel need at a time."""
 
 
 class JavaError(IRPretrainError):
-    """Anserini failed. `output` is all that it printed."""
+    """Anserini or Lucene failed. `output` is what it printed, or the trace of its stack."""
 
     def __init__(self, message: str, output: list[str]) -> None:
         self.output = output

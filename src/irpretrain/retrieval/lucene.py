@@ -39,6 +39,9 @@ DOCUMENTS_AT_ONCE = 1024
 INDEXED = re.compile(r"([\d,]+) documents indexed")
 """What Anserini says once a minute while it indexes."""
 
+BYTE_ORDER_MARKS = ("\ufeff", "\ufffe")
+"""Characters that are lost where a string of Java begins with one of them."""
+
 Prepare = Callable[[list[str]], list[str]]
 """Makes texts as Anserini is to read them."""
 
@@ -177,6 +180,12 @@ def check_identifier(path: str | Path, document: str) -> None:
             path,
             f"the document identifier {document!r} is empty or holds white space, so it cannot be written to a run",
             remedy="Rename the document in its corpus.",
+        )
+    if document[0] in BYTE_ORDER_MARKS:
+        raise InputError(
+            path,
+            f"the document identifier {document!r} begins with a byte-order mark, which Java's strings lose",
+            remedy="Remove the mark from its corpus, where it mostly stands at the beginning of a file.",
         )
 
 

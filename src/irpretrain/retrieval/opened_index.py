@@ -28,6 +28,8 @@ SIMILARITIES: dict[RankingModel, str] = {
     "ql-jm": "LMJelinekMercerSimilarity",
 }
 """Lucene's class of each ranking model; it takes the model's parameters in their order."""
+MOST_TERMS_IN_PARALLEL = 5000
+"""Where a query has more different terms, one thread searches all: 16 threads have memory for so many each."""
 QUERIES_AT_ONCE = 64
 """Queries that a thread searches in a row."""
 SCORE_STEP = 1e-6
@@ -93,14 +95,21 @@ class OpenedIndex:
         """
         asked = list(terms.items())
         waiting: deque[Future[list[tuple[str, Ranking]]]] = deque()
-        with ThreadPoolExecutor(self._threads) as pool:
+        # The heap is small, and postings of a query of many terms are all open at once.
+        longest = max((len(set(query_terms)) for _, query_terms in asked), default=0)
+        threads = self._threads if longest <= MOST_TERMS_IN_PARALLEL else 1
+        pool = ThreadPoolExecutor(threads)
+        try:
             for start in range(0, len(asked), QUERIES_AT_ONCE):
                 waiting.append(pool.submit(self._search, asked[start : start + QUERIES_AT_ONCE], depth))
-                if len(waiting) > 2 * self._threads:
+                if len(waiting) > 2 * threads:
                     yield from _found(waiting.popleft().result(), counter)
             while waiting:
                 yield from _found(waiting.popleft().result(), counter)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
+    # pyjnius keeps the object of a call with its class: threads may call methods of objects that they share, no others.
     def _search(self, asked: Sequence[tuple[str, Sequence[str]]], depth: int) -> list[tuple[str, Ranking]]:
         try:
             with java_faults(f"a search of {self._path}", "lower retrieval.depth or retrieval.threads"):
