@@ -126,6 +126,12 @@ def quiet() -> Iterator[None]:
             os.close(copy)
 
 
+def places_of(documents: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Return the rank of each query's document among those found for it, 0 where it is not there."""
+    hits = found == documents[:, None]
+    return np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0)
+
+
 class Ours:
     """Our kernel."""
 
@@ -137,30 +143,27 @@ class Ours:
         self._postings = collection.postings
 
     def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
-        options: dict[str, Any] = {"bm25": Bm25(K1, B), "depth": self._depth, "threads": threads}
+        options = self._options(threads)
         document_ranks(self._postings, *queries.first(10), **options)
         return timed(lambda: document_ranks(self._postings, *queries, **options))
 
+    def _options(self, threads: int) -> dict[str, Any]:
+        return {"bm25": Bm25(K1, B), "depth": self._depth, "threads": threads}
 
-class Search:
+
+class Search(Ours):
     """Our search for the best documents, from the same postings."""
 
     name = "our search"
-    lengths: Lengths = "exact"
-
-    def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
-        self._depth = depth
-        self._postings = collection.postings
 
     def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
-        options: dict[str, Any] = {"bm25": Bm25(K1, B), "depth": self._depth, "threads": threads}
+        options = self._options(threads)
         first = queries.first(10)
         top_documents(self._postings, first.terms, first.offsets, **options)
         (found, _), spent = timed(
             lambda: top_documents(self._postings, queries.terms, queries.offsets, **options)
         )
-        hits = found == queries.documents[:, None]
-        return np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0), spent
+        return places_of(queries.documents, found), spent
 
 
 class Bm25s:
@@ -196,8 +199,7 @@ class Bm25s:
         options = {"k": self._depth, "return_as": "documents", "n_threads": threads, "int_dtype": "int64"}
         retrieve(terms[:10], self._engine.scores, **options)
         found, spent = timed(lambda: retrieve(terms, self._engine.scores, **options))
-        hits = found == queries.documents[:, None]
-        return np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0), spent
+        return places_of(queries.documents, found), spent
 
 
 class Pisa:
