@@ -13,6 +13,7 @@ docs/methods/baselines.md says what is from the paper, what from its released co
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -66,11 +67,12 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
     for rows in progress(batches, title, "documents", TERM_WEIGHTS.count(shard.term_weights), size=len):
         places, queries, scores = list[int](), list[str](), list[list[float]]()
         sums["documents"] += rows.num_rows
-        for place, (words, shares) in enumerate(_distributions(rows, options)):
+        found, shares, bounds = _distributions(rows, options)
+        for place, (start, end) in enumerate(pairwise(bounds.tolist())):
             drawn = [
-                (w, min(p * rarity.get(w, 0.0), MOST))
-                for w, p in zip(words, shares, strict=True)
-                if draws.has(w)
+                (word, min(share * rarity.get(word, 0.0), MOST))
+                for word, share in zip(found[start:end].to_pylist(), shares[start:end], strict=True)
+                if draws.has(word)
             ]
             if len(drawn) < options.minimum_words:
                 few_words += 1
@@ -131,16 +133,15 @@ def _draw(heights: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarra
     return np.argsort(-(heights + rng.gumbel(size=len(heights))))[:size]
 
 
-def _distributions(rows: pa.RecordBatch, options: Options) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Yield the words of each document and P(w|D)."""
-    for terms in rows.column("terms"):
-        values = terms.values if terms.is_valid else None
-        if values is None or not len(values):
-            yield [], np.zeros(0)
-            continue
-        attention = values.field("weight").to_numpy(zero_copy_only=False).astype(np.float64)
-        saturated = attention / (attention + options.saturation)
-        yield values.field("term").to_pylist(), saturated / saturated.sum()
+def _distributions(rows: pa.RecordBatch, options: Options) -> tuple[pa.Array, np.ndarray, np.ndarray]:
+    """Return the words of all documents end to end, P(w|D) of each, and where each document's begin and end."""
+    lists = rows.column("terms")
+    words, bounds = lists.flatten(), np.concatenate([[0], np.cumsum(pc.list_value_length(lists))])
+    attention = words.field("weight").to_numpy(zero_copy_only=False).astype(np.float64)
+    shares = attention / (attention + options.saturation)
+    for start, end in pairwise(bounds.tolist()):
+        shares[start:end] /= shares[start:end].sum()
+    return words.field("term"), shares, bounds
 
 
 def information(tables: Sequence[str | Path], options: Options) -> dict[str, float]:
@@ -149,11 +150,10 @@ def information(tables: Sequence[str | Path], options: Options) -> dict[str, flo
     documents = 0
     for path in tables:
         for rows in TERM_WEIGHTS.stream(path, ["terms"], DOCUMENTS_AT_ONCE):
-            flat = rows.column("terms").flatten()
-            shares = [np.rint(share * SHARES_ONE) for _, share in _distributions(rows, options)]
-            documents += sum(len(share) > 0 for share in shares)
-            encoded = pc.dictionary_encode(flat.field("term"))
-            totals = np.bincount(encoded.indices.to_numpy(), np.concatenate([np.zeros(0), *shares]))
+            words, shares, bounds = _distributions(rows, options)
+            documents += int(np.count_nonzero(np.diff(bounds)))
+            encoded = pc.dictionary_encode(words)
+            totals = np.bincount(encoded.indices.to_numpy(), np.rint(shares * SHARES_ONE))
             for word, total in zip(encoded.dictionary.to_pylist(), totals.tolist(), strict=True):
                 sums[word] += int(total)
     whole = SHARES_ONE * documents
