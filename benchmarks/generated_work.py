@@ -190,11 +190,9 @@ class GeneratedWork:
             TERM_TARGETS.write(path, rows)
         return path
 
-    def passages(self, number: int) -> list[Text]:
-        """Passages to weigh."""
-        return [
-            Text(0, place, f"d{place}", text) for place, text in enumerate(self.texts("passages", number))
-        ]
+    def documents_to_weigh(self, mix: str, number: int) -> list[Text]:
+        """Documents whose words are weighed."""
+        return [Text(0, place, f"d{place}", text) for place, text in enumerate(self.texts(mix, number))]
 
     def texts(self, mix: str, number: int) -> Iterator[str]:
         """Yield the texts of documents; what is longer than any sequence is not made."""

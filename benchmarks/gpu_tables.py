@@ -168,8 +168,15 @@ STAGES = {
     "score_diagnosis_pairs": RANKED,
     "train_term_weights": Stage("weighing", {"work": "training", "precision": "bf16"}, "generated passages"),
     "weigh_documents": Stage("weighing", {"work": "weights", "precision": "bf16"}, "generated passages"),
+    "weigh_by_attention": Stage("weighing", {"work": "attention", "precision": "bf16"}, RANKED.of),
 }
 """Stage, as `costs.encoder_work` calls it → its row. Batches, dropout and packing are those of the papers' overlays."""
+ENCODERS = {
+    "BERT-base": tuple(STAGES),
+    "LinkBERT-base": ("finetune", "finetune, ranking"),
+    "BERT Re-Ranker": ("rerank",),
+}
+"""Encoders of BERT-base's shape, which alone decides the rate, and what configs/paper.yaml computes with each."""
 
 
 def rates(results: Sequence[dict[str, Any]]) -> dict[str, tuple[float, str, dict[str, Any]]]:
@@ -196,18 +203,20 @@ def section(results: Sequence[dict[str, Any]]) -> str:
 
 def entries(results: Sequence[dict[str, Any]]) -> str:
     """Return the entries of resources/throughput.yaml."""
-    text = []
-    for name, (rate, of, result) in rates(results).items():
-        text += [
-            f'- stage: "{name}"',
-            f"  per_second: {rate}",
-            "  unit: word pieces",
-            "  computing: {encoder: BERT-base, layers: null, precision: bf16, device: gpu}",
-            f'  of: "{of}, {result["machine"]["device"]}"',
-            f"  date: {result['started'][:10]}",
-            f"  section: {SECTION}",
-            f'  row: "| {name} |"',
-        ]
+    text, measured = [], rates(results)
+    for encoder, stages in ENCODERS.items():
+        for name in filter(measured.get, stages):
+            rate, of, result = measured[name]
+            text += [
+                f'- stage: "{name}"',
+                f"  per_second: {rate}",
+                "  unit: word pieces",
+                f"  computing: {{encoder: {encoder}, layers: null, precision: bf16, device: gpu}}",
+                f'  of: "{of}, {result["machine"]["device"]}"',
+                f"  date: {result['started'][:10]}",
+                f"  section: {SECTION}",
+                f'  row: "| {name} |"',
+            ]
     return "\n".join(text)
 
 

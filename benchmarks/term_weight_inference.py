@@ -47,7 +47,7 @@ def write_encoder(folder: Path, layers: int, hidden: int) -> None:
         vocab_size=len(VOCABULARY),
         hidden_size=hidden,
         num_hidden_layers=layers,
-        num_attention_heads=hidden // 32,
+        num_attention_heads=12,
         intermediate_size=4 * hidden,
     )
     BertModel(config).save_pretrained(folder)

@@ -15,14 +15,18 @@ import argparse
 import statistics as middle
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cbor2
+import pyarrow.compute as pc
+
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.shards import write_shard
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.rank_engine import Bm25, write_postings
@@ -39,37 +43,90 @@ from side_by_side import Stopwatch, Turn
 
 AXIOMS, RETRIEVAL = AxiomsConfig(), RetrievalConfig(threads=1)
 PSEUDO_QUERIES = PseudoQueriesConfig(support="collection", temperature=0.1)
-FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
-    "tsv": ("{id}\t{title}\t{body}\n", {"options": {"columns": ["id", "title", "body"]}}),
-    "trectext": (
-        "<DOC>\n<DOCNO>{id}</DOCNO>\n<HEAD>{title}</HEAD>\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n",
-        {},
-    ),
-    "trecweb": (
-        "<DOC>\n<DOCNO>{id}</DOCNO>\n<DOCHDR>\nhttp://example.org/{id}\n</DOCHDR>\n{page}\n</DOC>\n",
-        {"files": ["*"]},
-    ),
-    "warc": (
-        "WARC/0.18\nWARC-Type: response\nWARC-TREC-ID: {id}\nContent-Length: {length}\n\n{response}\n\n",
-        {},
-    ),
-}
-"""Format of a corpus → how a document of it is written (a web page is `page`), and what its configuration says."""
+WORD_VECTORS = [WordVectorsConfig(dimensions=dimensions, epochs=1) for dimensions in (100, 300)]
+"""The default's dimensions and the papers'."""
+PARAGRAPH, PARAGRAPHS = 50, 20
+"""Words of a paragraph of TREC CAR, and paragraphs of an article."""
 PAGE = "<html><head><title>{title}</title></head><body><p>{body}</p></body></html>"
 RESPONSE = "HTTP/1.1 200 OK\nContent-Type: text/html\n\n{page}"
 
 
+def _tsv(row: dict[str, str]) -> bytes:
+    return "{id}\t{title}\t{body}\n".format(**_flat(row)).encode()
+
+
+def _trectext(row: dict[str, str]) -> bytes:
+    form = "<DOC>\n<DOCNO>{id}</DOCNO>\n<HEAD>{title}</HEAD>\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n"
+    return form.format(**_flat(row)).encode()
+
+
+def _trecweb(row: dict[str, str]) -> bytes:
+    form = "<DOC>\n<DOCNO>{id}</DOCNO>\n<DOCHDR>\nhttp://example.org/{id}\n</DOCHDR>\n{page}\n</DOC>\n"
+    return form.format(id=row["id"], page=_page(row)).encode()
+
+
+def _warc(row: dict[str, str]) -> bytes:
+    response = RESPONSE.format(page=_page(row)).encode()
+    head = f"WARC/0.18\nWARC-Type: response\nWARC-TREC-ID: {row['id']}\nContent-Length: {len(response)}\n\n"
+    return head.encode() + response + b"\n\n"
+
+
+def _cord19(row: dict[str, str]) -> bytes:
+    return '{id},"{title}","{body}"\n'.format(**_flat(row)).encode()
+
+
+def _car_paragraphs(row: dict[str, str]) -> bytes:
+    words, paragraphs = row["body"].split(), []
+    for number in range(PARAGRAPHS):
+        text = " ".join(words[number * PARAGRAPH : (number + 1) * PARAGRAPH])
+        paragraphs.append(cbor2.dumps([0, f"{row['id']}-{number}", [[0, text]]]))
+    return b"".join(paragraphs)
+
+
+def _flat(row: dict[str, str]) -> dict[str, str]:
+    return row | {"body": row["body"].replace("\n", " ")}
+
+
+def _page(row: dict[str, str]) -> str:
+    return PAGE.format(title=row["title"], body=row["body"].replace("\n", "</p><p>"))
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a corpus of a format is written.
+
+    Attributes:
+        write: an article (id, title, body) as bytes.
+        options: what its configuration says.
+        head: bytes before the first article.
+        documents: of an article.
+    """
+
+    write: Callable[[dict[str, str]], bytes]
+    options: dict[str, Any] = field(default_factory=dict)
+    head: bytes = b""
+    documents: int = 1
+
+
+FORMATS = {
+    "tsv": Format(_tsv, {"options": {"columns": ["id", "title", "body"]}}),
+    "trectext": Format(_trectext),
+    "trecweb": Format(_trecweb, {"files": ["*"]}),
+    "warc": Format(_warc),
+    "cord19": Format(_cord19, {"files": ["*"]}, b"cord_uid,title,abstract\n"),
+    "car-paragraphs": Format(_car_paragraphs, {"files": ["*"]}, documents=PARAGRAPHS),
+}
+
+
 def write_source(documents: Path, form: str, output: Path) -> CorpusConfig:
     """Write documents as one file of a format; return how it is read."""
-    written, options = FORMATS[form]
-    with output.open("w", encoding="utf-8", newline="") as file:
+    written = FORMATS[form]
+    with output.open("wb") as file:
+        file.write(written.head)
         for row in DOCUMENTS.read(documents, columns=["document_id", "title", "body"]).to_pylist():
-            fields = {"id": row["document_id"].replace("/", "-"), "title": row["title"]}
-            fields["body"] = row["body"].replace("\n", "</p><p>" if form in ("trecweb", "warc") else " ")
-            page = PAGE.format(**fields)
-            response = RESPONSE.format(page=page)
-            file.write(written.format(**fields, page=page, response=response, length=len(response.encode())))
-    return CorpusConfig(format=form, path=str(output), **options)
+            name = row["document_id"].replace("/", "-")
+            file.write(written.write({"id": name, "title": row["title"], "body": row["body"]}))
+    return CorpusConfig(format=form, path=str(output), **written.options)
 
 
 class Stages:
@@ -80,6 +137,7 @@ class Stages:
         self._collection.stages()["counts of words"]()
         self.articles = articles
         self._documents, self._counts = folder / "documents", folder / "counts"
+        self._words = int(pc.sum(WORD_COUNTS.read(self._counts, ["count"])["count"]).as_py())
         self._sources = {}
         for form in FORMATS:
             (folder / form).mkdir()
@@ -90,17 +148,28 @@ class Stages:
         out.mkdir()
         queries = self.articles * PSEUDO_QUERIES.per_document
         stages: dict[str, tuple[int, Callable[[], Any]]] = {
-            **{f"read_corpus {form}": (self.articles, partial(self._read, form, out)) for form in FORMATS},
+            **{
+                f"read_corpus {form}": (self.articles * written.documents, partial(self._read, form, out))
+                for form, written in FORMATS.items()
+            },
             "store_words": (
                 self.articles,
                 lambda: write_word_store(self._documents, self._counts, TEXT, out / "words"),
             ),
-            "make_word_vectors": (
-                self.articles,
-                lambda: make_word_vectors(
-                    WordVectorsConfig(), [out / "words"], self._counts, 1, out / "vectors"
-                ),
-            ),
+            **{
+                f"make_word_vectors of {options.dimensions} dimensions": (
+                    self._words,
+                    partial(
+                        make_word_vectors,
+                        options,
+                        [out / "words"],
+                        self._counts,
+                        1,
+                        out / f"vectors-{options.dimensions}",
+                    ),
+                )
+                for options in WORD_VECTORS
+            },
             "build_postings": (self.articles, lambda: self._postings(out)),
             "sample_pseudo_queries": (
                 queries,
@@ -141,7 +210,7 @@ class Stages:
             out / f"{form}-documents",
             out / f"{form}-redirects",
         )
-        assert read["written"] == self.articles, read
+        assert read["written"] == self.articles * FORMATS[form].documents, read
 
     def _postings(self, out: Path) -> None:
         terms = read_terms(self._counts, stemming=AXIOMS.stemming, stop_list=AXIOMS.stop_list)

@@ -21,6 +21,7 @@ import yaml
 
 from irpretrain import __version__
 from irpretrain.atomic import atomic_file
+from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
@@ -37,6 +38,7 @@ BAD_INPUT = 2
 TERMINATED = 128 + signal.SIGTERM
 """Exit code, as shells have it."""
 TEXTS_AT_ONCE = 1024
+QUERIES_AT_ONCE = 1024
 JSONL = "JSON objects, one a line"
 
 
@@ -131,6 +133,16 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_choices(made)
     _add_settings(made, "a key of a section, such as word_vectors.minimum_count=1 (docs/reference/config)")
+
+    made = add("search", search, "find the best documents of queries by BM25, a first stage")
+    _add_documents(made)
+    made.add_argument("queries", help=f"{JSONL}: query_id, query")
+    made.add_argument("output", help="TREC run, which the workflow takes in first_stages.<name>.runs")
+    made.add_argument(
+        "--depth", type=_positive, default=1000, metavar="N", help="documents a query; by default 1000"
+    )
+    _add_choices(made)
+    _add_settings(made, "a key of a section, such as axioms.bm25.k1=0.9 (docs/reference/config)")
 
     made = add("export", export_model, "copy a trained model with a card for others")
     made.add_argument("model", help="directory of a pre-trained model or a regressor, beside its .meta.json")
@@ -248,6 +260,26 @@ def axioms(options: argparse.Namespace) -> str:
     return f"{len(values):,} pairs in {options.output}"
 
 
+def search(options: argparse.Namespace) -> str:
+    """Write the best documents of each query as a TREC run."""
+    queries: dict[str, str] = {}
+    for line in _read_objects(options.queries, ("query_id", "query")):
+        name = line.record["query_id"]
+        fault = f"query {name!r} was there before" if name in queries else identifier_fault(name)
+        if fault:
+            raise InputError(options.queries, fault, line.line, "Give each query an identifier of its own.")
+        queries[name] = line.record["query"]
+    settings = _settings(options)
+    collection = _collection(options, settings, settings)
+    names = progress(sorted(queries), "irpretrain", "queries", len(queries))
+    with _opened(options.output) as handle:
+        while some := list(islice(names, QUERIES_AT_ONCE)):
+            found = collection.search({name: queries[name] for name in some}, options.depth)
+            for row in found.itertuples():
+                handle.write(f"{row.query_id} Q0 {row.document_id} {row.rank} {row.score:.9g} BM25\n")
+    return f"{len(queries):,} queries in {options.output}"
+
+
 def export_model(options: argparse.Namespace) -> str:
     """Write a model with its card."""
     from irpretrain.library.export import export
@@ -277,7 +309,7 @@ def _check_output(options: argparse.Namespace) -> None:
     if options.output == "-":
         raise InputError(options.output, "commands read and write files alone", remedy="Name a file.")
     if options.run not in (export_model, write_curves):
-        names = ("dump", "documents", "pairs", "model", "encoder", "vectors")
+        names = ("dump", "documents", "pairs", "queries", "model", "encoder", "vectors")
         check_output_file(options.output, filter(None, (vars(options).get(name) for name in names)))
 
 

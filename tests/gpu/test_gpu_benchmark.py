@@ -145,6 +145,24 @@ def test_entries_are_rates_and_stand_in_the_section(tmp_path: Path) -> None:
     assert str(rate.date) in section
 
 
+def test_every_stage_of_every_encoder_has_one_rate(tmp_path: Path) -> None:
+    tables, path = module("gpu_tables"), tmp_path / "rates.yaml"
+    parts: dict[str, Any] = {}
+    for stage in tables.STAGES.values():
+        parts.setdefault(stage.part, {"rows": []})["rows"].append(
+            stage.case | {"word_pieces_per_second": 5.0}
+        )
+    path.write_text(tables.entries([result(parts=parts)]))
+    rates = read_throughputs(path)
+    found = {(rate.stage, rate.computing.encoder) for rate in rates if rate.computing}
+    assert len(found) == len(rates) == 12
+    assert found > {
+        ("rerank", "BERT Re-Ranker"),
+        ("finetune", "LinkBERT-base"),
+        ("weigh_by_attention", "BERT-base"),
+    }
+
+
 def test_what_ran_small_or_on_a_cpu_gives_no_rate() -> None:
     others = result(small=True), result(machine={"line": "a machine", "device": "cpu"})
     assert module("gpu_tables").rates(others) == {}

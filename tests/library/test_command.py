@@ -11,11 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import irpretrain
-from irpretrain import Collection, CrossEncoder, pretrain
+from irpretrain import Collection, CrossEncoder, Options, pretrain
 from irpretrain.command import main, parser
+from irpretrain.evaluation.runs import read_run
 from tiny_models import write_bert
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
@@ -165,9 +167,34 @@ def test_axioms_are_written_as_csv(documents: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Path) -> None:
+    queries = [{"query_id": "q2", "query": "word01"}, {"query_id": "q1", "query": "word07 word02"}]
+    output = tmp_path / "run.gz"
+    bm25 = ("--set", "axioms.bm25={k1: 0.9, b: 0.4}", "--depth", 2)
+    assert run("search", documents, write_lines(tmp_path / "queries.jsonl", queries), output, *bm25) == 0
+    read = read_run(output)
+    assert {query: [name for name, _ in ranking] for query, ranking in read.items()} == {
+        "q1": ["d2", "d0"],
+        "q2": ["d1", "d2"],
+    }
+    collection = Collection.read(documents, options=Options(axioms={"bm25": {"k1": 0.9, "b": 0.4}}))
+    found = collection.search({query["query_id"]: query["query"] for query in queries}, 2)
+    for row in found.itertuples():
+        assert np.float32(dict(read[row.query_id])[row.document_id]) == np.float32(row.score)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            "search DOCUMENTS PAIRS OUT",
+            "ERROR: PAIRS:1: query_id is missing or no text\n  Give query_id and query.",
+        ),
+        (
+            "search DOCUMENTS TWICE OUT",
+            "ERROR: TWICE:2: query 'q' was there before\n  Give each query an ident",
+        ),
+        ("search DOCUMENTS SPACED OUT", "ERROR: SPACED:1: the identifier 'a b' holds white space"),
         ("groups plum DOCUMENTS OUT", "ERROR: plum.type: 'plum' is unknown; allowed are"),
         ("groups rop missing.jsonl OUT", "ERROR: missing.jsonl: there is no such file or folder"),
         (
@@ -239,6 +266,8 @@ def test_bad_input_is_one_message(
     Path("NONE").write_text("")
     os.mkfifo("PIPE")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
+    write_lines(Path("TWICE"), [{"query_id": "q", "query": "a"}] * 2)
+    write_lines(Path("SPACED"), [{"query_id": "a b", "query": "a"}])
     before = set(tmp_path.iterdir())
     assert run(*arguments.split()) == 2
     shown = capsys.readouterr().err
@@ -248,7 +277,7 @@ def test_bad_input_is_one_message(
     assert set(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("command", ["parse-dump", "groups", "score", "weigh", "axioms"])
+@pytest.mark.parametrize("command", ["parse-dump", "groups", "score", "weigh", "axioms", "search"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit) as raised:
         parser().parse_args([command, "--help"])

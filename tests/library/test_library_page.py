@@ -47,4 +47,4 @@ def test_the_readme_s_example_runs(capsys: pytest.CaptureFixture) -> None:
 
 def test_the_commands_are_there() -> None:
     lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("irpretrain ")]
-    assert len({parser().parse_args(line.split()[1:]).run for line in lines}) == 7
+    assert len({parser().parse_args(line.split()[1:]).run for line in lines}) == 8

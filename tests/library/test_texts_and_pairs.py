@@ -215,6 +215,52 @@ def test_ranks_down_to_no_depth_are_refused(depth: Any, collection: Collection) 
         collection.ranks([], depth)
 
 
+def test_a_search_by_hand(collection: Collection) -> None:
+    """d0 alone has juice, and apple twice; and and a are stop words, so d1 and d2 tie in pear but for their lengths."""
+    found = collection.search({"q2": "pear", "q1": "apple juice", "q0": "zebra", "q3": ""}, depth=2)
+    rows = found[["query_id", "document_id", "rank"]].values.tolist()
+    assert rows == [["q2", "d1", 1], ["q2", "d2", 2], ["q1", "d0", 1], ["q1", "d2", 2]]
+    assert all(ranked["score"].is_monotonic_decreasing for _, ranked in found.groupby("query_id"))
+
+
+def test_a_search_finds_each_document_at_its_rank(collection: Collection) -> None:
+    queries = ["apple pie", "pear", "an apple and juice", "pie pie"]
+    found = collection.search(iter(queries))
+    pairs = [(queries[int(row.query_id)], row.document_id) for row in found.itertuples()]
+    assert found["rank"].tolist() == collection.ranks(pairs).tolist()
+    everything = [(query, name) for query in queries for name in BODIES]
+    assert len(found) == np.count_nonzero(collection.ranks(everything))
+
+
+@pytest.mark.parametrize("queries", [[], {}, ["zebra"]])
+def test_a_search_that_finds_nothing_has_no_rows(queries: Any, collection: Collection) -> None:
+    for searched in (collection, Collection([])):
+        found = searched.search(queries)
+        assert list(found) == ["query_id", "document_id", "rank", "score"]
+        assert not len(found)
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ("pie", "queries: several are needed, not 'pie'"),
+        (["pie", None], "query 1: a text is needed, not None"),
+        ({"a b": "pie"}, "query 'a b': the identifier 'a b' holds white space"),
+        ({7: "pie"}, "query 7: an identifier is a text"),
+        ({"a": 7}, "query 'a': a text is needed, not 7"),
+    ],
+)
+def test_queries_that_are_none(queries: Any, message: str, collection: Collection) -> None:
+    with pytest.raises(ConfigError, match=message):
+        collection.search(queries)
+
+
+@pytest.mark.parametrize("depth", [0, -1, "two", None])
+def test_a_search_to_no_depth_is_refused(depth: Any, collection: Collection) -> None:
+    with pytest.raises(ConfigError, match="depth: a whole number from 1 on is needed, not"):
+        collection.search(["pie"], depth)
+
+
 def test_a_frame_is_no_documents() -> None:
     import pandas as pd
 

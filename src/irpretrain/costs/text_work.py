@@ -10,6 +10,8 @@ from irpretrain.costs.work import Describe, Wildcards, Work
 
 Stage = Callable[[Config, Wildcards], str]
 Amount = Callable[[Config, Wildcards], Size]
+WORDS = 1_000
+"""Of a document, where words are counted; the documents that were measured have as many."""
 
 
 def _documents(stage: str | Stage, amount: Amount) -> Describe:
@@ -49,6 +51,18 @@ def _dataset(config: Config, wildcards: Wildcards) -> Size:
     return sizes.queries(config, wildcards["dataset"])
 
 
+def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
+    """What is trained; vectors that a file has are read, which is not counted."""
+    options, collection = config.word_vectors, wildcards["collection"]
+    if collection in options.files:
+        return []
+    words = product(sizes.documents_of_collection(config, collection), WORDS)
+    if options.most_words is not None:
+        words = options.most_words if words is None else min(words, options.most_words)
+    stage = f"make_word_vectors of {options.dimensions} dimensions"
+    return [Work(stage, "words", product(words, options.epochs))]
+
+
 def _reading(config: Config, wildcards: Wildcards) -> str:
     return f"read_corpus {config.corpora[wildcards['corpus']].format}"
 
@@ -76,7 +90,7 @@ TEXT_RULES: dict[str, Describe] = {
     "build_groups": _documents(_of_objective("build_groups"), _shard),
     "merge_groups": _documents(_of_objective("merge_groups"), _collection),
     "build_postings": _documents("build_postings", _collection),
-    "make_word_vectors": _documents("make_word_vectors", _collection),
+    "make_word_vectors": _make_word_vectors,
     "weigh_textrank": _documents("weigh_textrank", _shard),
     "count_term_frequencies": _documents("count_term_frequencies", _shard),
     "index_corpus": _documents("index_corpus", _corpus),

@@ -16,7 +16,7 @@ from irpretrain.errors import InputError
 from irpretrain.resources import parse_yaml, resources_directory
 
 Device = Literal["cpu", "gpu"]
-Unit = Literal["documents", "queries", "word pieces"]
+Unit = Literal["documents", "queries", "words", "word pieces"]
 Wildcards = Mapping[str, str]
 
 

@@ -21,7 +21,7 @@ from irpretrain.errors import ConfigError, need_folder
 from irpretrain.extras import naming_extras
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, corpus_options, document_rows, say_what_is_left_out
-from irpretrain.library.given import Pair, listed_pairs
+from irpretrain.library.given import Pair, listed_pairs, named_queries
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options
 from irpretrain.objectives.registry import needs
@@ -33,6 +33,9 @@ from irpretrain.wording import worded
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from irpretrain.rank_engine import Postings
+    from irpretrain.text.terms import Terms
 
 
 class Collection(CollectionFiles):
@@ -248,22 +251,70 @@ class Collection(CollectionFiles):
         """
         import pyarrow as pa
 
-        from irpretrain.axioms.collection import open_terms
         from irpretrain.rank_engine import document_ranks
 
         pairs = self._checked(pairs)
-        if depth is not None and (not isinstance(depth, Integral) or depth < 1):
-            raise ConfigError(f"depth: a whole number from 1 on is needed, not {reprlib.repr(depth)}")
-        options = self.options.axioms
-        with self.naming():
-            terms, postings = open_terms(self._statistics, self._postings, options)
-        queries = [
-            terms.terms(terms.words(find_words(query, self.options.text.word_kind))) for query, _ in pairs
-        ]
-        offsets = np.cumsum([0, *map(len, queries)])
+        if depth is not None:
+            _check_depth(depth)
+        queries, offsets, postings = self._queries_of([query for query, _ in pairs])
         documents = postings.rows(pa.array([name for _, name in pairs], pa.string()))
-        flat = np.concatenate(queries) if queries else np.zeros(0, np.int64)
-        return document_ranks(postings, documents, flat, offsets, self._bm25, depth, options.threads)
+        threads = self.options.axioms.threads
+        return document_ranks(postings, documents, queries, offsets, self._bm25, depth, threads)
+
+    def search(self, queries: Mapping[str, str] | Iterable[str], depth: int = 1000) -> pd.DataFrame:
+        """Return the best documents of each query by BM25, a first stage.
+
+        Terms, BM25 and lengths are those of `options.axioms`, whose defaults are ARES's RANK. Anserini's parameters are
+        `Options(axioms={"bm25": {"k1": 0.9, "b": 0.4}})`.
+
+        Args:
+            queries: texts, or a mapping of identifiers to texts.
+            depth: documents a query; fewer where fewer hold a term of the query.
+
+        Returns:
+            Columns query_id (the place of a text that has none), document_id, rank (from 1), score. Equal scores stand
+            in the order of the collection.
+
+        Raises:
+            ConfigError: a query is no text, or `depth` is below 1.
+
+        Examples:
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+            >>> fruit.search({"q": "pear juice"})[["query_id", "document_id", "rank"]].values.tolist()
+            [['q', '0', 1], ['q', '1', 2], ['q', '2', 3]]
+        """
+        import pandas as pd
+
+        from irpretrain.rank_engine import top_documents
+
+        _check_depth(depth)
+        named = named_queries(queries)
+        terms, offsets, postings = self._queries_of(named.values())
+        threads = self.options.axioms.threads
+        documents, scores = top_documents(postings, terms, offsets, self._bm25, depth, threads)
+        found = documents >= 0
+        columns = {
+            "query_id": np.repeat(np.array(list(named), object), found.sum(1)),
+            "document_id": postings.document_ids.take(documents[found]).to_numpy(),
+            "rank": np.broadcast_to(np.arange(1, depth + 1, dtype=np.int32), found.shape)[found],
+            "score": scores[found],
+        }
+        return pd.DataFrame(columns)
+
+    def _queries_of(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray, Postings]:
+        """Return the terms of queries end to end, where each one's begin and end, and the collection's postings."""
+        terms, postings = self._terms
+        words = (find_words(text, self.options.text.word_kind) for text in texts)
+        queries = [np.asarray(terms.terms(terms.words(found)), np.int64) for found in words]
+        offsets = np.cumsum([0, *map(len, queries)])
+        return np.concatenate([np.zeros(0, np.int64), *queries]), offsets, postings
+
+    @cached_property
+    def _terms(self) -> tuple[Terms, Postings]:
+        from irpretrain.axioms.collection import open_terms
+
+        with self.naming():
+            return open_terms(self._statistics, self._postings, self.options.axioms)
 
     @naming_extras()
     def groups(self, objective: str, **changes: Any) -> Groups:
@@ -327,6 +378,11 @@ class Collection(CollectionFiles):
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
+
+
+def _check_depth(depth: Any) -> None:
+    if not isinstance(depth, Integral) or depth < 1:
+        raise ConfigError(f"depth: a whole number from 1 on is needed, not {reprlib.repr(depth)}")
 
 
 def _use_of_encoder(options: Any) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.characters import clean_text
+from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.errors import ConfigError, InputError, IntegrityError, IRPretrainError
 
 Pair = tuple[str, str]
@@ -42,6 +42,18 @@ def listed_pairs(pairs: Iterable[Pair], other: str) -> list[Pair]:
         )
         result.append((query, text))
     return result
+
+
+def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+    """Return queries by identifier, cleaned; texts without one are named by their places. ConfigError for others."""
+    if not isinstance(queries, Mapping):
+        texts = listed(queries, "queries")
+        return {str(number): given_text(text, f"query {number}: ") for number, text in enumerate(texts)}
+    for name in queries:
+        fault = identifier_fault(name) if isinstance(name, str) else "an identifier is a text"
+        if fault:
+            raise ConfigError(f"query {reprlib.repr(name)}: {fault}")
+    return {name: given_text(text, f"query {name!r}: ") for name, text in queries.items()}
 
 
 def given_text(value: Any, where: str, place: str = "") -> str:
