@@ -38,7 +38,8 @@ BAD_INPUT = 2
 TERMINATED = 128 + signal.SIGTERM
 """Exit code, as shells have it."""
 TEXTS_AT_ONCE = 1024
-QUERIES_AT_ONCE = 1024
+RESULTS_AT_ONCE = 1 << 20
+"""Of searches: queries × depth."""
 JSONL = "JSON objects, one a line"
 
 
@@ -272,8 +273,9 @@ def search(options: argparse.Namespace) -> str:
     settings = _settings(options)
     collection = _collection(options, settings, settings)
     names = progress(sorted(queries), "irpretrain", "queries", len(queries))
+    at_once = max(1, RESULTS_AT_ONCE // min(options.depth, len(collection) + 1))
     with _opened(options.output) as handle:
-        while some := list(islice(names, QUERIES_AT_ONCE)):
+        while some := list(islice(names, at_once)):
             found = collection.search({name: queries[name] for name in some}, options.depth)
             for row in found.itertuples():
                 handle.write(f"{row.query_id} Q0 {row.document_id} {row.rank} {row.score:.9g} BM25\n")

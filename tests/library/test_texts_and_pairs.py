@@ -230,6 +230,7 @@ def test_a_search_finds_each_document_at_its_rank(collection: Collection) -> Non
     assert found["rank"].tolist() == collection.ranks(pairs).tolist()
     everything = [(query, name) for query in queries for name in BODIES]
     assert len(found) == np.count_nonzero(collection.ranks(everything))
+    assert found.equals(collection.search(queries, 10**9))
 
 
 @pytest.mark.parametrize("queries", [[], {}, ["zebra"]])

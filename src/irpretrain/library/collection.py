@@ -290,6 +290,7 @@ class Collection(CollectionFiles):
         _check_depth(depth)
         named = named_queries(queries)
         terms, offsets, postings = self._queries_of(named.values())
+        depth = min(depth, max(1, len(postings)))
         threads = self.options.axioms.threads
         documents, scores = top_documents(postings, terms, offsets, self._bm25, depth, threads)
         found = documents >= 0
