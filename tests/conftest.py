@@ -32,6 +32,9 @@ search_rarely()
 # Java compiles thoroughly what runs for long; in tests, which start it many times, that costs more than it saves.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
+# Every shell sets it; messages show paths from there (`screen.user_paths`).
+os.environ.setdefault("PWD", os.getcwd())
+
 MAKES_THE_RUN = "test_workflow.py"
 """The file with which a process begins that makes the run `finished` (tests/workflow/conftest.py)."""
 LONG = ("test_readme.py", "test_tutorial.py")
