@@ -256,7 +256,7 @@ def test_queries_that_are_none(queries: Any, message: str, collection: Collectio
         collection.search(queries)
 
 
-@pytest.mark.parametrize("depth", [0, -1, "two", None])
+@pytest.mark.parametrize("depth", [0, -1, "two", None, True])
 def test_a_search_to_no_depth_is_refused(depth: Any, collection: Collection) -> None:
     with pytest.raises(ConfigError, match="depth: a whole number from 1 on is needed, not"):
         collection.search(["pie"], depth)

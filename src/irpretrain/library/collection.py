@@ -382,7 +382,7 @@ class Collection(CollectionFiles):
 
 
 def _check_depth(depth: Any) -> None:
-    if not isinstance(depth, Integral) or depth < 1:
+    if isinstance(depth, bool) or not isinstance(depth, Integral) or depth < 1:
         raise ConfigError(f"depth: a whole number from 1 on is needed, not {reprlib.repr(depth)}")
 
 

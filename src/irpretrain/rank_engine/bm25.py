@@ -35,6 +35,8 @@ DEFAULT = Bm25()
 """k1 and b as ARES has them, with true lengths."""
 
 
+K1 = (1e-9, 1e9)
+"""Smallest and largest k1; far beyond them norms overflow single precision."""
 FREE_VALUES = 24
 """Lengths that Lucene's byte keeps as they are; 255 less the byte of the largest int in four significant bits."""
 
@@ -77,14 +79,16 @@ def document_norms(lengths: np.ndarray, average: float, k1: float, b: float, kin
     Args:
         lengths: int32[documents], terms of each document.
         average: mean length of the documents that hold a term.
-        k1, b: BM25's parameters, k1 > 0 and 0 ≤ b ≤ 1.
+        k1, b: BM25's parameters, k1 within `K1` and 0 ≤ b ≤ 1.
         kind: true lengths, or as Lucene keeps them.
 
     Raises:
         ConfigError: k1 or b is out of range.
     """
-    if not (0 < k1 < float("inf") and 0 <= b <= 1):
-        raise ConfigError(f"k1 = {k1} and b = {b}: BM25 needs k1 above 0 and b from 0 to 1")
+    if not (K1[0] <= k1 <= K1[1] and 0 <= b <= 1):
+        raise ConfigError(
+            f"k1 = {k1} and b = {b}: BM25 needs k1 from {K1[0]:g} to {K1[1]:g} and b from 0 to 1"
+        )
     norms = np.empty(len(lengths), np.float32)
     fill_norms(lengths, np.float32(average or 1), np.float32(k1), np.float32(b), kind == "lucene", norms)
     return norms
