@@ -308,7 +308,8 @@ def test_a_ladder_of_passages(tmp_path):
 
 @pytest.mark.deep
 def test_term_weight_inference():
-    sizes = ("--layers", "1", "--hidden", "32", "--block", "32", "--repeats", "1", "--every", "1")
+    # As BERT-base it has 12 heads: of 4 dimensions here.
+    sizes = ("--layers", "1", "--hidden", "48", "--block", "32", "--repeats", "1", "--every", "1")
     printed, _ = run_once("term_weight_inference.py", *sizes)
     assert printed.count("word pieces/s") == 3
 
