@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from irpretrain.corpora.documents import jsonl, parquet_files, tsv
-from irpretrain.corpora.records import Document, Malformed, Skipped
+from irpretrain.corpora.records import Document, Malformed, Share, Skipped
 from irpretrain.errors import InputError
 
 
@@ -69,13 +69,21 @@ def test_a_document_without_text_is_skipped(tmp_path):
     assert read_json(tmp_path, {"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
 
 
-def test_only_wanted_positions_are_parsed(tmp_path):
+def test_only_the_lines_of_a_share_are_parsed(tmp_path, monkeypatch):
+    monkeypatch.setattr("irpretrain.corpora.records.BLOCK", 1)
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 0, "text": "a"}\nbroken\n{"id": 2, "text": "c"}\n')
-    assert [d.document_id for d in jsonl.read(path, jsonl.Options(), lambda position: position != 1)] == [
-        "0",
-        "2",
-    ]
+    found = jsonl.read(path, jsonl.Options(), Share(0, 2))
+    assert [document.document_id for document in found] == ["0", "2"]
+
+
+@pytest.mark.parametrize("blank_lines", range(4))
+def test_the_header_of_a_table_is_no_row_of_any_share(tmp_path, monkeypatch, blank_lines):
+    monkeypatch.setattr("irpretrain.corpora.records.BLOCK", 2)
+    path = tmp_path / "a.tsv"
+    path.write_text("\n" * blank_lines + "id\ttext\n" + "".join(f"d{n}\tone\n" for n in range(9)))
+    found = [d.document_id for number in range(3) for d in tsv.read(path, tsv.Options(), Share(number, 3))]
+    assert sorted(found) == [f"d{n}" for n in range(9)]
 
 
 def test_tsv_with_header_and_with_named_columns(tmp_path):

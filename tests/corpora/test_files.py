@@ -6,14 +6,16 @@ import gzip
 import io
 import lzma
 import os
+import random
 import tarfile
 
 import pyarrow as pa
 import pytest
 
+from irpretrain.corpora import records
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import Line, given_files, list_files, one_file, open_bytes, read_lines
-from irpretrain.corpora.records import Malformed
+from irpretrain.corpora.records import Malformed, Share
 from irpretrain.errors import InputError
 
 
@@ -117,6 +119,38 @@ def test_a_line_too_long_is_passed_over_whole(tmp_path):
     assert lines[0] == Line(1, "a" * 10)
     assert [line.reason for line in lines[1:3]] == ["line too long"] * 2
     assert lines[3] == Line(4, "last")
+
+
+@pytest.mark.parametrize("compression", COMPRESS)
+@pytest.mark.parametrize("cut", [0, 5, 200])
+def test_shares_have_each_line_once_and_each_fault(tmp_path, monkeypatch, compression, cut):
+    """Blank, long and unreadable lines, with and without an end, in whole archives and in such that break off."""
+    monkeypatch.setattr(records, "BLOCK", 3)
+    draw = random.Random(f"{compression} {cut}")
+    kinds = [b"", b" \r", b"one\r", b"tw\xffo", b"c" * 101, b"d" * 9000, b"\xef\xbb\xbfthree"]
+    for lines in [0, 1, 2, 3, 4, 30, 700]:
+        text = b"\n".join(draw.choice(kinds) + b" %d" % number for number in range(lines))
+        packed = COMPRESS[compression](text)
+        if compression != "plain":
+            packed = packed[: max(len(packed) - cut, 30)]
+        (tmp_path / "file").write_bytes(packed)
+        whole = list(read_lines(tmp_path / "file", longest=100))
+        for of in (2, 3, 5):
+            shares = [
+                list(read_lines(tmp_path / "file", 100, share=Share(number, of))) for number in range(of)
+            ]
+            for number, share in enumerate(shares):
+                assert all(line.position // 3 % of == number for line in share)
+            assert (
+                sorted((line for share in shares for line in share), key=lambda line: line.position) == whole
+            )
+
+
+def test_every_share_knows_an_encoding_that_is_not_read(tmp_path):
+    (tmp_path / "a.txt").write_text("one\n" * 2000, encoding="utf-16")
+    for number in range(2):
+        with pytest.raises(InputError, match="this is UTF-16"):
+            list(read_lines(tmp_path / "a.txt", share=Share(number, 2)))
 
 
 def test_characters():

@@ -17,7 +17,7 @@ from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces, records
 from irpretrain.corpora.collection import check_collection, check_corpus
 from irpretrain.corpora.policy import over_budget
-from irpretrain.corpora.records import share_of
+from irpretrain.corpora.records import Share, share_of
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.shards import write_shard
 from irpretrain.errors import InputError
@@ -146,6 +146,12 @@ def test_the_rule_of_ownership():
     assert [owner(0, position, 1, 4) for position in (0, 1023, 1024, 2048, 4096)] == [0, 0, 1, 2, 0]
     assert [owner(part, 0, 3, 4) for part in range(3)] == [0, 1, 2]
     assert [owner(part, 5000, 5, 4) for part in range(5)] == [0, 1, 2, 3, 0]
+
+
+def test_the_distance_to_the_next_record_of_a_share():
+    assert [Share().distance(position) for position in (0, 1, 1023, 1024)] == [0, 0, 0, 0]
+    assert [Share(0, 3).distance(position) for position in (0, 1023, 1024, 3071, 3072)] == [0, 0, 2048, 1, 0]
+    assert [Share(2, 3).distance(position) for position in (0, 1000, 2048, 3072)] == [2048, 1048, 0, 2048]
 
 
 def test_formats_without_structure_have_none(tmp_path):

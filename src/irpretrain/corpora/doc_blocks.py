@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
-from irpretrain.corpora.records import Malformed, Wanted
+from irpretrain.corpora.records import Malformed, Share
 
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
 CHUNK = 1 << 20
@@ -42,8 +42,8 @@ class Block:
         return f"document {self.position + 1}, byte {self.byte:,}"
 
 
-def read_blocks(path: Path, wanted: Wanted, followed_by: bytes = b"") -> Iterator[Block | Malformed]:
-    """Yield the documents at wanted positions.
+def read_blocks(path: Path, share: Share, followed_by: bytes = b"") -> Iterator[Block | Malformed]:
+    """Yield the documents of a share.
 
     Args:
         followed_by: what a `<DOC>` must be followed by, white space aside, to begin a document.
@@ -51,18 +51,18 @@ def read_blocks(path: Path, wanted: Wanted, followed_by: bytes = b"") -> Iterato
     position = -1
     for byte, content in _pieces(path, followed_by):
         if isinstance(content, Malformed):
-            if wanted(max(position, 0)):
+            if share(max(position, 0)):
                 yield content
             continue
         if position < 0:
             position = 0
-            if (fault := _outside(content, byte)) and wanted(0):
+            if (fault := _outside(content, byte)) and share(0):
                 yield fault
             continue
-        if wanted(position):
+        if share(position):
             yield _block(position, byte, content)
         position += 1
-    if position == 0 and wanted(0):
+    if position == 0 and share(0):
         detail = "there is no <DOC> in it"
         remedy = "Leave such files out by `files` of the corpus"
         yield Malformed(0, "no documents", detail, place="its beginning", remedy=remedy)

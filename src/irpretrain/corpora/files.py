@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
 
-from irpretrain.corpora.records import Malformed
+from irpretrain.corpora.records import Malformed, Share, everything
 from irpretrain.errors import InputError
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
@@ -73,6 +73,11 @@ class Line:
 
     number: int
     text: str
+
+    @property
+    def position(self) -> int:
+        """As that of a record."""
+        return self.number - 1
 
 
 def list_files(
@@ -275,9 +280,12 @@ def damage_text(path: str | Path, error: BaseException) -> str:
 
 
 def read_lines(
-    path: str | Path, longest: int = LONGEST_LINE, encoding: Encoding = "utf-8"
+    path: str | Path,
+    longest: int = LONGEST_LINE,
+    encoding: Encoding = "utf-8",
+    share: Share = everything,
 ) -> Iterator[Line | Malformed]:
-    """Yield the lines of a text file, blank ones left out; a line's position is its number less 1.
+    """Yield the lines of a share of a text file, blank ones left out; a line's position is its number less 1.
 
     A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are not of the encoding or
     longer than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
@@ -289,21 +297,27 @@ def read_lines(
     with open_bytes(path) as stream:
         try:
             while raw := stream.readline(longest + 1):
-                number += 1
-                if len(raw) > longest and not raw.endswith(b"\n"):
+                if too_long := len(raw) > longest and not raw.endswith(b"\n"):
                     _skip_rest(stream)
-                    yield Malformed(number - 1, "line too long", f"more than {longest:,} bytes", number)
-                    continue
-                if number == 1:
+                number += 1
+                if number == 1:  # read by every share: it tells the encoding
                     if encoding == "utf-8" and raw.startswith(_UTF16_BOMS):
                         raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
                     raw = raw.removeprefix(_UTF8_BOM)
-                line = _decode(raw, number, encoding)
-                if isinstance(line, Malformed) or line.text.strip():
-                    yield line
+                if number > 1 or share(0):
+                    if too_long:
+                        yield Malformed(number - 1, "line too long", f"more than {longest:,} bytes", number)
+                    else:
+                        line = _decode(raw, number, encoding)
+                        if isinstance(line, Malformed) or line.text.strip():
+                            yield line
+                if others := share.distance(number):
+                    for ends in _pass_lines(stream, others):
+                        number += ends
         except DAMAGE as error:
-            detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
-            yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
+            if share(number):
+                detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
+                yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
 
 
 def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
@@ -312,6 +326,21 @@ def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
     except UnicodeDecodeError as error:
         detail = f"byte {error.start + 1} of the line"
         return Malformed(number - 1, f"not valid {encoding.upper()}", detail, number)
+
+
+def _pass_lines(stream: IO[bytes], lines: int) -> Iterator[int]:
+    """Pass over the next lines, a buffer at a time; yield how many ended in each, so that damage has a place."""
+    while lines and (buffered := cast(io.BufferedReader, stream).peek(1)):
+        ends = buffered.count(b"\n")
+        if ends < lines:
+            stream.read(len(buffered))
+        else:
+            ends, behind = lines, 0
+            for _ in range(lines):
+                behind = buffered.index(b"\n", behind) + 1
+            stream.read(behind)
+        lines -= ends
+        yield ends
 
 
 def _skip_rest(stream: IO[bytes]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.files import DAMAGE, Line, damage_text, open_bytes, read_lines
-from irpretrain.corpora.records import Malformed, Wanted, everything
+from irpretrain.corpora.records import Malformed, Share, everything
 
 LARGEST = 256 << 20
 """Bytes. A larger file is malformed: it is held in memory as a whole."""
@@ -40,14 +40,10 @@ class JsonLine:
     record: dict[str, Any]
 
 
-def read_objects(path: Path, wanted: Wanted = everything) -> Iterator[JsonLine | Malformed]:
-    """Yield the objects of the lines whose position (line number less 1) is wanted."""
-    for line in read_lines(path):
-        if isinstance(line, Malformed):
-            if wanted(line.position):
-                yield line
-        elif wanted(line.number - 1):
-            yield _parse(line)
+def read_objects(path: Path, share: Share = everything) -> Iterator[JsonLine | Malformed]:
+    """Yield the objects of a share's lines; a position is a line's number less 1."""
+    for line in read_lines(path, share=share):
+        yield line if isinstance(line, Malformed) else _parse(line)
 
 
 def _parse(line: Line) -> JsonLine | Malformed:

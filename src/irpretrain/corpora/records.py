@@ -5,7 +5,7 @@ A reader never raises for one bad record; it yields `Malformed`, and `irpretrain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,16 +17,14 @@ File = TypeVar("File")
 BLOCK = 1024
 """Neighbouring records of a file that stay together when a file is spread over shards."""
 
-Wanted = Callable[[int], bool]
-"""Says of a position whether this shard owns it; readers skip the costly part of the others."""
-
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One of `of` shares of a file, counted from 0: the `Wanted` of a shard.
+    """One of `of` shares of a file, counted from 0: what a shard reads of it.
 
-    Called with the number of a record it says whether the record belongs to the share: blocks of records are
-    dealt out in turn. Formats that can start in the middle of a file read a range of its bytes instead.
+    Called with the position of a record it says whether the record belongs to the share: blocks of records are
+    dealt out in turn, and readers skip the costly part of the others. Formats that can start in the middle of a file
+    read a range of its bytes instead.
     """
 
     number: int = 0
@@ -34,6 +32,11 @@ class Share:
 
     def __call__(self, position: int) -> bool:
         return position // BLOCK % self.of == self.number
+
+    def distance(self, position: int) -> int:
+        """Return how many records lie before the next one of the share, from `position` on; 0 where that is one."""
+        blocks = (self.number - position // BLOCK) % self.of
+        return blocks * BLOCK - position % BLOCK if blocks else 0
 
 
 def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:

@@ -1,7 +1,7 @@
 """The formats by name. A new one is a file with `Options` and `read`, and a line here.
 `corpora.checked` has what they share: checks of records, and the `Options` of a format that has none.
 
-Formats of documents have `read(path, options, wanted)` and `SUFFIXES`, the file names that count in a folder;
+Formats of documents have `read(path, options, share)` and `SUFFIXES`, the file names that count in a folder;
 `option_files(options)` and `folders_beside(path, options)` name what else they read. Other formats have
 `read(path, options)`, and `SUFFIXES` where a folder can stand for its files. A format of judgements that holds answers
 says `ANSWERS = True` and yields `Answers`. The modules of all formats are imported by the configuration and must

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from irpretrain.corpora.files import read_lines
-from irpretrain.corpora.records import Malformed, Wanted, everything
+from irpretrain.corpora.records import Malformed, Share, everything
 from irpretrain.errors import InputError
 
 
@@ -33,17 +33,14 @@ def header(path: Path) -> list[str]:
 
 
 def read_rows(
-    path: Path, columns: Sequence[str], has_header: bool, wanted: Wanted = everything
+    path: Path, columns: Sequence[str], has_header: bool, share: Share = everything
 ) -> Iterator[Row | Malformed]:
-    """Yield the rows at wanted positions (line number less 1). Cells are taken as they are: no quotes, no escapes."""
-    waiting_for_header = has_header
-    for line in read_lines(path):
-        position = line.position if isinstance(line, Malformed) else line.number - 1
-        if waiting_for_header:
-            waiting_for_header = False
-        elif not wanted(position):
+    """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
+    first = next((line.position + 1 for line in read_lines(path)), 0) if has_header else 0
+    for line in read_lines(path, share=share):
+        if (position := line.position) < first:
             continue
-        elif isinstance(line, Malformed):
+        if isinstance(line, Malformed):
             yield line
         else:
             cells = line.text.split("\t")

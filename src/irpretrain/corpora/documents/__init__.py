@@ -1,1 +1,1 @@
-"""Formats of documents: each has `Options`, `SUFFIXES` and `read(path, options, wanted)`, which yields records."""
+"""Formats of documents: each has `Options`, `SUFFIXES` and `read(path, options, share)`, which yields records."""

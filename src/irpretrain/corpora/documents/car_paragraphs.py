@@ -6,19 +6,19 @@ from typing import Any
 
 from irpretrain.corpora.car import identifier, read_items
 from irpretrain.corpora.checked import Options, document
-from irpretrain.corpora.records import AnyDocument, Malformed, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
 
 SUFFIXES = (".cbor",)
 PARAGRAPHS = 2
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the paragraphs of one file; a position is the number of the paragraph in it."""
     for item in read_items(path, PARAGRAPHS):
         if isinstance(item, Malformed):
-            if wanted(item.position):
+            if share(item.position):
                 yield item
-        elif wanted(item[0]):
+        elif share(item[0]):
             yield _document(*item)
 
 

@@ -15,7 +15,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.checked import document
 from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
-from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".csv",)
 NEEDED = ("cord_uid", "title", "abstract")
@@ -40,19 +40,19 @@ def folders_beside(path: Path, options: Options) -> list[Path]:
     return [folder for name in names for folder in sorted(path.parent.glob(f"*/{name}"))]
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the papers of one table; a position is the number of the row behind the header."""
     seen = set[str]()
     for row in _rows(path):
         if isinstance(row, Malformed):
-            if wanted(row.position):
+            if share(row.position):
                 yield row
             continue
         position, line, cells = row
         identifier = cells["cord_uid"].strip()
         repeated = identifier in seen
         seen.add(identifier)
-        if wanted(position):
+        if share(position):
             yield Skipped(position, REPEATED) if repeated else _document(path, position, line, cells, options)
 
 

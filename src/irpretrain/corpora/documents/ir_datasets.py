@@ -7,7 +7,7 @@ from typing import Any
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import checked
 from irpretrain.corpora.ir_datasets_library import described_part, read_records, text_of
-from irpretrain.corpora.records import AnyDocument, Share, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Share, everything
 
 SUFFIXES = (".json",)
 
@@ -22,15 +22,15 @@ class Options(Section):
     )
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents in ir_datasets' order, of which a share is a slice; a position is a document's number."""
     identifier, part, slices = described_part(path)
-    first, end, sliced = 0, None, False
-    if slices is not None and isinstance(wanted, Share):
-        first, sliced = slices * wanted.number // wanted.of, True
-        end = slices * (wanted.number + 1) // wanted.of if wanted.number + 1 < wanted.of else None
+    first, end, sliced = 0, None, slices is not None
+    if slices is not None:
+        first = slices * share.number // share.of
+        end = slices * (share.number + 1) // share.of if share.number + 1 < share.of else None
     for position, document in enumerate(read_records(identifier, part, first, end), first):
-        if sliced or wanted(position):
+        if sliced or share(position):
             text, title = text_of(document, options.fields, identifier), _text(document, "title")
             body = _without_title(text, title) if options.fields is None else text
             yield checked.document(position, document.doc_id, title, body.strip(), _text(document, "url"))

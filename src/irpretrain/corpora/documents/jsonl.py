@@ -7,7 +7,7 @@ from irpretrain.corpora import fields
 from irpretrain.corpora.checked import converted
 from irpretrain.corpora.fields import DocumentFields
 from irpretrain.corpora.json_files import read_objects
-from irpretrain.corpora.records import AnyDocument, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Share, everything
 
 SUFFIXES = (".jsonl", ".json", ".ndjson")
 
@@ -16,7 +16,7 @@ class Options(DocumentFields):
     """Options of the format jsonl."""
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
-    entries = read_objects(path, wanted)
+    entries = read_objects(path, share)
     return converted(entries, lambda e: fields.document(e.record, options, e.position, e.line))

@@ -13,7 +13,7 @@ from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import document
 from irpretrain.corpora.documents.cord19 import REPEATED
 from irpretrain.corpora.json_files import read_json
-from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".json",)
 
@@ -29,9 +29,9 @@ class Options(Section):
     )
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the case of one file, at position 0."""
-    if not wanted(0):
+    if not share(0):
         return
     identifier = path.name.partition(".")[0]
     if fault := identifier_fault(identifier):

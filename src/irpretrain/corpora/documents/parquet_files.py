@@ -10,7 +10,7 @@ from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
 from irpretrain.corpora.files import damage_text
-from irpretrain.corpora.records import AnyDocument, Malformed, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,7 @@ class Options(DocumentFields):
     """Options of the format parquet."""
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its row, from 0."""
     import pyarrow as pa
 
@@ -33,11 +33,11 @@ def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=_needed(options, file)):
-                yield from _documents(batch, position, options, wanted)
+                yield from _documents(batch, position, options, share)
                 position += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         detail = damage_text(path, error)[:200]
-        if wanted(position):
+        if share(position):
             yield Malformed(position, "damaged Parquet file", detail, loses_more=True)
 
 
@@ -51,11 +51,11 @@ def _needed(options: Options, file: pq.ParquetFile) -> list[str]:
     return [name for name in there if name in chosen]
 
 
-def _documents(batch: pa.RecordBatch, start: int, options: Options, wanted: Wanted) -> Iterator[AnyDocument]:
+def _documents(batch: pa.RecordBatch, start: int, options: Options, share: Share) -> Iterator[AnyDocument]:
     columns = batch.schema.names
     for row in range(batch.num_rows):
         position = start + row
-        if not wanted(position):
+        if not share(position):
             continue
         try:
             record: dict[str, Any] = {name: batch.column(name)[row].as_py() for name in columns}

@@ -12,7 +12,7 @@ from pathlib import Path
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import Encoding, read_lines
-from irpretrain.corpora.records import AnyDocument, Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Document, Malformed, Share, Skipped, everything
 
 SUFFIXES = ("",)  # cran.all.1400, MED.ALL, cacm.all: `files` of the corpus says which of a folder's count
 _RECORD = re.compile(r"\.I\s+(.*)")
@@ -41,10 +41,10 @@ class SmartRecord:
         return "\n".join(self.fields.get(letter, []))
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
     for record in read_records(path, options.encoding):
-        if wanted(record.position):
+        if share(record.position):
             yield record if isinstance(record, Malformed) else _document(record, options)
 
 

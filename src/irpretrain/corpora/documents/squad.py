@@ -16,7 +16,7 @@ from pydantic import field_validator
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.json_files import read_json
-from irpretrain.corpora.records import AnyDocument, Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Document, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".json",)
 Unit = Literal["paragraph", "article"]
@@ -69,15 +69,15 @@ class Article:
     paragraphs: list[Paragraph | Malformed]
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
     for article in read_articles(path, options):
         if isinstance(article, Malformed):
-            if wanted(article.position):
+            if share(article.position):
                 yield article
         elif options.unit == "paragraph":
-            yield from (document for document in _paragraphs(article) if wanted(document.position))
-        elif wanted(article.position):
+            yield from (document for document in _paragraphs(article) if share(document.position))
+        elif share(article.position):
             yield from _whole(article)
 
 

@@ -20,7 +20,7 @@ from irpretrain.corpora.characters import clean_line, clean_text, identifier_fau
 from irpretrain.corpora.checked import converted
 from irpretrain.corpora.doc_blocks import Block, read_blocks
 from irpretrain.corpora.files import Encoding
-from irpretrain.corpora.records import AnyDocument, Document, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Document, Share, Skipped, everything
 
 SUFFIXES = (
     "",
@@ -55,9 +55,9 @@ class Options(Section):
     )
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
-    return converted(read_blocks(path, wanted), lambda block: _document(block, options))
+    return converted(read_blocks(path, share), lambda block: _document(block, options))
 
 
 def _document(block: Block, options: Options) -> AnyDocument:

@@ -19,7 +19,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import converted
 from irpretrain.corpora.doc_blocks import Block, read_blocks
-from irpretrain.corpora.records import AnyDocument, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Share, everything
 from irpretrain.corpora.web_pages import page
 
 SUFFIXES = ("",)
@@ -33,9 +33,9 @@ class Options(Section):
     longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the pages of one file; a position is the number of the page in it."""
-    return converted(read_blocks(path, wanted, b"<DOCNO>"), lambda block: _document(block, options))
+    return converted(read_blocks(path, share, b"<DOCNO>"), lambda block: _document(block, options))
 
 
 def _document(block: Block, options: Options) -> AnyDocument:

@@ -8,7 +8,7 @@ from pydantic import field_validator
 from irpretrain.config.base import option
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import DocumentFields
-from irpretrain.corpora.records import AnyDocument, Malformed, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
 from irpretrain.corpora.tables import header, read_rows
 
 SUFFIXES = (".tsv", ".tab")
@@ -38,13 +38,13 @@ def check_names(columns: list[str] | None) -> list[str] | None:
     return columns
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
     columns = options.columns or header(path)
     if not columns:
         return
     fields.check_columns(path, options, columns)
-    for row in read_rows(path, columns, options.columns is None, wanted):
+    for row in read_rows(path, columns, options.columns is None, share):
         if isinstance(row, Malformed):
             yield row
         else:

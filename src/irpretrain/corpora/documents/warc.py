@@ -14,7 +14,7 @@ from typing import IO
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
-from irpretrain.corpora.records import AnyDocument, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 from irpretrain.corpora.web_pages import page, split_response
 
 LONGEST_RECORD = 64 << 20
@@ -160,13 +160,13 @@ def option_files(options: Options) -> list[str]:
     return [] if options.spam is None else [options.spam]
 
 
-def read(path: Path, options: Options, wanted: Wanted = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
     for record in read_warc(path):
         if isinstance(record, Malformed):
-            if wanted(record.position):
+            if share(record.position):
                 yield record
-        elif wanted(record.number) and record.headers.get("warc-type", "").lower() == "response":
+        elif share(record.number) and record.headers.get("warc-type", "").lower() == "response":
             yield _document(record, options)
 
 
