@@ -85,7 +85,9 @@ def test_a_sweep_depends_on_the_depth_only_where_its_measure_has_no_cutoff(measu
         "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
         "qrels: {format: trec, path: o.qrels}, folds: 3}}"
     )
-    assert plan.retrieval.tuning_search_options(W(candidates="tuned")).get("depth") == depth
+    decides = plan.retrieval.tuning_search_options(W(candidates="tuned"))
+    assert decides.get("depth") == depth
+    assert "memory_mb" not in decides, "Java's memory of indexing"
 
 
 def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():

@@ -121,7 +121,7 @@ class Retrieval(PlanPart):
 
     def tuning_search_options(self, wildcards: Wildcards) -> Any:
         """What decides the searches of a sweep: the depth only where the measure has no cutoff, which is the depth."""
-        options = self.settings("retrieval", include=INDEX_SETTINGS)
+        options = self.settings("retrieval", include=INDEX_SETTINGS - {"memory_mb"})
         if "cutoff" in parse_measure(self._sweep(wildcards).measure).params:
             return options
         return options | {"depth": depth_of(self.config, wildcards.candidates)}
