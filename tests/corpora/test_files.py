@@ -12,7 +12,7 @@ import tarfile
 import pyarrow as pa
 import pytest
 
-from irpretrain.corpora import records
+from irpretrain.corpora import files, records
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import Line, given_files, list_files, one_file, open_bytes, read_lines
 from irpretrain.corpora.records import Malformed, Share
@@ -144,6 +144,23 @@ def test_shares_have_each_line_once_and_each_fault(tmp_path, monkeypatch, compre
             assert (
                 sorted((line for share in shares for line in share), key=lambda line: line.position) == whole
             )
+
+
+class BreaksOff(io.FileIO):
+    """A file on a disk that fails beyond its first 30,000 bytes."""
+
+    def readinto(self, buffer):
+        if self.tell() >= 30_000:
+            raise OSError(errno.EIO, "Input/output error")
+        return super().readinto(buffer)
+
+
+def test_a_disk_that_fails_is_no_damaged_archive_for_any_share(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("".join(f"line {number}\n" for number in range(4000)))
+    monkeypatch.setattr(files, "open_bytes", lambda path: io.BufferedReader(BreaksOff(path)))
+    for number in range(3):
+        with pytest.raises(InputError, match="reading failed: Input/output error"):
+            list(read_lines(tmp_path / "a.txt", share=Share(number, 3)))
 
 
 def test_every_share_knows_an_encoding_that_is_not_read(tmp_path):

@@ -76,7 +76,7 @@ class Line:
 
     @property
     def position(self) -> int:
-        """As that of a record."""
+        """That of the record that the line holds: its number less 1."""
         return self.number - 1
 
 
@@ -288,10 +288,11 @@ def read_lines(
     """Yield the lines of a share of a text file, blank ones left out; a line's position is its number less 1.
 
     A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are not of the encoding or
-    longer than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
+    longer than `longest` bytes are malformed, and so is the line in which a compressed file breaks off.
 
     Raises:
-        InputError: the file begins as UTF-16 does, so that no line of it could be read.
+        InputError: the file begins as UTF-16 does, so that no line of it could be read; or reading fails (disk,
+            network), in whichever share.
     """
     number = 0
     with open_bytes(path) as stream:
@@ -304,7 +305,7 @@ def read_lines(
                     if encoding == "utf-8" and raw.startswith(_UTF16_BOMS):
                         raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
                     raw = raw.removeprefix(_UTF8_BOM)
-                if number > 1 or share(0):
+                if number > 1 or share(0):  # of other shares' lines only the first is read
                     if too_long:
                         yield Malformed(number - 1, "line too long", f"more than {longest:,} bytes", number)
                     else:
@@ -315,8 +316,8 @@ def read_lines(
                     for ends in _pass_lines(stream, others):
                         number += ends
         except DAMAGE as error:
+            detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
             if share(number):
-                detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
                 yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
 
 
