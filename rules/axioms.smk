@@ -41,7 +41,7 @@ rule build_postings:
         terms=settings("axioms", include=TERM_SETTINGS),
         bounds=plan.axioms.rank_options(),
         corpora=plan.corpora.shard_counts,
-        memory_mb=CFG.axioms.memory_mb,
+        memory=settings("axioms", include={"memory_mb"}),
     script:
         "../scripts/build_postings.py"
 
@@ -141,7 +141,7 @@ rule compute_axioms:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
         runtime=minutes(480),
     params:
-        options=settings("axioms", exclude=NO_VALUES),
+        options=settings("axioms"),
         text=settings("text"),
         held_alone=False,
     script:
@@ -205,7 +205,7 @@ use rule compute_axioms as compute_judged_axioms with:
     benchmark:
         "results/benchmarks/compute_judged_axioms/{collection}-{dataset}-{terms}.tsv"
     params:
-        options=settings("axioms", exclude=NO_VALUES),
+        options=settings("axioms"),
         text=settings("text"),
         held_alone=plan.axioms.judges_held,
 
@@ -256,7 +256,7 @@ rule choose_diagnosis_pairs:
         runtime=minutes(60),
     params:
         options=settings("diagnoses", exclude={"models", "label", "seed"}),
-        axioms=settings("axioms", exclude=NO_VALUES),
+        axioms=settings("axioms"),
         seed=CFG.seed,
     script:
         "../scripts/choose_diagnosis_pairs.py"

@@ -4,10 +4,10 @@ from functools import partial
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.plan import Plan, paths
-from irpretrain.plan.axioms import NO_VALUES, RANKING_SETTINGS, TERM_SETTINGS
+from irpretrain.plan.axioms import RANKING_SETTINGS, TERM_SETTINGS
 from irpretrain.plan.paths import sidecar
 from irpretrain.plan.requests import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
-from irpretrain.plan.retrieval import INDEX_SETTINGS, POSITION_SETTINGS, SEARCH_SETTINGS
+from irpretrain.plan.retrieval import INDEX_SETTINGS, POSITION_SETTINGS
 from irpretrain.plan.part import one_of, plain, wildcard_number
 from irpretrain.plan.shown import table_files
 

@@ -18,7 +18,7 @@ rule list_anchor_texts:
         mem_mb=memory(CFG.graph.memory_mb + 1000),
         runtime=minutes(240),
     params:
-        memory_mb=CFG.graph.memory_mb,
+        memory=settings("graph", include={"memory_mb"}),
     script:
         "../scripts/list_anchor_texts.py"
 

@@ -42,7 +42,7 @@ rule search:
         mem_mb=memory(3000),
         runtime=minutes(240),
     params:
-        options=settings("retrieval", include=SEARCH_SETTINGS),
+        options=plan.retrieval.built_in_options,
     script:
         "../scripts/search.py"
 

@@ -16,7 +16,7 @@ with stage(snakemake) as done:
             term_of,
             size,
             snakemake.output.postings,
-            memory_mb=snakemake.params.memory_mb,
+            **snakemake.params.memory,
             bm25=Bm25(**snakemake.params.bounds),
         )
     )

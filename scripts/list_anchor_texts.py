@@ -8,7 +8,7 @@ with stage(snakemake) as done:
         write_anchor_texts(
             snakemake.input.documents,
             snakemake.input.graph,
-            snakemake.params.memory_mb,
+            snakemake.params.memory["memory_mb"],
             snakemake.threads,
             snakemake.output.anchors,
         )

@@ -85,9 +85,22 @@ def test_a_sweep_depends_on_the_depth_only_where_its_measure_has_no_cutoff(measu
         "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
         "qrels: {format: trec, path: o.qrels}, folds: 3}}"
     )
-    decides = plan.retrieval.tuning_search_options(W(candidates="tuned"))
-    assert decides.get("depth") == depth
-    assert "memory_mb" not in decides, "Java's memory of indexing"
+    assert plan.retrieval.tuning_search_options(W(candidates="tuned")).get("depth") == depth
+
+
+def test_a_search_and_a_sweep_depend_on_the_parameters_of_their_own_model():
+    other = (
+        "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
+        "qrels: {format: trec, path: o.qrels}, folds: 3}}"
+    )
+    retrieval = plan_of(
+        f"first_stages: {{tuned: {{label: T, model: ql-jm, tuned_on: other}}}}\n{other}"
+    ).retrieval
+    models = {"bm25", "query_likelihood", "jelinek_mercer"}
+    for stage, own in (("bm25", "bm25"), ("ql", "query_likelihood")):
+        assert models & retrieval.built_in_options(W(candidates=stage)).keys() == {own}
+    assert models & retrieval.search_options(W(candidates="tuned")).keys() == {"jelinek_mercer"}
+    assert retrieval.tuning_options(W(candidates="tuned"))["sweep"].keys() == {"measure", "smoothing"}
 
 
 def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():

@@ -163,3 +163,18 @@ def test_models_of_the_first_paper_come_first_and_what_runs_longest_before_the_r
     assert plan.models.training_priority(W(model="prop")) == FIRST_PAPER + 1
     chained = plan_of(FURTHER + "\nexperiments: {main: {models: [further]}}\nreport: {papers: [php]}")
     assert chained.models.training_priority(W(model="prop")) == FIRST_PAPER + 1
+
+
+def test_a_model_that_learns_nothing_depends_on_its_heads_alone():
+    def text(model, steps):
+        return repr(plan_of(f"pretraining: {{steps: {steps}}}").models.training(W(model=model)))
+
+    assert text("base", 5) == text("base", 6)
+    assert text("prop", 5) != text("prop", 6)
+    assert plan_of("pretraining: {steps: 5}").models.training(W(model="base"))["steps"] == 5
+
+
+def test_a_finetuning_depends_on_the_batch_sizes_of_its_regime():
+    finetuning = plan_of().models.finetuning
+    assert "few_shot_batch_sizes" not in finetuning(W(model="prop", regime="full"))
+    assert "batch_sizes" not in finetuning(W(model="prop", regime="few-shot-10"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from small_plan import ROOT, W, plan_of
 
@@ -12,6 +14,21 @@ from irpretrain.plan.part import described, one_of, without
 def test_settings_of_a_section_are_its_plain_values():
     assert plan_of("graph: {threads: 5}").settings("graph", include={"threads"}) == {"threads": 5}
     assert plan_of("axioms: {bm25: {k1: 1.5, b: 0.5}}").settings("axioms.bm25") == {"k1": 1.5, "b": 0.5}
+
+
+def test_keys_that_decide_nothing_are_given_to_a_job_but_do_not_stand_in_its_text():
+    """By the text Snakemake tells whether a job must run again."""
+    settings = plan_of("graph: {threads: 5}").settings("graph", include={"threads", "segment_words"})
+    assert settings == {"threads": 5, "segment_words": settings["segment_words"]}
+    assert repr(settings) == repr({"segment_words": settings["segment_words"]})
+    assert type(pickle.loads(pickle.dumps(settings))) is dict
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    [slow, fast] = (
+        plan_of(f"pretraining: {{compute: {{checkpoint_minutes: {minutes}}}}}").settings("pretraining")
+        for minutes in (1, 2)
+    )
+    assert slow != fast
+    assert repr(slow) == repr(fast)
 
 
 def test_settings_of_a_section_with_entries_are_those_of_the_entry_that_the_job_names():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import yaml
-from small_run import PROP_YAML
+from small_run import PROP_YAML, ROOT
 
 from irpretrain.claims.files import Claims, load_claims, read_claims
 from irpretrain.claims.verdicts import (
@@ -25,6 +25,7 @@ from irpretrain.claims.verdicts import (
     power,
     unpaired,
 )
+from irpretrain.config import load_config
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
 from irpretrain.papers.files import known_papers
@@ -402,3 +403,23 @@ def test_the_screen_counts_them(made: Path) -> None:
     assert "Claims of the papers: " in headline(made, paper="prop")
     assert "2 not testable here" in headline(made, paper="prop")
     assert "Claims of the papers" not in headline(made)
+
+
+def test_a_first_stage_over_candidates_of_others_is_the_one_that_ranks_them() -> None:
+    """As in the papers' tables. BM25 of the collection has 0.1, over the official candidates 0.8; ARES has 0.5."""
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/ares-paper.yaml")
+    runs = {
+        ("official", "official", "first-stage"): ((0,), [NONE]),
+        ("bm25", "bm25", "first-stage"): ((0,), [[0.1] * 5]),
+        ("bm25-official", "bm25-official", "first-stage"): ((0,), [[0.8] * 5]),
+        ("official", "ares-simple", "full"): ((1, 2), [NONE, NONE]),
+    }
+    results = {
+        (RunName("msmarco-doc", *run), "RR@10"): Results(seeds, QUERIES, np.array(values))
+        for run, (seeds, values) in runs.items()
+    }
+    claim = {"better": {"model": "ares-simple"}, "worse": {"first_stage": "bm25"}, "regime": "full"}
+    row = answered(config, Scores(results), claim)
+    assert (row.candidates, row.worse, row.difference) == ("official", "bm25-official", pytest.approx(-0.3))
+    del results[RunName("msmarco-doc", "bm25-official", "bm25-official", "first-stage"), "RR@10"]
+    assert answered(config, Scores(results), claim).verdict == NOT_RUN

@@ -127,9 +127,15 @@ class AxiomsConfig(Section):
         0.6, "STM-3 counts words whose similarity to the document is above this.", ge=-1, le=1
     )
     threads: int = option(
-        2, "Threads of RANK, and of a predictor's folds. No effect on results.", unit="threads", ge=1
+        2,
+        "Threads of RANK, and of a predictor's folds. No effect on results.",
+        unit="threads",
+        decides=False,
+        ge=1,
     )
-    memory_mb: int = option(4000, "Memory for building postings. No effect on results.", unit="MB", ge=256)
+    memory_mb: int = option(
+        4000, "Memory for building postings. No effect on results.", unit="MB", decides=False, ge=256
+    )
 
     @model_validator(mode="after")
     def _check_prior(self) -> AxiomsConfig:

@@ -26,14 +26,30 @@ class Section(BaseModel):
         return values
 
 
-def option(default: Any = ..., description: str = "", *, unit: str = "", **others: Any) -> Any:
+def option(
+    default: Any = ..., description: str = "", *, unit: str = "", decides: bool = True, **others: Any
+) -> Any:
     """Return a key of a section: pydantic's `Field`, with what the key means and the unit of its value.
 
-    The default `...` makes the key required; `others` are limits of the value, and whatever else `Field` takes.
+    The default `...` makes the key required; `others` are limits of the value, and whatever else `Field` takes. A key
+    that `decides` nothing changes no result: how fast a job is, how much it says, what a table calls it.
     """
     start = {} if "default_factory" in others else {"default": default}
-    extra: Any = {"unit": unit} if unit else None
-    return Field(**start, description=description, json_schema_extra=extra, **others)
+    extra: Any = {"unit": unit} if unit else {}
+    if not decides:
+        extra["decides"] = False
+    return Field(**start, description=description, json_schema_extra=extra or None, **others)
+
+
+def deciding(section: BaseModel, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a section, or of a part of it, without the keys that decide nothing, at any depth."""
+    chosen: dict[str, Any] = {}
+    for key, value in values.items():
+        extra = type(section).model_fields[key].json_schema_extra
+        if not isinstance(extra, dict) or extra.get("decides", True):
+            part = getattr(section, key)
+            chosen[key] = deciding(part, value) if isinstance(part, BaseModel) else value
+    return chosen
 
 
 def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:

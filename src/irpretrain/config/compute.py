@@ -50,6 +50,7 @@ class ComputeConfig(Section):
         10,
         "Maximum time between two checkpoints. 0: after every step or batch.",
         unit="minutes",
+        decides=False,
         ge=0,
     )
 
@@ -77,6 +78,7 @@ class TrainingComputeConfig(ComputeConfig):
     prefetch: Prefetch = option(
         "auto",
         "Read the next three batches in a separate thread. auto: only with a GPU. Does not change results.",
+        decides=False,
     )
 
     def reads_ahead(self, device: str) -> bool:

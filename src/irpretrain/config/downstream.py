@@ -128,7 +128,7 @@ class DownstreamTrainingConfig(Section):
         description="Threads, precision, device, batches.", default_factory=TrainingComputeConfig
     )
     prediction_batch: int = option(32, "Sequences predicted at once.", unit="sequences", ge=1)
-    log_every: int = option(50, "Steps between status lines.", unit="steps", ge=1)
+    log_every: int = option(50, "Steps between status lines.", unit="steps", decides=False, ge=1)
     keep_models: bool = option(False, "Keep the fine-tuned models beside their predictions.")
 
     @model_validator(mode="after")

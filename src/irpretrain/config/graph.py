@@ -42,5 +42,9 @@ class GraphConfig(Section):
         gt=0,
         le=1,
     )
-    memory_mb: int = option(4000, "Memory of the joins; larger joins use disk.", unit="MB", ge=256)
-    threads: int = option(2, "Threads of the joins. No effect on results.", unit="threads", ge=1)
+    memory_mb: int = option(
+        4000, "Memory of the joins; larger joins use disk.", unit="MB", decides=False, ge=256
+    )
+    threads: int = option(
+        2, "Threads of the joins. No effect on results.", unit="threads", decides=False, ge=1
+    )

@@ -97,7 +97,7 @@ class PretrainingConfig(SequenceConfig):
         unit="steps",
         default_factory=list,
     )
-    log_every: int = option(10, "Steps between status lines.", unit="steps", ge=1)
+    log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
 
     @model_validator(mode="after")
     def _check_length(self) -> Self:

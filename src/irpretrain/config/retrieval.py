@@ -113,6 +113,12 @@ MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
     "indri": ("mu",),
 }
 """Which parameters each ranking model has."""
+MODEL_SECTIONS: dict[RankingModel, str] = {
+    "bm25": "bm25",
+    "ql": "query_likelihood",
+    "ql-jm": "jelinek_mercer",
+}
+"""Key of `retrieval` that has a ranking model's parameters."""
 
 
 class DependenceConfig(Section):
@@ -268,16 +274,17 @@ class RetrievalConfig(Section):
         "lucene", "Stop words of index and queries: Lucene's 33, or none."
     )
     indri: IndriConfig = option(description="First stages of model indri.", default_factory=IndriConfig)
-    threads: int = option(2, "Threads of indexing and search. No effect on results.", unit="threads", ge=1)
-    memory_mb: int = option(2048, "Java heap of indexing; a search has 512 MB.", unit="MB", ge=256)
+    threads: int = option(
+        2, "Threads of indexing and search. No effect on results.", unit="threads", decides=False, ge=1
+    )
+    memory_mb: int = option(
+        2048, "Java heap of indexing; a search has 512 MB.", unit="MB", decides=False, ge=256
+    )
 
     def parameters_of(self, model: RankingModel) -> dict[str, float]:
         """Return the parameters of a ranking model by name."""
-        if model == "bm25":
-            return {"k1": self.bm25.k1, "b": self.bm25.b}
-        if model == "ql":
-            return {"mu": self.query_likelihood.mu}
-        return {"smoothing": self.jelinek_mercer.smoothing}
+        section: Section = getattr(self, MODEL_SECTIONS[model])
+        return section.model_dump()
 
     def with_parameters(self, parameters: dict[str, float]) -> RetrievalConfig:
         """Return these options with parameters of ranking models in the place of their own."""

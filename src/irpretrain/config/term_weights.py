@@ -79,7 +79,7 @@ class TermTrainingConfig(Section):
     compute: SharedComputeConfig = option(
         description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
     )
-    log_every: int = option(10, "Steps between status lines.", unit="steps", ge=1)
+    log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
 
     @model_validator(mode="after")
     def _check_length(self) -> Self:

@@ -61,7 +61,7 @@ class EncoderConfig(Section):
         "gives another path takes no other key of the encoder below it.",
         min_length=1,
     )
-    label: str = option("", "Name in tables; by default the path.")
+    label: str = option("", "Name in tables; by default the path.", decides=False)
     layers: int | None = option(None, "Keep only the first layers; null: all.", ge=1)
     vocabulary_size: int | None = option(
         None, "Expected vocabulary size; checked if set.", unit="word pieces", ge=1

@@ -261,9 +261,14 @@ def ranked_stage(config: Config, first_stage: str) -> str:
     return first_stage if stage is None or stage.candidates is None else stage.candidates
 
 
+def over_candidates(model: str, candidates: str) -> str:
+    """Return what a first stage is called that ranks candidates by a model: `bm25-official`."""
+    return f"{model}-{candidates}"
+
+
 def stage_over(config: Config, model: str, candidates: str) -> str | None:
     """Return the first stage `<model>-<candidates>` if it ranks these candidates, else None."""
-    name = f"{model}-{candidates}"
+    name = over_candidates(model, candidates)
     stage = config.first_stages.get(name)
     return name if stage is not None and stage.candidates == candidates else None
 

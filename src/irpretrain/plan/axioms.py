@@ -14,8 +14,6 @@ TERM_SETTINGS = {"stemming", "stop_list"}
 """What decides which words are terms."""
 RANKING_SETTINGS = TERM_SETTINGS | {"bm25", "rank_lengths"}
 """What decides the values of RANK alone."""
-NO_VALUES = {"threads", "memory_mb"}
-"""What does not decide the values of axioms."""
 
 
 class Axioms(PlanPart):

@@ -12,7 +12,6 @@ from irpretrain.corpora.records import parts_of_shard
 from irpretrain.corpora.sources import corpus_aids, corpus_files, corpus_folders_beside
 from irpretrain.objectives.registry import needs
 from irpretrain.plan import paths
-from irpretrain.plan.axioms import NO_VALUES
 from irpretrain.plan.part import Files, Input, PlanPart, as_mapping, described, is_made, strings
 from irpretrain.plan.requests import Wildcards
 from irpretrain.provenance import content_hash
@@ -122,7 +121,7 @@ class Corpora(PlanPart):
     def axiom_settings(self, wildcards: Wildcards) -> Any:
         """How axioms are compared, for objectives that do."""
         compares = "axiom_values" in self.needed(wildcards.objective)
-        return self.settings("axioms", exclude=NO_VALUES) if compares else {}
+        return self.settings("axioms") if compares else {}
 
     def term_weights(self, wildcards: Wildcards) -> Input:
         """Weights of the shard's words, for objectives that draw words by them."""

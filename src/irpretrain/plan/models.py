@@ -10,7 +10,7 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import used_models
 from irpretrain.plan import paths
-from irpretrain.plan.part import Input, PlanPart, plain
+from irpretrain.plan.part import Input, Options, PlanPart, plain
 from irpretrain.plan.requests import FIRST_PAPER, Wildcards
 
 PIECE_MB = 0.65
@@ -19,6 +19,8 @@ PIECE_MB = 0.65
 Measured: the embedded encoder has peaks of 8.4 GB for 12,288 pieces of passages and 3.4 GB for 4,096. A larger encoder
 has its memory at a later attempt.
 """
+FRESH_MODEL = {"head", "dropout", "attention_dropout"}
+"""Keys of `pretraining` that decide a model without tasks: it is the encoder with fresh heads."""
 PASSAGES_OF_A_DOCUMENT = 30
 """Passages that re-ranking reads by default. Where all are read, their number is not known beforehand."""
 
@@ -81,7 +83,10 @@ class Models(PlanPart):
         return self.of_collection(paths.TOKENS, "models")(wildcards) if tasks else []
 
     def training(self, wildcards: Wildcards) -> Any:
-        return plain(self._training(wildcards.model))
+        """How a model is trained; of one that learns nothing only `FRESH_MODEL` decides."""
+        training = self._training(wildcards.model)
+        learns = self.config.models[wildcards.model].tasks
+        return plain(training) if learns else Options(plain(training), plain(training, FRESH_MODEL))
 
     def threads(self, wildcards: Wildcards) -> int:
         return self._training(wildcards.model).compute.threads * self.processes(wildcards)
@@ -125,7 +130,9 @@ class Models(PlanPart):
 
     def finetuning(self, wildcards: Wildcards) -> Any:
         """What a model is fine-tuned with; the name of a recipe changes nothing by itself."""
-        return plain(self._finetuning(wildcards.model), exclude={"recipe"})
+        is_few_shot = wildcards.regime.startswith("few-shot")
+        other = "batch_sizes" if is_few_shot else "few_shot_batch_sizes"
+        return plain(self._finetuning(wildcards.model), exclude={"recipe", other})
 
     def finetuning_memory(self, wildcards: Wildcards) -> int:
         """Megabytes of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from irpretrain.catalogue.absence import absent_file
 from irpretrain.config import Config
+from irpretrain.config.base import deciding
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import Manifest, resolve
@@ -244,10 +245,29 @@ class PlanPart:
         return of_job | {name: reduce(getattr, keys.get(name, name).split("."), entry) for name in of_entry}
 
 
+class Options(dict[str, Any]):
+    """Options of a job, of which only some decide its result.
+
+    Snakemake runs a job again where the text of a parameter has changed. This one's text has the deciding options
+    alone; the job's script gets all of them, as a plain dictionary.
+    """
+
+    def __init__(self, values: dict[str, Any], deciding: dict[str, Any]) -> None:
+        super().__init__(values)
+        self._deciding = deciding
+
+    def __repr__(self) -> str:
+        return repr(self._deciding)
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
 def plain(value: Any, include: Any = None, exclude: Any = None) -> Any:
     """Return a value of the configuration as JSON has it."""
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", include=include, exclude=exclude)
+        values = value.model_dump(mode="json", include=include, exclude=exclude)
+        return Options(values, deciding(value, values))
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 

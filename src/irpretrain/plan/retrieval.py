@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from irpretrain.config.retrieval import LUCENE_WORDS, TF_INDEX, FirstStageConfig, RunConfig, SweepConfig
+from irpretrain.config.retrieval import (
+    LUCENE_WORDS,
+    MODEL_PARAMETERS,
+    MODEL_SECTIONS,
+    TF_INDEX,
+    FirstStageConfig,
+    RankingModel,
+    RunConfig,
+    SweepConfig,
+)
 from irpretrain.config.usage import depth_of, searched_stages
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
@@ -14,9 +23,9 @@ from irpretrain.plan.requests import Wildcards
 from irpretrain.text.languages import ENGLISH
 
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
-"""What decides an index; the rest of `retrieval` matters to searches only."""
-SEARCH_SETTINGS = {"stemmer", "stop_list", "threads", "depth", "bm25", "query_likelihood", "jelinek_mercer"}
-"""What decides a search; grids of parameters do not."""
+"""What decides an index, and how it is made; the rest of `retrieval` matters to searches only."""
+SEARCH_SETTINGS = {"stemmer", "stop_list", "threads", "depth"}
+"""What decides a search beside the parameters of its model; grids of parameters do not."""
 POSITION_SETTINGS = {"stemmer", "stop_list"}
 """What decides where terms stand; smoothing does not."""
 
@@ -68,9 +77,14 @@ class Retrieval(PlanPart):
     def index(self, wildcards: Wildcards) -> str:
         return self.index_of(self._stage(wildcards).index, wildcards.dataset)
 
+    def built_in_options(self, wildcards: Wildcards) -> Any:
+        """What decides the search of a built-in first stage, which is called as its model."""
+        return self._search_options(wildcards.candidates)
+
     def search_options(self, wildcards: Wildcards) -> Any:
         """What decides a named first stage's search, beside what is its own alone."""
-        return self._search_options(wildcards.candidates)
+        stage = self._stage(wildcards)
+        return self._search_options(stage.model, stage.depth)
 
     def ranked(self, wildcards: Wildcards) -> Input:
         """The run whose candidates a first stage ranks, for those that search no whole index."""
@@ -117,14 +131,14 @@ class Retrieval(PlanPart):
 
     def tuning_options(self, wildcards: Wildcards) -> Any:
         stage = self._stage(wildcards)
-        return {"model": stage.model, "dataset": stage.tuned_on, "sweep": plain(self._sweep(wildcards))}
+        grid = {"measure", *MODEL_PARAMETERS[stage.model]}
+        return {"model": stage.model, "dataset": stage.tuned_on, "sweep": plain(self._sweep(wildcards), grid)}
 
     def tuning_search_options(self, wildcards: Wildcards) -> Any:
         """What decides the searches of a sweep: the depth only where the measure has no cutoff, which is the depth."""
-        options = self.settings("retrieval", include=INDEX_SETTINGS - {"memory_mb"})
         if "cutoff" in parse_measure(self._sweep(wildcards).measure).params:
-            return options
-        return options | {"depth": depth_of(self.config, wildcards.candidates)}
+            return self.settings("retrieval", include=INDEX_SETTINGS)
+        return self._with_depth(depth_of(self.config, wildcards.candidates), INDEX_SETTINGS)
 
     def _sweep(self, wildcards: Wildcards) -> SweepConfig:
         return self._stage(wildcards).sweep or self.config.retrieval.sweep
@@ -162,7 +176,9 @@ class Retrieval(PlanPart):
                 stages.setdefault(self.config.first_stages[name].index, name)
         return [
             {
-                "options": self._search_options(stage),
+                "options": self._search_options(
+                    "bm25", self.config.first_stages[stage].depth if stage else None
+                ),
                 "parameters": plain(self.config.first_stages[stage].parameters) if stage else {},
                 "tuning": self._tuning(stage) if stage else None,
             }
@@ -177,10 +193,13 @@ class Retrieval(PlanPart):
             name for name in stages if name in named and not named[name].runs and not named[name].candidates
         ]
 
-    def _search_options(self, stage: str | None) -> Any:
-        depth = self.config.first_stages[stage].depth if stage else None
-        options = self.settings("retrieval", include=SEARCH_SETTINGS)
-        return options if depth is None else options | {"depth": depth}
+    def _search_options(self, model: str, depth: int | None = None) -> Any:
+        return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[cast(RankingModel, model)]})
+
+    def _with_depth(self, depth: int | None, keys: set[str]) -> Any:
+        """Return some keys of `retrieval`, with a first stage's own depth in the place of `depth`."""
+        changed = {} if depth is None else {"depth": depth}
+        return plain(self.config.retrieval.model_copy(update=changed), include=keys | changed.keys())
 
     def _tuning(self, stage: str) -> str | None:
         is_tuned = self.config.first_stages[stage].tuned_on is not None

@@ -14,6 +14,7 @@ import numpy as np
 from irpretrain.claims.files import ANSWERS, Claim, Side
 from irpretrain.claims.verdicts import Estimate, paired, unpaired
 from irpretrain.config import Config
+from irpretrain.config.usage import over_candidates
 from irpretrain.evaluation.depths import at_depth
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import wilson_interval
@@ -174,14 +175,21 @@ class Finder:
         dataset, candidates = place
         side = named.side
         if side.first_stage:
-            # As an experiment's candidates, whatever it re-ranks.
-            return self._stages.get((dataset, at_depth(named.name, side.depth) if side.depth else named.name))
+            stage = self._stage_shown(named.name, candidates)
+            return self._stages.get((dataset, at_depth(stage, side.depth) if side.depth else stage))
         if named.regime == ANSWERS:
             return RunName(dataset, "", named.name, "full")
         reranked = side.candidates or candidates
         return RunName(
             dataset, at_depth(reranked, side.depth) if side.depth else reranked, named.name, named.regime
         )
+
+    def _stage_shown(self, name: str, candidates: str) -> str:
+        """Return the run that stands for a first stage: over candidates that others retrieved it ranks these, as in the
+        papers' tables; else it searches the collection."""
+        given = self._config.first_stages.get(candidates)
+        is_given = given is not None and bool(given.runs) and name != candidates
+        return over_candidates(name, candidates) if is_given else name
 
     def _first_measure(self, dataset: str) -> str:
         if dataset in self._config.datasets:
