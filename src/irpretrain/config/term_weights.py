@@ -15,7 +15,6 @@ from irpretrain.config.training import OptimiserConfig
 from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf", "attention"]
-Merge = Literal["farthest-from-edge", "largest", "mean"]
 EPOCHS = 3.0
 """Length of a training for which neither steps nor epochs are given."""
 TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
@@ -46,13 +45,10 @@ class WindowsConfig(Section):
 
     overlap: int | None = option(
         None,
-        "Read long texts in windows that share this many word pieces. null: read only the beginning (paper).",
+        "Read long texts in windows that share this many word pieces; a word has its weight in the window "
+        "where it is farthest from an edge. null: read only the beginning (paper).",
         unit="word pieces",
         ge=0,
-    )
-    merge: Merge = option(
-        "farthest-from-edge",
-        "Weight of a word in several windows: where it is farthest from an edge, the largest, or the mean.",
     )
 
 

@@ -201,7 +201,6 @@ class Predictor:
                 len(text_pieces.ids),
                 bounds,
                 [predicted.get(Window(number, *span), np.zeros(0, np.float32)) for span in bounds],
-                self.options.windows.merge,
             )
             for number, (spans, text_pieces, bounds) in enumerate(zip(words, pieces, read, strict=True))
         ]

@@ -25,10 +25,7 @@ from irpretrain.training.trainer import Trainer
 
 TRAINING_KEYS = {"training", "max_length", "windows"}
 """What of a weighting decides the weights of its model, beside targets, encoder and seed."""
-WITHOUT_EFFECT: dict[str, Any] = {
-    "training": {"log_every": True, "compute": COMPUTE_WITHOUT_EFFECT},
-    "windows": {"merge": True},
-}
+WITHOUT_EFFECT: dict[str, Any] = {"training": {"log_every": True, "compute": COMPUTE_WITHOUT_EFFECT}}
 """Options among them that do not, so a run may be resumed with others."""
 
 
