@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import generated_collection
 from irpretrain.atomic import atomic_directory
-from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
@@ -100,7 +100,7 @@ def row(documents: int, folder: Path) -> str:
     sampler = PseudoQuerySampler(files.statistics, options, SEED)
     reading = seconds(start)
     start = time.process_time()
-    sample = RankSample([files.words], files.statistics, files.postings, AXIOMS, 1000, SEED)
+    sample = RankSample([files.words], files.statistics, files.postings, AXIOMS, SAMPLE_DOCUMENTS, SEED)
     drawing = seconds(start)
     sample.ranks(sampler)  # compiles
     start = time.process_time()
