@@ -8,7 +8,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from irpretrain.objectives.shard import Shard
 from irpretrain.text.sentences import Characters, sentences
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.statistics import read_totals
-from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.stop_words import StopList, load_stop_words
 from irpretrain.text.words import word_finder
 from irpretrain.wikipedia.graph import Links
 
@@ -34,11 +33,7 @@ class AnchorOptions(Section):
         3.0, "Poisson mean of the words drawn beside the anchor, zeros excluded.", unit="words", gt=0
     )
     words_most: int = option(20, "Maximum number of words.", unit="words", ge=1, le=1000)
-    weights: Literal["idf", "uniform"] = option(
-        "idf",
-        "Draw words in proportion to count × ln(documents / documents with the word), or to the count.",
-    )
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = option("inquery", "Words that are never drawn.")
+    stop_list: StopList = option("inquery", "Words that are never drawn.")
     groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
 
@@ -90,7 +85,7 @@ class WordDraws:
 
     Args:
         shard: its collection's statistics, and how a text becomes words.
-        options: weights, stop list and sizes.
+        options: stop list and sizes.
     """
 
     def __init__(self, shard: Shard, options: AnchorOptions) -> None:
@@ -98,7 +93,6 @@ class WordDraws:
         self._words = table.column("word").combine_chunks()
         self._frequencies = table.column("documents").to_numpy()
         self._documents = max(read_totals(shard.statistics).documents, 1)
-        self._uniform = options.weights == "uniform"
         self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
         self._find = word_finder(shard.text.word_kind)
         self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
@@ -128,9 +122,9 @@ class WordDraws:
         highest = np.log(self._documents)
         drawn = []
         for _ in range(count):
-            for _ in range(1 if self._uniform else TRIES):
+            for _ in range(TRIES):
                 word = words[int(rng.integers(len(words)))]
-                if self._uniform or rng.random() * highest < self.idf(word):
+                if rng.random() * highest < self.idf(word):
                     break
             drawn.append(word)
         return drawn
