@@ -29,12 +29,17 @@ TRIES = 100
 class AnchorOptions(Section):
     """What HARP's four objectives share."""
 
+    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
+
+
+class DrawnWordsOptions(AnchorOptions):
+    """What those of them share that draw words."""
+
     words_mean: float = option(
         3.0, "Poisson mean of the words drawn beside the anchor, zeros excluded.", unit="words", gt=0
     )
     words_most: int = option(20, "Maximum number of words.", unit="words", ge=1, le=1000)
     stop_list: StopList = option("inquery", "Words that are never drawn.")
-    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
 
 @dataclass(frozen=True)
@@ -80,23 +85,45 @@ def anchor_text(article: Article, anchor: Anchor) -> str:
     return " ".join(article.body[anchor.start : anchor.end].split())
 
 
-class WordDraws:
-    """Draws words of texts by their weights.
+class WordWeights:
+    """Weighs words by their idf in a collection.
 
     Args:
         shard: its collection's statistics, and how a text becomes words.
-        options: stop list and sizes.
     """
 
-    def __init__(self, shard: Shard, options: AnchorOptions) -> None:
+    def __init__(self, shard: Shard) -> None:
         table = WORD_COUNTS.read(shard.statistics, columns=["word", "documents"])
         self._words = table.column("word").combine_chunks()
         self._frequencies = table.column("documents").to_numpy()
         self._documents = max(read_totals(shard.statistics).documents, 1)
-        self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
         self._find = word_finder(shard.text.word_kind)
-        self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
         self.idf = lru_cache(maxsize=1 << 18)(self._idf)
+
+    def weight(self, text: str) -> float:
+        """Return the mean idf of a text's words, stop words included; 0 where there are none."""
+        words = self._find(text)
+        return sum(map(self.idf, words)) / len(words) if words else 0.0
+
+    def _idf(self, word: str) -> float:
+        # The table is sorted by code points, as Python compares strings.
+        row = bisect_left(self._words, word, key=lambda scalar: scalar.as_py())
+        in_table = row < len(self._words) and self._words[row].as_py() == word
+        return float(np.log(self._documents / (self._frequencies[row] if in_table else 1)))
+
+
+class WordDraws(WordWeights):
+    """Draws words of texts by their weights.
+
+    Args:
+        shard: as of `WordWeights`.
+        options: stop list and sizes.
+    """
+
+    def __init__(self, shard: Shard, options: DrawnWordsOptions) -> None:
+        super().__init__(shard)
+        self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
+        self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text that can be drawn, each as often as it occurs."""
@@ -128,14 +155,3 @@ class WordDraws:
                     break
             drawn.append(word)
         return drawn
-
-    def weight(self, text: str) -> float:
-        """Return the mean idf of a text's words, stop words included; 0 where there are none."""
-        words = self._find(text)
-        return sum(map(self.idf, words)) / len(words) if words else 0.0
-
-    def _idf(self, word: str) -> float:
-        # The table is sorted by code points, as Python compares strings.
-        row = bisect_left(self._words, word, key=lambda scalar: scalar.as_py())
-        in_table = row < len(self._words) and self._words[row].as_py() == word
-        return float(np.log(self._documents / (self._frequencies[row] if in_table else 1)))
