@@ -31,6 +31,7 @@ from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.words import find_words
+from small_documents import document_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = TextConfig(words="alphanumeric")
@@ -49,10 +50,7 @@ class Files:
     @classmethod
     def of(cls, folder: Path, texts: Sequence[str], shards: int = 1) -> Files:
         folder.mkdir(exist_ok=True)
-        rows = [
-            {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-            for i, text in enumerate(texts)
-        ]
+        rows = document_rows(texts)
         documents = [folder / f"documents-{shard}.parquet" for shard in range(shards)]
         for shard, path in enumerate(documents):
             DOCUMENTS.write(path, rows[shard::shards])
