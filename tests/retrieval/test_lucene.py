@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_lucene import write_queries
 
 from irpretrain import progress
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import java, lucene, opened_index
@@ -37,11 +37,6 @@ BODIES = {
     "d8": "red green blue red green",
 }
 STEMS = {"jumps": "jump", "running": "run", "runs": "run", "the": "", "of": "", "and": ""}
-
-
-def write_queries(path: Path, texts: dict[str, str]) -> Path:
-    QUERIES.write(path, [{"query_id": name, "text": text} for name, text in texts.items()])
-    return path
 
 
 @pytest.fixture(scope="module")
