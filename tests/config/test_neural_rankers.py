@@ -201,14 +201,6 @@ def test_models_are_fine_tuned_with_the_lengths_that_they_rank_with() -> None:
         assert {key: recipe["finetuning"][key] for key in recipe["reranking"]} == recipe["reranking"]
 
 
-def test_legal_cases_are_queries_of_255_word_pieces() -> None:
-    """Wikiformer, Implementation Details: 255 where query and document are long texts."""
-    config: Config = load_config(ROOT / "config.yaml", ROOT / "configs/legal-paper.yaml")
-    assert [
-        (options.query_length, options.max_length) for options in (config.finetuning, config.reranking)
-    ] == [(255, 512), (255, 512)]
-
-
 def test_null_takes_back_what_an_earlier_file_gave(given: dict[str, Any]) -> None:
     """config.yaml gives a rate and lengths of its own, which would win over a recipe's."""
     kept: Config = parse_config(deep_merge(given, {"finetuning": {"recipe": "php"}}))
