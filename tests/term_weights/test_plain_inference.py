@@ -102,7 +102,7 @@ def plain_weights(network, encoder, text, overlap):
 
 @pytest.mark.parametrize("overlap", [None, 0, 2, 4])
 def test_weights_are_those_of_a_plain_computation(model, make_documents, tmp_path, overlap):
-    options = weighting(windows={"overlap": overlap})
+    options = weighting(window_overlap=overlap)
     infer_documents(
         model, make_documents(DOCUMENTS), options, TEXT, tmp_path / "weights", tmp_path / "unfinished"
     )
@@ -140,7 +140,7 @@ def test_a_window_that_begins_within_a_word_learns_nothing_of_it(model, tmp_path
     row = {"part": 0, "position": 0, "document_id": "d", "sample": 0, "text": " ".join(words), "judged": 1}
     targets = [0.5, *(n / 10 for n in range(8))]
     TERM_TARGETS.write(tmp_path / "targets", [row | {"targets": targets}])
-    options = weighting(windows={"overlap": 4})
+    options = weighting(window_overlap=4)
     sequences = TrainingSequences.read(tmp_path / "targets", EncoderPieces(model), options, TEXT)
     assert sequences.spans.tolist() == [[0, 10], [1, 11]]
     batch = sequences.batch(0, 2, 1)

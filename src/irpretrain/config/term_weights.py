@@ -40,18 +40,6 @@ class TermLabelsConfig(Section):
     )
 
 
-class WindowsConfig(Section):
-    """Texts longer than `max_length`."""
-
-    overlap: int | None = option(
-        None,
-        "Read long texts in windows that share this many word pieces; a word has its weight in the window "
-        "where it is farthest from an edge. null: read only the beginning (paper).",
-        unit="word pieces",
-        ge=0,
-    )
-
-
 class TermTrainingConfig(Section):
     """Training of the token regression."""
 
@@ -138,8 +126,12 @@ class TermWeightsConfig(Section):
         unit="word pieces",
         ge=8,
     )
-    windows: WindowsConfig = option(
-        description="Texts longer than `max_length`.", default_factory=WindowsConfig
+    window_overlap: int | None = option(
+        None,
+        "Read longer texts in windows that share this many word pieces; a word has its weight in the window "
+        "where it is farthest from an edge. null: read only the beginning (paper).",
+        unit="word pieces",
+        ge=0,
     )
     training: TermTrainingConfig = option(
         description="Training of the regressor.", default_factory=TermTrainingConfig
@@ -168,10 +160,10 @@ class TermWeightsConfig(Section):
             raise ValueError(f"dataset: is missing; model {self.model} needs it for its targets")
         if self.collection is None and self.model == "word-vectors":
             raise ValueError("collection: is missing; model word-vectors needs its word vectors")
-        overlap, room = self.windows.overlap, self.max_length - 2
+        overlap, room = self.window_overlap, self.max_length - 2
         if overlap is not None and 2 * overlap > room:
             raise ValueError(
-                f"windows.overlap: {overlap} is more than half of the {room} word pieces that max_length "
+                f"window_overlap: {overlap} is more than half of the {room} word pieces that max_length "
                 f"{self.max_length} leaves beside special tokens, so a word could stand in three windows; lower it"
             )
         return self
