@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import generated_collection
 from irpretrain.atomic import atomic_directory
-from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
@@ -34,6 +34,7 @@ from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.postings import Postings
+from irpretrain.rank_engine.words import WordsInMemory
 from irpretrain.text.stop_words import load_stop_words
 from pseudo_query_ranks import PAPER
 
@@ -75,7 +76,7 @@ def prepare(documents: int, folder: Path) -> Files:
     return files
 
 
-def write_statistics(words: generated_collection.Words, postings: Postings, output: Path) -> None:
+def write_statistics(words: WordsInMemory, postings: Postings, output: Path) -> None:
     """Count words; the stop words are called after real ones, the others are their own stems."""
     size, stop = generated_collection.VOCABULARY, generated_collection.STOP_WORDS
     counts = np.zeros(size, np.int64)
@@ -100,7 +101,7 @@ def row(documents: int, folder: Path) -> str:
     sampler = PseudoQuerySampler(files.statistics, options, SEED)
     reading = seconds(start)
     start = time.process_time()
-    sample = RankSample([files.words], files.statistics, files.postings, AXIOMS, 1000, SEED)
+    sample = RankSample([files.words], files.statistics, files.postings, AXIOMS, SAMPLE_DOCUMENTS, SEED)
     drawing = seconds(start)
     sample.ranks(sampler)  # compiles
     start = time.process_time()

@@ -49,6 +49,7 @@ from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.rank_engine.impacts import impacts_of
 from irpretrain.rank_engine.postings import Postings
 from irpretrain.rank_engine.top_documents import top_documents
+from irpretrain.rank_engine.words import WordsInMemory
 from irpretrain.retrieval.java import anserini_jar, java
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words
@@ -87,7 +88,7 @@ class Queries(NamedTuple):
 class Collection(NamedTuple):
     """A collection in every shape that a system may want it in."""
 
-    words: generated_collection.Words
+    words: WordsInMemory
     term_of: np.ndarray
     postings: Postings
 
@@ -387,7 +388,7 @@ def run_java(entry_point: str, *arguments: str) -> None:
 SYSTEMS = (Ours, Search, Bm25s, Pisa, PisaMaxScore, Anserini, AnseriniAccurate)
 
 
-def squad() -> tuple[generated_collection.Words, np.ndarray]:
+def squad() -> tuple[WordsInMemory, np.ndarray]:
     """Return the words of SQuAD's training paragraphs, and the term of each word."""
     texts = [find_words(f"{title} {text}", "alphanumeric") for title, text in paragraphs()]
     vocabulary = sorted({word for text in texts for word in text})
@@ -399,7 +400,7 @@ def squad() -> tuple[generated_collection.Words, np.ndarray]:
     stop_words = load_stop_words("inquery")
     kept = np.array([word not in stop_words for word in vocabulary])
     term_of = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-    return generated_collection.Words(words, offsets, np.zeros(len(rows), np.int32), rows, names), term_of
+    return WordsInMemory(words, offsets, np.zeros(len(rows), np.int32), rows, names), term_of
 
 
 def draw(collection: Collection, count: int, size: int | None) -> Queries:
@@ -410,7 +411,7 @@ def draw(collection: Collection, count: int, size: int | None) -> Queries:
     return Queries(np.array([document for document, _ in drawn]), terms, offsets)
 
 
-def build(words: generated_collection.Words, term_of: np.ndarray, folder: Path, memory_mb: int) -> Collection:
+def build(words: WordsInMemory, term_of: np.ndarray, folder: Path, memory_mb: int) -> Collection:
     """Build the postings and say what it cost."""
     terms = int(term_of.max()) + 1
 
@@ -519,7 +520,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             run(f"{size:,}", base / f"generated-{size}", make, given)
 
 
-def generated(size: int, mean_length: float, folder: Path) -> tuple[generated_collection.Words, np.ndarray]:
+def generated(size: int, mean_length: float, folder: Path) -> tuple[WordsInMemory, np.ndarray]:
     return generated_collection.generate(size, mean_length, SEED, folder), generated_collection.term_of()
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +21,7 @@ import pyarrow as pa
 from irpretrain.atomic import atomic_file
 from irpretrain.compiled import compiled
 from irpretrain.randomness import integer_seed
+from irpretrain.rank_engine.words import WordsInMemory
 from irpretrain.text.alias import alias_table, draw_alias
 from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
 
@@ -33,21 +33,11 @@ SPREAD = 0.8
 MOST_WORDS = 50_000
 
 
-class Words(NamedTuple):
-    """The documents as a shard of a word store (`irpretrain.rank_engine.build_postings.WordShard`)."""
-
-    words: np.ndarray
-    offsets: np.ndarray
-    parts: np.ndarray
-    positions: np.ndarray
-    document_ids: pa.Array
-
-
 def zipf(size: int) -> np.ndarray:
     return 1.0 / np.arange(1, size + 1)
 
 
-def generate(documents: int, mean_length: float, seed: int, folder: Path) -> Words:
+def generate(documents: int, mean_length: float, seed: int, folder: Path) -> WordsInMemory:
     """Return the first `documents` documents of a collection; their words lie in `folder`, which keeps them."""
     lengths = np.empty(documents, np.int64)
     key = np.uint64(integer_seed(seed, "generated-collection"))
@@ -62,7 +52,7 @@ def generate(documents: int, mean_length: float, seed: int, folder: Path) -> Wor
             words.flush()
     numbers = np.arange(documents)
     names = pa.array([f"g{number:08d}" for number in numbers], pa.string())
-    return Words(
+    return WordsInMemory(
         np.asarray(np.load(path, mmap_mode="r")), offsets, np.zeros(documents, np.int32), numbers, names
     )
 
@@ -112,7 +102,7 @@ def _words(
 
 
 def queries(
-    words: Words, mapping: np.ndarray, count: int, size: int | None, seed: int
+    words: WordsInMemory, mapping: np.ndarray, count: int, size: int | None, seed: int
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (document, terms) of queries drawn from documents.
 

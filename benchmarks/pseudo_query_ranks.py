@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
+from irpretrain.axioms.calibration import QUERIES_PER_DOCUMENT
 from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
@@ -111,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--minimum-counts", nargs="+", type=int, default=[default.minimum_count])
     parser.add_argument("--repeats", action="store_true", help="a word may occur twice in a query")
     parser.add_argument("--lengths", default=default.lengths)
-    parser.add_argument("--per-document", type=int, default=default.calibration.per_document)
+    parser.add_argument("--per-document", type=int, default=QUERIES_PER_DOCUMENT)
     parser.add_argument(
         "--documents", type=int, default=1000, help="rank the queries of so many documents, drawn at random"
     )

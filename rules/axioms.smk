@@ -114,7 +114,7 @@ rule sample_pseudo_queries:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        options=settings("pseudo_queries", exclude={"calibration"}),
+        options=settings("pseudo_queries"),
         seed=CFG.seed,
     script:
         "../scripts/sample_pseudo_queries.py"

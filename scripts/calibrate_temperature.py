@@ -1,6 +1,6 @@
 """Choose the temperature of a collection's pseudo-queries by the ranks that they give their documents."""
 
-from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.stage import stage
@@ -14,7 +14,7 @@ with stage(snakemake) as done:
         given.statistics,
         given.postings,
         AxiomsConfig(**snakemake.params.axioms),
-        options.calibration.documents,
+        SAMPLE_DOCUMENTS,
         seed,
         snakemake.threads,
     )

@@ -14,6 +14,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.garbage import search_rarely
 from irpretrain.objectives.groups import Span, group
+from small_documents import document_rows
 from tiny_models import write_encoder
 
 # Tests assert results, never times; every run draws the same examples: few in `make test`, many in `make test-deep`.
@@ -91,10 +92,7 @@ def make_store(tmp_path: Path, tiny_encoder: Path) -> Callable[..., Path]:
     from irpretrain.text.store_tokens import write_token_store
 
     def make(documents: dict[str, str], name: str = "store", positions: bool = False, **options: Any) -> Path:
-        rows = [
-            {"document_id": key, "part": 0, "position": place, "title": "", "url": "", "body": body}
-            for place, (key, body) in enumerate(documents.items())
-        ]
+        rows = document_rows(documents)
         table = tmp_path / f"{name}.parquet"
         DOCUMENTS.write(table, rows)
         text = TextConfig(words="alphanumeric", **options)

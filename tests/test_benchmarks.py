@@ -315,16 +315,6 @@ def test_term_weight_inference():
 
 
 @pytest.mark.deep
-def test_index_costs(make_encoder, tmp_path):
-    from irpretrain.models.term_weight_regressor import TermWeightRegressor
-
-    encoder = make_encoder(max_position_embeddings=512)
-    TermWeightRegressor.from_encoder(encoder).save(tmp_path / "model")
-    _, rows = run_once("index_costs.py", "--model", str(tmp_path / "model"), "--passages", "40")
-    assert [row[0] for row in rows] == ["tf", "DeepCT", "DeepCT √", "TextRank"]
-
-
-@pytest.mark.deep
 def test_packing(make_store, tmp_path):
     (tmp_path / "tokens" / "squad-train").mkdir(parents=True)
     make_store({str(number): "word01 " * number for number in range(20)}, "tokens/squad-train/0")

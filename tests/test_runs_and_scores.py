@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.contracts import QUERIES
 from irpretrain.errors import SetupError
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import write_run
+from small_documents import write_documents
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/runs-and-scores.md").read_text(), re.DOTALL)
@@ -43,11 +44,7 @@ def tree(tmp_path: Path) -> Path:
         [{"query_id": name, "text": text} for name, text in TOPICS.items()],
     )
     (results / "corpora/squad-dev").mkdir(parents=True)
-    rows = [
-        {"document_id": name, "part": 0, "position": place, "title": "", "url": "", "body": text}
-        for place, (name, text) in enumerate(TEXTS.items())
-    ]
-    DOCUMENTS.write(results / "corpora/squad-dev/documents-0.parquet", rows)
+    write_documents(results / "corpora/squad-dev/documents-0.parquet", TEXTS)
     described = []
     for model, regime, seed, name in (
         ("bm25", "first-stage", 0, "first-stage"),

@@ -52,9 +52,9 @@ class TrainingError(IRPretrainError):
     """Training cannot go on: the loss is not a number, or memory ran out."""
 
 
-def one_line(error: BaseException, longest: int = 300) -> str:
-    """Return the beginning of an error's message on one line, its type where it has none."""
-    return " ".join(str(error).split())[:longest] or type(error).__name__
+def one_line(error: BaseException) -> str:
+    """Return the first 300 characters of an error's message on one line, its type where it has none."""
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 def need_folder(directory: str | Path, remedy: str) -> None:

@@ -18,13 +18,13 @@ def nearest(name: str, names: Iterable[str], least: float = 0.6) -> list[str]:
     ]
 
 
-def did_you_mean(name: str, names: Iterable[str], after: str = "") -> str:
-    """Return "did you mean X?", or nothing where no name is like `name`; `after` stands after each name.
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return "did you mean X?", or nothing where no name is like `name`.
 
     Paths are alike by their folders, so that they must be more so; patterns of paths are no names.
     """
     names = [other for other in names if "{" not in other]
-    near = [f"{other}{after}" for other in nearest(name, names, 0.8 if "/" in name else 0.6)]
+    near = nearest(name, names, 0.8 if "/" in name else 0.6)
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 

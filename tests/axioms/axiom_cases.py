@@ -21,6 +21,7 @@ from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
 from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_store import write_word_store
+from small_documents import document_rows
 
 TEXT = TextConfig(words="alphanumeric")
 Vectors = dict[str, Sequence[float]]
@@ -34,11 +35,7 @@ def plain_options(**changes: Any) -> AxiomsConfig:
 
 def write_documents(folder: Path, texts: Sequence[str], text: TextConfig = TEXT) -> tuple[Path, Path]:
     """Write documents d0, d1, … with their statistics and word store; return (store, statistics)."""
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": body}
-        for i, body in enumerate(texts)
-    ]
-    DOCUMENTS.write(folder / "documents.parquet", rows)
+    DOCUMENTS.write(folder / "documents.parquet", document_rows(texts))
     count_words(folder / "documents.parquet", text, folder / "words.parquet")
     write_word_store(folder / "documents.parquet", folder / "words.parquet", text, folder / "store")
     return folder / "store", folder / "words.parquet"

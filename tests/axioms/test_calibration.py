@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+from irpretrain.axioms import calibration
+from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
 from irpretrain.axioms.collection import open_terms
 from irpretrain.axioms.rank_intervals import count_in_intervals
 from irpretrain.axioms.rank_sample import RankSample
@@ -30,6 +31,7 @@ from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.words import find_words
+from small_documents import document_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = TextConfig(words="alphanumeric")
@@ -48,10 +50,7 @@ class Files:
     @classmethod
     def of(cls, folder: Path, texts: Sequence[str], shards: int = 1) -> Files:
         folder.mkdir(exist_ok=True)
-        rows = [
-            {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-            for i, text in enumerate(texts)
-        ]
+        rows = document_rows(texts)
         documents = [folder / f"documents-{shard}.parquet" for shard in range(shards)]
         for shard, path in enumerate(documents):
             DOCUMENTS.write(path, rows[shard::shards])
@@ -75,12 +74,13 @@ class Files:
     def sampler(self, temperature: float, **given: Any) -> PseudoQuerySampler:
         return PseudoQuerySampler(self.statistics, PseudoQueriesConfig(temperature=temperature, **given), 1)
 
-    def calibrate(self, name: str = "temperature.json", threads: int = 1, **given: Any) -> dict[str, Any]:
-        calibration = {"documents": 60, "per_document": 2, "precision": 0.1} | given.pop("calibration", {})
-        options = PseudoQueriesConfig(calibration=calibration, **given)
+    def calibrate(
+        self, name: str = "temperature.json", documents: int = 60, threads: int = 1, **given: Any
+    ) -> dict[str, Any]:
+        options = PseudoQueriesConfig(**given)
         output = self.folder / name
         sampler = calibration_sampler(self.statistics, options, 1)
-        sample = self.sample(options.calibration.documents, threads=threads)
+        sample = self.sample(documents, threads=threads)
         return calibrate_temperature(sampler, sample, options, SHARES, output)
 
 
@@ -155,7 +155,7 @@ def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_told(
     assert {name: written[name] for name in found if name != "temperatures"} == {
         name: found[name] for name in found if name != "temperatures"
     }
-    assert (found["documents"], found["queries"], found["temperatures"]) == (60, 120, len(written["tried"]))
+    assert (found["documents"], found["queries"], found["temperatures"]) == (60, 240, len(written["tried"]))
     assert written["paper"] == SHARES
     tried = written["tried"]
     assert [one["temperature"] for one in tried] == sorted({one["temperature"] for one in tried})
@@ -167,9 +167,9 @@ def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_told(
         distance = sum(abs(one["shares"][name] - SHARES[name]) for name in SHARES) / 2
         assert one["distance"] == pytest.approx(distance, abs=1e-5)
     chosen = next(one for one in tried if one["temperature"] == found["temperature"])
-    ranks = files.sample(60).ranks(files.sampler(found["temperature"], per_document=2))
+    ranks = files.sample(60).ranks(files.sampler(found["temperature"], per_document=4))
     counts = count_in_intervals(ranks, (2, 5, 10, 50))
-    assert list(chosen["shares"].values()) == pytest.approx((counts / 120).tolist(), abs=1e-6)
+    assert list(chosen["shares"].values()) == pytest.approx((counts / 240).tolist(), abs=1e-6)
     told = capsys.readouterr().err.splitlines()
     assert len(told) == len(tried) + 1
     assert f"chosen: T = {found['temperature']:g}: ranks 1-2: " in told[-1]
@@ -211,17 +211,19 @@ def test_neither_shards_nor_threads_matter(tmp_path: Path, shards: int) -> None:
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-def test_with_the_documents_own_words_the_largest_temperature_is_the_closest(files: Files) -> None:
+def test_with_the_documents_own_words_no_temperature_is_close(files: Files) -> None:
     found = files.calibrate("document.json", support="document")
     tried = json.loads((files.folder / "document.json").read_text())["tried"]
-    assert found["temperature"] == max(one["temperature"] for one in tried) == 1.0
-    assert found["distance"] == min(one["distance"] for one in tried) < max(one["distance"] for one in tried)
-    assert found["at_bound"] is True
+    assert found["temperature"] > 0.5
+    assert 0.3 < found["distance"] == min(one["distance"] for one in tried)
     assert found["support"] == "document"
 
 
-def test_the_best_at_a_bound_is_told(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
-    found = files.calibrate("bound.json", calibration={"lowest": 0.1, "highest": 0.4})
+def test_the_best_at_a_bound_is_told(
+    files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(calibration, "LOWEST", 0.1)
+    found = files.calibrate("bound.json")
     assert (found["temperature"], found["at_bound"]) == (0.1, True)
     assert capsys.readouterr().err.splitlines()[-1].endswith("a bound of the search")
 
@@ -233,7 +235,7 @@ def test_squads_paragraphs_have_the_temperature_that_was_found_by_hand(tmp_path:
         corpus, tmp_path / "source", 0, tmp_path / "documents.parquet", tmp_path / "redirects.parquet"
     )
     files = Files(tmp_path, [tmp_path / "documents.parquet"])
-    found = files.calibrate(calibration={"documents": 1000, "per_document": 4, "precision": 0.01})
+    found = files.calibrate(documents=SAMPLE_DOCUMENTS)
     assert found["queries"] == 4000
     assert found["distance"] < 0.1
     assert found["temperature"] == pytest.approx(0.028, rel=0.05)
@@ -277,7 +279,7 @@ def test_postings_of_other_documents_are_refused(files: Files, tmp_path: Path) -
 
 @pytest.mark.parametrize("names", [["1-2", ">5"], [">50"], ["1-2", "3-5"], ["2-5", ">5"], ["1-100", ">100"]])
 def test_shares_of_other_intervals_are_refused(files: Files, names: list[str]) -> None:
-    options = PseudoQueriesConfig(calibration={"documents": 5})
+    options = PseudoQueriesConfig()
     shares = dict.fromkeys(names, 0.5)
     sampler, sample = calibration_sampler(files.statistics, options, 1), files.sample(5)
     with pytest.raises(ValueError, match="ranks"):

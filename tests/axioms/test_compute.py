@@ -22,6 +22,7 @@ from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
+from small_documents import document_rows
 
 TEXTS = ["a b a c", "b c", "the running man runs", "", "c a d", "b", "a b c d e a b"]
 QUERIES = [
@@ -44,11 +45,7 @@ class Files:
         self.folder, self.options = folder, options
         counts, self.stores = [], []
         for shard in range(shards):
-            rows = [
-                {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-                for i, text in enumerate(texts)
-                if i % shards == shard
-            ]
+            rows = document_rows(texts)[shard::shards]
             DOCUMENTS.write(folder / f"documents-{shard}.parquet", rows)
             count_words(folder / f"documents-{shard}.parquet", TEXT, folder / f"words-{shard}.parquet")
             counts.append(folder / f"words-{shard}.parquet")

@@ -25,7 +25,7 @@ DOCUMENTS = 200
 
 
 def options(**given: Any) -> PredictorConfig:
-    base = {"label": "Made up", "collection": "made", "dataset": "made", "trees": 10, "bootstrap": 100}
+    base = {"label": "Made up", "collection": "made", "dataset": "made", "trees": 10}
     return PredictorConfig(**{**base, **given})
 
 

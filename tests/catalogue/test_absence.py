@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
+from base_config import configuration
 from irpretrain.catalogue.absence import without_absent
-from irpretrain.config import Config, parse_config
 from irpretrain.config.usage import active_experiments, used_datasets, used_predictors
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
@@ -18,13 +17,6 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = "data/msmarco/msmarco-docs.tsv.gz"
 DEV = ["data/msmarco/msmarco-docdev-queries.tsv.gz", "data/msmarco/msmarco-docdev-qrels.tsv.gz"]
 TRAIN = ["data/msmarco/msmarco-doctrain-queries.tsv.gz", "data/msmarco/msmarco-doctrain-qrels.tsv.gz"]
-
-
-def configuration(**sections: dict) -> Config:
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
-    for section, entries in sections.items():
-        given[section] = {**given.get(section, {}), **entries}
-    return parse_config(given)
 
 
 def experiment(**changes: object) -> dict:

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
 from small import write_entry
 
+from base_config import base_config
 from irpretrain.catalogue.completion import complete
 from irpretrain.catalogue.page import page
 from irpretrain.catalogue.read import read_catalogue, readings
@@ -38,7 +38,7 @@ def test_an_entry_is_sound(name):
 
 @entries
 def test_what_an_entry_offers_is_a_valid_configuration(name):
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    given = base_config()
     given["experiments"] |= {
         key: {"dataset": key, "models": ["untrained"], "regimes": ["zero-shot"]}
         for key in CATALOGUE[name].datasets

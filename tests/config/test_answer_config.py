@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 
+from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.errors import ConfigError
 
-ROOT = Path(__file__).resolve().parents[2]
 ZERO_SHOT = {"dataset": "entity-questions", "models": ["untrained"], "regimes": ["zero-shot"]}
 
 
 @pytest.fixture
 def given():
     """The default with an experiment on EntityQuestions, which the catalogue describes."""
-    found = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    found = base_config()
     found["experiments"]["asked"] = dict(ZERO_SHOT)
     return found
 

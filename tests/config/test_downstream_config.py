@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
+from base_config import base_config
 from irpretrain.catalogue.absence import without_absent
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.usage import used_models, used_tasks
@@ -22,7 +22,7 @@ TASKS = [
 
 
 def configuration(**sections):
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    given = base_config()
     given["report"] = {"papers": ["php"]}
     return parse_config({**given, **sections})
 
@@ -137,7 +137,7 @@ def test_faults_are_named(sections, fault):
 
 
 def test_a_model_that_is_not_pre_trained_here_cannot_be_taken():
-    models = yaml.safe_load((ROOT / "tests/base.yaml").read_text())["models"]
+    models = base_config()["models"]
     models["given"] = {"label": "given", "cross_encoder": "somewhere"}
     with pytest.raises(ConfigError, match=r"downstream\.a\.models: given is given by its path"):
         configuration(models=models, downstream={"a": {"tasks": ["mrqa-squad"], "models": ["given"]}})

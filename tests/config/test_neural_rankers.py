@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.usage import used_corpora
-from irpretrain.errors import ConfigError
 from irpretrain.papers.files import read_recipe, recipe_names
 
 RECIPES = {name: read_recipe(name) or {} for name in recipe_names()}
@@ -24,17 +23,11 @@ KNRM = {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}
 @pytest.fixture
 def given() -> dict[str, Any]:
     """The default with a ranker and an experiment that fine-tunes it."""
-    config = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    config = base_config()
     config["collections"]["searched"] = ["squad-train", "squad-dev"]
     config["models"]["knrm"] = copy.deepcopy(KNRM)
     config["experiments"]["rankers"] = {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}
     return config
-
-
-def message(given: dict[str, Any]) -> str:
-    with pytest.raises(ConfigError) as caught:
-        parse_config(given)
-    return str(caught.value)
 
 
 def test_it_is_valid(given: dict[str, Any]) -> None:
@@ -206,14 +199,6 @@ def test_models_are_fine_tuned_with_the_lengths_that_they_rank_with() -> None:
     """Lengths that differ between training and test would be an error of one of them."""
     for recipe in RECIPES.values():
         assert {key: recipe["finetuning"][key] for key in recipe["reranking"]} == recipe["reranking"]
-
-
-def test_legal_cases_are_queries_of_255_word_pieces() -> None:
-    """Wikiformer, Implementation Details: 255 where query and document are long texts."""
-    config: Config = load_config(ROOT / "config.yaml", ROOT / "configs/legal-paper.yaml")
-    assert [
-        (options.query_length, options.max_length) for options in (config.finetuning, config.reranking)
-    ] == [(255, 512), (255, 512)]
 
 
 def test_null_takes_back_what_an_earlier_file_gave(given: dict[str, Any]) -> None:

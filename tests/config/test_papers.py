@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-import yaml
 
+from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import Paper
 from irpretrain.config.usage import active_experiments, used_corpora, used_models
@@ -16,7 +16,7 @@ from irpretrain.errors import ConfigError
 from irpretrain.plan import Plan
 
 ROOT = Path(__file__).parents[2]
-DEFAULT = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+DEFAULT = base_config()
 
 PAPERS = get_args(Paper)
 

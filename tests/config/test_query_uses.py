@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 
+from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.query_uses import query_uses
 from irpretrain.errors import ConfigError
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture
 def given() -> dict:
-    return yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    return base_config()
 
 
 def test_the_default_uses_queries_of_other_data_sets(given: dict) -> None:

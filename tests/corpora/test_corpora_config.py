@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-import yaml
 
+from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.registry import FORMATS
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def parse(*path, value):
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    given = base_config()
     section = given
     for key in path[:-1]:
         section = section[key]

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
+from base_config import configuration
 from irpretrain import Collection, read_documents
-from irpretrain.config import Config, parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import ir_datasets_library
 from irpretrain.corpora.ir_datasets_library import (
@@ -34,7 +33,6 @@ from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.sources import check_downloads, used_ir_datasets
 from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError
 
-ROOT = Path(__file__).parents[2]
 FOLDER = os.environ.get("IR_DATASETS")
 TITLED = "titled"
 needs_package = pytest.mark.skipif(FOLDER is None, reason="IR_DATASETS names no folder with ir_datasets")
@@ -100,13 +98,6 @@ def register(library: ModuleType, folder: Path) -> None:
         library.formats.TrecScoredDocs(at("run.txt")),
     )
     library.registry.register(TITLED, library.Dataset(*parts))
-
-
-def configuration(**sections: dict[str, Any]) -> Config:
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
-    for section, entries in sections.items():
-        given[section] = {**given.get(section, {}), **entries}
-    return parse_config(given)
 
 
 def records(folder: Path, kind: Kind, part: str, identifier: str = TITLED, **options: Any) -> list[Any]:

@@ -8,22 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-import yaml
 
-from irpretrain.config import Config, load_config, parse_config
+from base_config import configuration
+from irpretrain.config import Config, load_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets, used_files, with_caveats
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = read_manifest(ROOT / "resources/embedded.yaml")
-
-
-def configuration(**sections: dict) -> Config:
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
-    for section, entries in sections.items():
-        given[section] = {**given.get(section, {}), **entries}
-    return parse_config(given)
 
 
 def own(corpus: str, queries: str, folds: int | str) -> Config:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
+from base_config import base_config
 from irpretrain.catalogue.needed import missing_by_entry, missing_files
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config import Config, parse_config
@@ -22,7 +22,7 @@ MANIFEST = read_manifest(ROOT / "resources/embedded.yaml")
 
 def everything() -> Config:
     """The embedded default, and every data set, run and task of the catalogue."""
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    given = base_config()
     given["experiments"] = {
         dataset: {"dataset": dataset, "models": ["untrained"], "regimes": ["zero-shot"]}
         for entry in CATALOGUE.values()
@@ -65,13 +65,13 @@ def test_folders_of_the_catalogue_have_no_suffix():
 
 def test_where_nothing_is_missing_nothing_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    config: Config = parse_config(yaml.safe_load((ROOT / "tests/base.yaml").read_text()))
+    config: Config = parse_config(base_config())
     assert with_stand_ins(config, tmp_path) is config
 
 
 def test_files_of_ones_own_have_no_stand_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    given = base_config()
     given["encoder"] = {**given["encoder"], "path": "mine"}
     config: Config = parse_config(given)
     assert with_stand_ins(config, tmp_path) is config

@@ -214,19 +214,6 @@ def test_predictor_is_applied_as_when_pairs_are_labelled(tmp_path: Path) -> None
     assert (better + worse, same) == (1.0, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("documents", "message"),
-    [
-        ([{"txt": "a"}], "document 0: 'txt' is unknown; known are _id, body, content, contents, dis"),
-        ([("a", "x"), ("a", "y")], "document 1: the identifier 'a' occurs twice"),
-    ],
-    ids=["unknown key", "twice"],
-)
-def test_documents_that_are_none(documents: list[Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        Collection(documents)
-
-
 def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:
     collection = Collection(["a b c"])
     with pytest.raises(ConfigError, match="objective srr: cuts documents by the word pieces of an encoder"):

@@ -164,8 +164,22 @@ def test_a_mapping_holds_texts_by_identifier() -> None:
         ([7], "document 0: a text, an identifier and a text, or a mapping is needed, not 7"),
         ([("a", None)], "document 0: body: a text is needed, not None"),
         ([{"document_id": "a"}], "document 0: body is missing"),
+        ([{"txt": "a"}], "document 0: 'txt' is unknown; known are _id, body, content, contents, dis"),
+        ([("a", "x"), ("a", "y")], "document 1: the identifier 'a' occurs twice"),
     ],
-    ids=["text", "one document", "one of JSONL", "two names", "path", "triple", "number", "none", "no body"],
+    ids=[
+        "text",
+        "one document",
+        "one of JSONL",
+        "two names",
+        "path",
+        "triple",
+        "number",
+        "none",
+        "no body",
+        "unknown key",
+        "twice",
+    ],
 )
 def test_documents_that_are_none(documents: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.contracts import WORD_COUNTS
 from irpretrain.models.neural.fresh import make_neural_ranker
 from irpretrain.models.neural.registry import OPTIONS
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import write_word_store
+from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric")
 
@@ -44,11 +45,7 @@ def make_corpus(tmp_path: Path) -> Callable[..., Corpus]:
     def make(documents: dict[str, str], vectors: dict[str, list[float]], name: str = "corpus") -> Corpus:
         folder = tmp_path / name
         folder.mkdir()
-        rows = [
-            {"document_id": key, "part": 0, "position": place, "title": "", "url": "", "body": body}
-            for place, (key, body) in enumerate(documents.items())
-        ]
-        DOCUMENTS.write(folder / "documents.parquet", rows)
+        write_documents(folder / "documents.parquet", documents)
         count_words(folder / "documents.parquet", TEXT, folder / "counts.parquet")
         merge_counts([folder / "counts.parquet"], folder / "words.parquet")
         write_word_store(folder / "documents.parquet", folder / "words.parquet", TEXT, folder / "words")

@@ -13,7 +13,7 @@ from transformers import AutoModel
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS, TERM_WEIGHTS
+from irpretrain.contracts import GROUPS, TERM_WEIGHTS
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.objectives.bprop import Options, information
@@ -21,6 +21,7 @@ from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.term_weights.infer import infer_documents
 from irpretrain.text.encoder_pieces import EncoderPieces
+from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric", fields=["body"])
 
@@ -121,11 +122,7 @@ def test_shards_do_not_change_how_rare_a_word_is(tmp_path: Path) -> None:
 def test_attention_is_the_last_layer_s_from_cls_to_first_pieces(tiny_encoder: Path, tmp_path: Path) -> None:
     """Against transformers' own output, one text at a time; occurrences of a word are added up."""
     bodies = {"d1": "word01 cab bad word01", "d2": "bad", "d3": ""}
-    rows = [
-        {"document_id": name, "part": 0, "position": place, "title": "", "url": "", "body": body}
-        for place, (name, body) in enumerate(bodies.items())
-    ]
-    DOCUMENTS.write(tmp_path / "documents.parquet", rows)
+    write_documents(tmp_path / "documents.parquet", bodies)
     options = TermWeightsConfig(label="attention", model="attention", max_length=32)
     output = tmp_path / "weights.parquet"
     infer_documents(

@@ -33,6 +33,7 @@ from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.papers.files import read_preset
 from irpretrain.text.statistics import count_words, merge_counts
+from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric")
 FIVE_WORDS = "apple apple banana cherry durian"
@@ -43,15 +44,6 @@ def options(preset: str = "paper", **given: Any) -> Options:
     """A preset's options, with counts and thresholds that suit a few words."""
     small = {"minimum_count": 1, "stop_list": "none", "short_document_pieces": 0}
     return Options(**{"type": "rop", **read_preset(preset)["objectives"]["rop"], **small, **given})
-
-
-def write(path: Path, texts: Sequence[str], name: str = "d") -> Path:
-    rows = [
-        {"document_id": f"{name}{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-        for i, text in enumerate(texts)
-    ]
-    DOCUMENTS.write(path, rows)
-    return path
 
 
 class Made:
@@ -65,8 +57,12 @@ class Made:
         collection: Sequence[str] = (),
         seed: int = 1,
     ) -> None:
-        count_words(write(folder / "collection.parquet", collection or texts), TEXT, folder / "words.parquet")
-        write(folder / "documents.parquet", texts)
+        count_words(
+            write_documents(folder / "collection.parquet", collection or texts),
+            TEXT,
+            folder / "words.parquet",
+        )
+        write_documents(folder / "documents.parquet", texts)
         shard = Shard(folder / "documents.parquet", TEXT, seed, statistics=folder / "words.parquet")
         self.counts = write_groups(shard, chosen, folder / "groups.parquet")
         self.groups: list[dict[str, Any]] = GROUPS.read(folder / "groups.parquet").to_pylist()
@@ -321,8 +317,8 @@ def test_documents_without_vocabulary_words_are_skipped_and_counted(tmp_path: Pa
 
 
 def test_a_shard_without_documents_gives_a_table_without_groups(tmp_path: Path) -> None:
-    count_words(write(tmp_path / "collection.parquet", [OTHER]), TEXT, tmp_path / "words.parquet")
-    empty = write(tmp_path / "documents.parquet", [])
+    count_words(write_documents(tmp_path / "collection.parquet", [OTHER]), TEXT, tmp_path / "words.parquet")
+    empty = write_documents(tmp_path / "documents.parquet", [])
     shard = Shard(empty, TEXT, 1, statistics=tmp_path / "words.parquet")
     counts = write_groups(shard, options(), tmp_path / "groups.parquet")
     assert counts["documents"] == counts["pairs"] == GROUPS.count(tmp_path / "groups.parquet") == 0
@@ -382,7 +378,7 @@ def test_a_document_draws_the_same_wherever_it_stands_and_each_differently(tmp_p
     chosen, texts = options(), [FIVE_WORDS] * 40
     made = Made(tmp_path, texts, chosen)
     assert len({json.dumps(group["queries"]) for group in made.groups}) > 100
-    write(tmp_path / "documents.parquet", texts)
+    write_documents(tmp_path / "documents.parquet", texts)
     table = DOCUMENTS.read(tmp_path / "documents.parquet").slice(17, 3)
     DOCUMENTS.write(tmp_path / "few.parquet", table)
     shard = Shard(tmp_path / "few.parquet", TEXT, 1, statistics=tmp_path / "words.parquet")
@@ -408,7 +404,7 @@ def write_token_store(folder: Path, lengths: Sequence[int]) -> Path:
 def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> None:
     texts = [FIVE_WORDS] * 2000
     store = write_token_store(tmp_path / "store", [99, 100] * 1000)
-    count_words(write(tmp_path / "documents.parquet", texts), TEXT, tmp_path / "words.parquet")
+    count_words(write_documents(tmp_path / "documents.parquet", texts), TEXT, tmp_path / "words.parquet")
     shard = Shard(
         tmp_path / "documents.parquet", TEXT, 1, tokens=store, statistics=tmp_path / "words.parquet"
     )
@@ -431,7 +427,7 @@ def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> 
     random = np.random.default_rng(8)
     words = np.array([f"w{i}" for i in range(50)])
     texts = [" ".join(random.choice(words, random.integers(0, 12))) for _ in range(300)]
-    write(tmp_path / "all.parquet", texts)
+    write_documents(tmp_path / "all.parquet", texts)
     table, chosen = DOCUMENTS.read(tmp_path / "all.parquet"), options(preset)
     merged = {}
     for shards in (1, 4):

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from overlay_layers import ROOT, load
+from overlay_layers import ROOT, flat, load
 
 from irpretrain.config import Config
 
@@ -48,15 +48,6 @@ def stages(config: Config, model: str) -> list[str]:
 
 def differences(config: Config, model: str, other: str) -> dict[str, Any]:
     """What a model has otherwise than another: keys of `training`, of its objectives' options, and of its tasks."""
-
-    def flat(value: Any, key: str = "") -> dict[str, Any]:
-        if not isinstance(value, dict):
-            return {key: value}
-        return {
-            inner: found
-            for name, part in value.items()
-            for inner, found in flat(part, f"{key}.{name}".lstrip(".")).items()
-        }
 
     def described(name: str) -> dict[str, Any]:
         made = [

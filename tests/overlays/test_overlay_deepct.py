@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from overlay_layers import ROOT, load
+from overlay_layers import ROOT, flat, load
 
 from irpretrain.config import Config
 
@@ -13,16 +11,6 @@ from irpretrain.config import Config
 @pytest.fixture(scope="module")
 def config() -> Config:
     return load(ROOT / "configs/deepct-long.yaml")
-
-
-def flat(value: Any, key: str = "") -> dict[str, Any]:
-    if not isinstance(value, dict):
-        return {key: value}
-    return {
-        inner: found
-        for name, part in value.items()
-        for inner, found in flat(part, f"{key}.{name}".lstrip(".")).items()
-    }
 
 
 def test_only_length_rate_and_arithmetic_differ_from_the_default(config):

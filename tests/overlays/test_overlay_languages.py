@@ -6,6 +6,7 @@ from overlay_layers import ROOT, load
 
 
 def test_queries_of_legal_cases_have_255_word_pieces_wherever_they_are_read() -> None:
+    """Wikiformer, Implementation Details: 255 where query and document are long texts."""
     config = load(ROOT / "configs/legal-paper.yaml")
     assert config.text.language == "chinese"
     models = {model for experiment in config.experiments.values() for model in experiment.models}

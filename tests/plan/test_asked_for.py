@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_plan import plan_of
 
-from irpretrain.screen.asked_for import asked_for
+from irpretrain.screen.closing import asked_for
 
 EXPORTED = "results/exported/prop/seed-3"
 

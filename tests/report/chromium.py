@@ -129,13 +129,6 @@ class Browser:
                 "Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1
             )
 
-    def screenshot(self, path: Path, whole: bool = False) -> None:
-        """Write a PNG of the window, or of the whole page."""
-        import base64
-
-        found = self._call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(found["data"]))
-
     def requests(self) -> list[str]:
         """Addresses that were asked for since the last `open`, data inside the page left out."""
         found = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from small_run import ROOT, rows_of, write_results
 
+from base_config import base_config
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import with_caveats
@@ -25,7 +25,7 @@ def config_of():
     """A function from models' names (and other sections) to the default's configuration with these models."""
 
     def make(*models: str, **sections) -> Config:
-        content = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+        content = base_config()
         for name in models:
             content["models"].setdefault(
                 name, {"label": name.title(), "collection": "pretraining", "tasks": [{"objective": "rop"}]}

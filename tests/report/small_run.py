@@ -107,9 +107,9 @@ def write_results(directory: Path, rows: list[dict]) -> tuple[list[Path], list[P
     return [scores], [per_query]
 
 
-def with_harp(config: Config, weights: str = "idf") -> Config:
+def with_harp(config: Config) -> Config:
     """The configuration with a model of one of HARP's objectives."""
-    options = read_options("rqp", {"type": "rqp", "weights": weights})
+    options = read_options("rqp", {"type": "rqp"})
     model = ModelConfig(label="HARP", collection="articles", tasks=[TaskConfig(objective="rqp")])
     objectives, models = {**config.objectives, "rqp": options}, {**config.models, "harp": model}
     return config.model_copy(update={"objectives": objectives, "models": models})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_reader import HOSTILE, Page
 
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.compute import ComputeConfig
@@ -26,11 +26,9 @@ from irpretrain.report.attributed_words import colour, quarters, signed, top_wor
 from irpretrain.report.attributions import write_attributions
 from irpretrain.report.cases import Case, choose_case
 from irpretrain.text.chosen_texts import stream_chosen
+from small_documents import document_rows
 from tiny_models import write_bert
 
-HOSTILE = (
-    "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"
-)
 TEXT = TextConfig(words="alphanumeric")
 LENGTHS = RerankingConfig(max_length=60, query_length=30, compute=ComputeConfig(device="cpu"))
 
@@ -146,10 +144,7 @@ def test_a_case_that_cannot_be_chosen_is_refused():
 @pytest.fixture
 def project(tmp_path: Path, tiny_encoder: Path) -> Path:
     bodies = {"a": "word01 cab word02", "b": f"word03 {HOSTILE} word04 " + "word05 " * 90, "c": ""}
-    rows = [
-        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
-        for i, (name, body) in enumerate(bodies.items())
-    ]
+    rows = document_rows(bodies)
     DOCUMENTS.write(tmp_path / "documents-0.parquet", rows[:1])
     DOCUMENTS.write(tmp_path / "documents-1.parquet", rows[1:])
     QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "q1", "text": f"word02 cab {HOSTILE}"}])
@@ -179,27 +174,11 @@ def write(project: Path, output: str = "page.html", runs: bool = True, **options
     )  # fmt: skip
 
 
-class Reader(HTMLParser):
-    """Elements, words of maps with their titles and colours, and all text of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
 def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
     counts = write(project, query="q1", document="b")
     assert counts["largest_relative_residual"] < 0.05
     assert (counts["models"], counts["query"], counts["document"]) == (2, "q1", "b")
-    page = Reader((project / "page.html").read_text())
+    page = Page(project / "page.html")
     text = "".join(page.texts)
     assert "1 of 3" in text
     assert text.count("2 of 3") == 2, "the first stage and the second model"
@@ -217,13 +196,11 @@ def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
 
 def test_hostile_text_stays_text(project: Path) -> None:
     write(project, query="q1", document="b")
-    page = Reader((project / "page.html").read_text())
-    assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in page.elements}
-    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    page = Page(project / "page.html")
+    page.assert_no_code_of_texts()
+    assert "script" not in page.tags
     assert "{{ 7*7 }}" in "".join(page.texts)
     assert "<script>document.title='taken'</script>" in "".join(page.texts)
-    links = [value for _, a in page.elements for key, value in a.items() if key in ("src", "href")]
-    assert links == ["data:,"], "nothing is asked of a network"
 
 
 def test_same_bytes_twice(project: Path) -> None:
@@ -240,9 +217,9 @@ def test_a_case_that_is_left_out_is_chosen_from_the_runs(project: Path) -> None:
 def test_a_query_of_one_s_own_has_no_ranks(project: Path) -> None:
     counts = write(project, runs=False, text="word03 cab", document="c", baseline="mask")
     assert counts["query"] == "word03 cab"
-    text = (project / "page.html").read_text()
-    assert "no run for a query of one's own" in "".join(Reader(text).texts)
-    assert "the mask piece" in text
+    page = Page(project / "page.html")
+    assert "no run for a query of one's own" in page.text
+    assert "the mask piece" in page.text
 
 
 def test_a_document_that_is_not_there_is_refused(project: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import chromium
 import pytest
 import yaml
+from page_reader import HOSTILE, Page
 
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.compute import ComputeConfig
@@ -35,9 +35,6 @@ from irpretrain.report.cases import (
 )
 from irpretrain.report.query_pages import write_query_page
 
-HOSTILE = (
-    "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"
-)
 TEXT = TextConfig(words="alphanumeric")
 RETRIEVAL = RetrievalConfig(threads=1, memory_mb=256)
 LENGTHS = RerankingConfig(max_length=60, query_length=30, compute=ComputeConfig(device="cpu"))
@@ -212,22 +209,9 @@ def test_a_query_without_judgements_has_no_values(project: Path) -> None:
 
 def test_hostile_text_stays_text(project: Path) -> None:
     write(project)
-
-    class Reader(HTMLParser):
-        tags: list[str] = []  # noqa: RUF012
-        addresses: list[str | None] = []  # noqa: RUF012
-
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            self.tags.append(tag)
-            self.addresses += [value for name, value in attrs if name in ("src", "href")]
-            assert not any(name.startswith("on") for name, _ in attrs)
-
-    text = (project / "page.html").read_text()
-    reader = Reader()
-    reader.feed(text)
-    assert reader.tags.count("script") == 2
-    assert "img" not in reader.tags
-    assert reader.addresses == ["data:,"], "nothing is asked of a network"
+    page = Page(project / "page.html")
+    page.assert_no_code_of_texts()
+    assert page.tags.count("script") == 2
     assert data_of(project / "page.html")["queries"][0]["text"] == QUERY_TEXTS["q1"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 from small_run import PROP_YAML, ROOT, rows_of, write_results
 
+from base_config import base_config
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, letter
@@ -145,9 +146,8 @@ def robust(tmp_path_factory):
         },
         "evaluation": {"correction": "holm", "test": "randomisation", "permutations": 1000},
     }  # fmt: skip
-    import yaml
 
-    base = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    base = base_config()
     base["datasets"] = content["datasets"]
     base["report"]["papers"] = ["prop"]
     base["term_weights"] = {}

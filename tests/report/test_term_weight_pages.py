@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import chromium
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_reader import HOSTILE, Page
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
@@ -29,10 +29,8 @@ from irpretrain.report.weighted_words import (
     term_rows,
 )
 from irpretrain.retrieval.analysis import Analyser
+from small_documents import document_rows
 
-HOSTILE = (
-    "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"
-)
 TEXT = TextConfig(words="alphanumeric")
 OPTIONS = RetrievalConfig(threads=1, memory_mb=256)
 
@@ -232,10 +230,7 @@ def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    rows = [
-        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
-        for i, (name, body) in enumerate(BODIES.items())
-    ]
+    rows = document_rows(BODIES)
     DOCUMENTS.write(tmp_path / "documents-0.parquet", rows[:1])
     DOCUMENTS.write(tmp_path / "documents-1.parquet", rows[1:])
     QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "q1", "text": f"who is susan boyle {HOSTILE}"}])
@@ -269,31 +264,9 @@ def write(project: Path, output: str = "page.html", **options: Any) -> dict[str,
     )  # fmt: skip
 
 
-class Reader(HTMLParser):
-    """Elements with their attributes, and all text of a page."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(path.read_text())
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    @property
-    def shaded(self) -> list[dict[str, str | None]]:
-        """The words with a weight."""
-        return [
-            attributes for tag, attributes in self.elements if tag == "span" and "data-numbers" in attributes
-        ]
-
-    @property
-    def text(self) -> str:
-        return " ".join("".join(self.texts).split())
+def shaded(page: Page) -> list[dict[str, str | None]]:
+    """The words with a weight."""
+    return [attributes for tag, attributes in page.elements if tag == "span" and "data-numbers" in attributes]
 
 
 ALL = [
@@ -305,7 +278,7 @@ ALL = [
 def test_a_page_shows_ranks_weights_and_shares(project: Path) -> None:
     counts = write(project, cases=ALL[:1])
     assert (counts["cases"], counts["passages"], counts["weightings"]) == (1, 2, 2)
-    page = Reader(project / "page.html")
+    page = Page(project / "page.html")
     assert "3 terms, weight 100; 90.0 % of it on terms of the query" in page.text
     assert (
         "5 terms, weight 5; 40.0 % of it on terms of the query, 20.0 % on terms that no word here stands for"
@@ -315,36 +288,34 @@ def test_a_page_shows_ranks_weights_and_shares(project: Path) -> None:
     assert "relevant (judged 1)" in page.text
     assert page.text.count("not judged") == 2, "in the table and above the passage"
     assert "not found" in page.text, "the second first stage has no b"
-    deepest = [a for a in page.shaded if a["class"] == "s6 asked"]
+    deepest = [a for a in shaded(page) if a["class"] == "s6 asked"]
     assert [a["data-numbers"] for a in deepest] == ["Boyle as boyl: 50.0\u00a0%, weight 50 of 100"]
     assert deepest[0]["tabindex"] == "0"
-    troll = [a for a in page.shaded if "troll" in str(a["title"])]
+    troll = [a for a in shaded(page) if "troll" in str(a["title"])]
     assert [a["class"] for a in troll] == ["s3", "s6"], "a fifth by tf, nearly all by DeepCT"
-    assert all(a["title"] == a["data-numbers"] for a in page.shaded)
-    weak = [a for a in page.shaded if a["class"] in ("s1", "s1 asked")]
+    assert all(a["title"] == a["data-numbers"] for a in shaded(page))
+    weak = [a for a in shaded(page) if a["class"] in ("s1", "s1 asked")]
     assert {a["tabindex"] for a in weak} == {"-1"}
 
 
 def test_hostile_text_stays_text(project: Path) -> None:
     write(project, cases=ALL)
-    page = Reader(project / "page.html")
-    assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in page.elements}
-    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
-    assert page.text.count(HOSTILE.replace("&amp;", "&amp;")) >= 4, "query, label, and twice the passage"
-    links = [value for _, a in page.elements for key, value in a.items() if key in ("src", "href")]
-    assert links == ["data:,"], "nothing is asked of a network"
+    page = Page(project / "page.html")
+    page.assert_no_code_of_texts()
+    assert "script" not in page.tags
+    assert page.text.count(HOSTILE) >= 4, "query, label, and twice the passage"
 
 
 def test_a_query_of_one_s_own_in_a_script_from_right_to_left(project: Path) -> None:
     counts = write(project, cases=ALL[1:])
     assert counts["queries"] == ["عاصمة مصر"]
-    page = Reader(project / "page.html")
+    page = Page(project / "page.html")
     assert "a query of one's own, without judgements and runs" in page.text
     assert "2 terms, weight 40; 25.0 % of it on terms of the query" in page.text
     assert "no term has a weight" in page.text
     maps = [a for tag, a in page.elements if tag == "p" and a.get("class") == "map"]
     assert [a["dir"] for a in maps] == ["auto"] * 4
-    assert any(str(a["title"]).startswith("القاهرة: 75.0") for a in page.shaded)
+    assert any(str(a["title"]).startswith("القاهرة: 75.0") for a in shaded(page))
 
 
 def test_same_bytes_twice_and_cases_from_the_runs(project: Path) -> None:

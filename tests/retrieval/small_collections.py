@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.postings import Postings
+from irpretrain.rank_engine.words import WordsInMemory
 
 Build = Callable[..., Postings]
 """The fixture `build`: (documents, number of terms, name of the folder, options of `write_postings`) → postings."""
@@ -21,21 +22,13 @@ def with_bm25(options: dict[str, Any]) -> dict[str, Any]:
     return others | {"bm25": Bm25(**{n: options[n] for n in Bm25._fields if n in options})}
 
 
-class Shard(NamedTuple):
-    """The words of a shard, as a word store has them."""
-
-    words: np.ndarray
-    offsets: np.ndarray
-    parts: np.ndarray
-    positions: np.ndarray
-    document_ids: pa.Array
-
-
-def shard_of(documents: Sequence[Sequence[int]], rows: Sequence[int] | None = None, name: str = "d") -> Shard:
+def shard_of(
+    documents: Sequence[Sequence[int]], rows: Sequence[int] | None = None, name: str = "d"
+) -> WordsInMemory:
     """Make a shard of some documents (by default all) of one part."""
     rows = range(len(documents)) if rows is None else rows
     chosen = [np.asarray(documents[row], np.int32) for row in rows]
-    return Shard(
+    return WordsInMemory(
         np.concatenate([*chosen, np.zeros(0, np.int32)]),
         np.cumsum([0, *map(len, chosen)]),
         np.zeros(len(chosen), np.int32),

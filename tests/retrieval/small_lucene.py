@@ -7,19 +7,10 @@ from pathlib import Path
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES, TERM_VECTORS
+from irpretrain.contracts import QUERIES, TERM_VECTORS
 
 TEXT = TextConfig(words="alphanumeric", fields=["title", "body"])
 OPTIONS = RetrievalConfig(depth=10, memory_mb=256, threads=2)
-
-
-def write_documents(path: Path, bodies: Mapping[str, str], first: int = 0) -> Path:
-    rows = [
-        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
-        for i, (name, body) in enumerate(bodies.items(), first)
-    ]
-    DOCUMENTS.write(path, rows)
-    return path
 
 
 def write_queries(path: Path, texts: Mapping[str, str]) -> Path:

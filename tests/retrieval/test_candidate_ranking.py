@@ -6,13 +6,14 @@ import math
 from pathlib import Path
 
 import pytest
-from small_lucene import OPTIONS, TEXT, write_documents, write_queries
+from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.config.retrieval import Bm25Config, RetrievalConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, write_run
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.candidate_ranking import rank_candidates
+from small_documents import write_documents
 
 BODIES = {
     "a": "quick brown fox jumps high",

@@ -7,13 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
-from small_lucene import OPTIONS, TEXT, write_documents, write_queries
+from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.contracts import EXPANSIONS, TERM_VECTORS
 from irpretrain.errors import InputError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.retrieval.weighted_index import index_weights
+from small_documents import write_documents
 
 BODIES = {"d1": "the cat runs", "d2": "dogs", "d3": ""}
 

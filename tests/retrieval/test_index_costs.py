@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_lucene import OPTIONS, TEXT, write_documents, write_queries, write_vectors
+from small_lucene import OPTIONS, TEXT, write_queries, write_vectors
 
 from irpretrain.retrieval import lucene, opened_index
 from irpretrain.retrieval.index_costs import SearchedIndex, measure_indexes
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.weighted_index import index_weights
+from small_documents import write_documents
 
 
 def record_searches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float, int]]:

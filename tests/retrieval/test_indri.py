@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_lucene import OPTIONS, TEXT, write_documents, write_queries
+from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.config.retrieval import DependenceConfig, IndriConfig
 from irpretrain.contracts import TERM_WEIGHTS
@@ -24,6 +24,7 @@ from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.positions import Positions, build_positions
+from small_documents import write_documents
 
 BODIES = {
     "d1": "apple pie of apple",

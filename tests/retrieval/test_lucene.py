@@ -13,14 +13,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_lucene import write_queries
 
 from irpretrain import progress
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import java, lucene, opened_index
+from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric", fields=["title", "body"])
 OPTIONS = RetrievalConfig(depth=10, memory_mb=256, threads=2)
@@ -36,20 +37,6 @@ BODIES = {
     "d8": "red green blue red green",
 }
 STEMS = {"jumps": "jump", "running": "run", "runs": "run", "the": "", "of": "", "and": ""}
-
-
-def write_documents(path: Path, bodies: dict[str, str]) -> Path:
-    rows = [
-        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
-        for i, (name, body) in enumerate(bodies.items())
-    ]
-    DOCUMENTS.write(path, rows)
-    return path
-
-
-def write_queries(path: Path, texts: dict[str, str]) -> Path:
-    QUERIES.write(path, [{"query_id": name, "text": text} for name, text in texts.items()])
-    return path
 
 
 @pytest.fixture(scope="module")

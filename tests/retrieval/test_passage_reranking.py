@@ -10,11 +10,12 @@ import pytest
 
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.contracts import QUERIES
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.text.passages import text_passages
+from small_documents import write_documents
 from tiny_models import write_roberta
 
 TEXT = TextConfig(words="alphanumeric")
@@ -50,11 +51,7 @@ def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict
         if ours:
             stores, documents, text = [make_store(texts, name)], [], None
         else:
-            rows = [
-                {"document_id": key, "part": 0, "position": place, "title": "", "url": "", "body": body}
-                for place, (key, body) in enumerate(texts.items())
-            ]
-            DOCUMENTS.write(tmp_path / f"{name}.parquet", rows)
+            write_documents(tmp_path / f"{name}.parquet", texts)
             stores, documents, text = [], [tmp_path / f"{name}.parquet"], TEXT
         candidates = write_run_of(list(texts), tmp_path)
         rerank(

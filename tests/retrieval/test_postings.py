@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_collections import Build, Shard, shard_of
+from small_collections import Build, shard_of
 
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.rank_engine.bm25 import Bm25
@@ -246,7 +246,7 @@ def test_the_hull_is_convex_and_below_all_counts(levels: list[int]) -> None:
 
 def test_a_shard_without_documents_changes_nothing(tmp_path: Path) -> None:
     mapping = np.arange(5, dtype=np.int32)
-    empty: Shard = shard_of([])
+    empty = shard_of([])
     write_postings([[shard_of(DOCUMENTS)]], mapping, 5, tmp_path / "one")
     write_postings([[empty, shard_of(DOCUMENTS)], [empty]], mapping, 5, tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")

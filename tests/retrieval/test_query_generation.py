@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from small_lucene import TEXT, write_documents
+from small_lucene import TEXT
 from transformers import AutoModelForSeq2SeqLM, GenerationConfig
 
 from irpretrain.config.retrieval import Doc2QueryConfig
@@ -20,6 +20,7 @@ from irpretrain.models.query_generator import choose
 from irpretrain.randomness import generator
 from irpretrain.retrieval.query_generation import QueryWriter, generate_queries
 from irpretrain.text.encoder_pieces import EncoderPieces
+from small_documents import write_documents
 from tiny_models import LETTERS, write_bart, write_t5
 
 MODELS = {"t5": write_t5, "bart": write_bart}

@@ -8,11 +8,12 @@ import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_lucene import OPTIONS, TEXT, write_documents
+from small_lucene import OPTIONS, TEXT
 
 from irpretrain.config.retrieval import TextRankConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.retrieval.textrank import text_rank, weigh_by_textrank
+from small_documents import write_documents
 
 
 def reference(words: list[str], window: int, damping: float) -> dict[str, float]:

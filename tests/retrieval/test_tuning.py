@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_lucene import OPTIONS, TEXT, write_documents, write_queries
+from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.config.retrieval import Bm25Config, SweepConfig
 from irpretrain.errors import InputError
@@ -16,6 +16,7 @@ from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.tuning import own_parameters, search_tuned, tune
+from small_documents import write_documents
 
 BODIES = {
     "long": "cat " * 6 + "red green blue black white grey pink brown gold silver " * 4,

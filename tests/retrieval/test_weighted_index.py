@@ -14,7 +14,6 @@ from small_lucene import (
     OPTIONS,
     TEXT,
     stored_length,
-    write_documents,
     write_queries,
     write_vectors,
 )
@@ -28,6 +27,7 @@ from irpretrain.retrieval.analysis import Analyser, query_texts
 from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.term_weights.integers import LARGEST
 from irpretrain.term_weights.integers import write_vectors as write_vectors_of
+from small_documents import write_documents
 
 WEIGHTS = {
     "d/1": {"running": 40, "runs": 25, "the": 90, "zoo": 3},

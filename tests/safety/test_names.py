@@ -5,20 +5,18 @@ from __future__ import annotations
 import copy
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.consistency import NAME, NAMED
 from irpretrain.config.root import Config
 from irpretrain.errors import ConfigError
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = [
     *(
         "../up",
@@ -61,7 +59,7 @@ NAMES = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8), st.from_regex(r
 
 @cache
 def default() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((ROOT / "tests/base.yaml").read_text(encoding="utf-8"))
+    found: dict[str, Any] = base_config()
     return found
 
 

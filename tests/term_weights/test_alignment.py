@@ -111,41 +111,31 @@ READ = [(0, 4), (2, 6)]
 PREDICTED = [np.array([1, 2, 3, 4], np.float32), np.array([30, 40, 5, 6], np.float32)]
 
 
-@pytest.mark.parametrize(
-    ("merge", "expected"),
-    [
-        # Word 2 is 1 from the first window's end, 0 from the second's start; word 3 the other way round.
-        ("farthest-from-edge", [1, 2, 3, 40, 5, 6]),
-        ("largest", [1, 2, 30, 40, 5, 6]),
-        ("mean", [1, 2, 16.5, 22, 5, 6]),
-    ],
-)
-def test_a_word_in_two_windows(merge, expected):
-    found = word_weights(np.arange(6), 6, READ, PREDICTED, merge)
-    assert found.values.tolist() == expected
+def test_a_word_in_two_windows():
+    found = word_weights(np.arange(6), 6, READ, PREDICTED)
+    # Word 2 is 1 from the first window's end, 0 from the second's start; word 3 the other way round.
+    assert found.values.tolist() == [1, 2, 3, 40, 5, 6]
     assert found.read.all()
 
 
 def test_the_texts_own_ends_are_no_edges():
     # Of 5 pieces in windows of 4, word 2 is one from an edge in both, word 3 at one in the first alone.
     predicted = [np.zeros(4, np.float32), np.ones(4, np.float32)]
-    found = word_weights(np.arange(5), 5, [(0, 4), (1, 5)], predicted, "farthest-from-edge")
+    found = word_weights(np.arange(5), 5, [(0, 4), (1, 5)], predicted)
     assert found.values.tolist() == [0, 0, 0, 1, 1]
 
 
-@pytest.mark.parametrize("merge", ["farthest-from-edge", "largest", "mean"])
-def test_a_word_that_no_window_reads_has_no_weight(merge):
+def test_a_word_that_no_window_reads_has_no_weight():
     first = np.array([0, NO_PIECE, 7])
     for read in ([(0, 4)], READ):
-        found = word_weights(first, 8, read, [np.full(4, 0.5, np.float32)] * len(read), merge)
+        found = word_weights(first, 8, read, [np.full(4, 0.5, np.float32)] * len(read))
         assert found.read.tolist() == [True, False, False]
         assert found.values[0] == 0.5
 
 
-@pytest.mark.parametrize("merge", ["farthest-from-edge", "largest", "mean"])
 @pytest.mark.parametrize("read", [[(0, 4)], [(0, 4), (0, 4)]])
-def test_a_weight_that_is_no_plain_number_was_read(merge, read):
+def test_a_weight_that_is_no_plain_number_was_read(read):
     given = np.array([-INF, INF, np.nan, 0], np.float32)
-    found = word_weights(np.arange(4), 4, read, [given] * len(read), merge)
+    found = word_weights(np.arange(4), 4, read, [given] * len(read))
     assert found.read.all()
     assert_array_equal(found.values, given)

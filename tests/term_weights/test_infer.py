@@ -38,7 +38,7 @@ DOCUMENTS = {f"d{number:02d}": text(number) for number in range(40)}
 def infer(tmp_path, model):
     def run(documents, name, **changes):
         output = tmp_path / f"{name}.parquet"
-        options = weighting(**{"windows": {"overlap": 4}, **changes})
+        options = weighting(**{"window_overlap": 4, **changes})
         counts = infer_documents(model, documents, options, TEXT, output, tmp_path / "unfinished")
         return TERM_WEIGHTS.read(output), counts
 
@@ -47,7 +47,7 @@ def infer(tmp_path, model):
 
 def test_the_weights_are_the_models_own(model, infer, make_documents):
     """One text at a time, without batches or windows: the first piece of each word, repeats at their largest."""
-    table, counts = infer(make_documents(DOCUMENTS), "all", max_length=64, windows={"overlap": None})
+    table, counts = infer(make_documents(DOCUMENTS), "all", max_length=64, window_overlap=None)
     network, encoder = TermWeightRegressor.load(model).eval(), EncoderPieces(model)
     for row in table.to_pylist():
         words = DOCUMENTS[row["document_id"]].split()
@@ -70,7 +70,7 @@ def test_a_model_s_minus_infinity_is_kept_and_counted(tiny_encoder, make_documen
         network.classifier.classifier.bias.fill_(-np.inf)
     network.save(tmp_path / "model")
     documents, weights = make_documents({"d": "cab bad cab"}), tmp_path / "weights"
-    options = weighting(windows={"overlap": 4})
+    options = weighting(window_overlap=4)
     counts = infer_documents(tmp_path / "model", documents, options, TEXT, weights, tmp_path / "unfinished")
     assert counts["words_without_weight"] == 0
     [row] = TERM_WEIGHTS.read(weights).to_pylist()
@@ -180,7 +180,7 @@ def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, t
 
 def test_words_beyond_the_only_window_have_no_weight(infer, make_documents):
     documents = make_documents({"d": " ".join(f"word{n:02d}" for n in range(14))})
-    table, counts = infer(documents, "cut", windows={"overlap": None})
+    table, counts = infer(documents, "cut", window_overlap=None)
     assert [e["term"] for e in table["terms"][0].as_py()] == [f"word{n:02d}" for n in range(10)]
     assert counts["words_without_weight"] == 4
 

@@ -34,7 +34,7 @@ def kill(*given, **named):
     return original(*given, **named)
 
 setattr(owner, name, kill)
-options = weighting(windows={{"overlap": 4}})
+options = weighting(window_overlap=4)
 infer_documents({model!r}, {documents!r}, options, TEXT, {output!r}, {unfinished!r})
 """
 PLACES = {
@@ -57,7 +57,7 @@ def text(number):
 def test_a_killed_job_gives_the_same_bytes(name, tmp_path, tiny_encoder, make_documents, request, capsys):
     TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "model")
     documents = make_documents({f"d{number:02d}": text(number) for number in range(40)})
-    options = weighting(windows={"overlap": 4})
+    options = weighting(window_overlap=4)
     counts = infer_documents(
         tmp_path / "model", documents, options, TEXT, tmp_path / "whole", tmp_path / "other"
     )

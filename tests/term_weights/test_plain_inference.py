@@ -6,8 +6,6 @@ each of these at the edges of windows.
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
@@ -80,7 +78,7 @@ def first_piece(start, end, pieces):
     return next((n for n, (a, b) in enumerate(places) if set(range(a, b)) & set(range(start, end))), None)
 
 
-def plain_weights(network, encoder, text, overlap, merge):
+def plain_weights(network, encoder, text, overlap):
     """Term → weight, the largest of its occurrences."""
     words, [pieces] = word_spans(text, "alphanumeric"), encoder.encode([text])
     total, read = len(pieces.ids), []
@@ -97,34 +95,21 @@ def plain_weights(network, encoder, text, overlap, merge):
             if place is not None and a <= place < b
         ]
         if seen:
-            values = [weight for _, weight in seen]
-            of_place = {
-                "farthest-from-edge": max(seen, key=lambda pair: pair[0])[1],
-                "largest": max(values),
-                "mean": sum(values) / len(values),
-            }[merge]
+            _, of_place = max(seen, key=lambda pair: pair[0])
             found[word] = max(found.get(word, -np.inf), of_place)
     return found
 
 
-@pytest.mark.parametrize(
-    ("overlap", "merge"),
-    [
-        (None, "farthest-from-edge"),
-        *itertools.product([0, 2, 4], ["farthest-from-edge"]),
-        (4, "largest"),
-        (4, "mean"),
-    ],
-)
-def test_weights_are_those_of_a_plain_computation(model, make_documents, tmp_path, overlap, merge):
-    options = weighting(windows={"overlap": overlap, "merge": merge})
+@pytest.mark.parametrize("overlap", [None, 0, 2, 4])
+def test_weights_are_those_of_a_plain_computation(model, make_documents, tmp_path, overlap):
+    options = weighting(window_overlap=overlap)
     infer_documents(
         model, make_documents(DOCUMENTS), options, TEXT, tmp_path / "weights", tmp_path / "unfinished"
     )
     network, encoder = TermWeightRegressor.load(model).eval(), EncoderPieces(model)
     spread = []
     for row in TERM_WEIGHTS.read(tmp_path / "weights").to_pylist():
-        expected = plain_weights(network, encoder, DOCUMENTS[row["document_id"]], overlap, merge)
+        expected = plain_weights(network, encoder, DOCUMENTS[row["document_id"]], overlap)
         assert [entry["term"] for entry in row["terms"]] == sorted(expected)
         found = [entry["weight"] for entry in row["terms"]]
         assert_allclose(found, [expected[word] for word in sorted(expected)], atol=1e-5)
@@ -155,7 +140,7 @@ def test_a_window_that_begins_within_a_word_learns_nothing_of_it(model, tmp_path
     row = {"part": 0, "position": 0, "document_id": "d", "sample": 0, "text": " ".join(words), "judged": 1}
     targets = [0.5, *(n / 10 for n in range(8))]
     TERM_TARGETS.write(tmp_path / "targets", [row | {"targets": targets}])
-    options = weighting(windows={"overlap": 4})
+    options = weighting(window_overlap=4)
     sequences = TrainingSequences.read(tmp_path / "targets", EncoderPieces(model), options, TEXT)
     assert sequences.spans.tolist() == [[0, 10], [1, 11]]
     batch = sequences.batch(0, 2, 1)

@@ -110,7 +110,7 @@ def test_long_texts_are_cut_or_read_in_windows(tmp_path, tiny_encoder):
     path = write_targets(tmp_path / "long.parquet", {"d": (text, [n / 14 for n in range(14)])})
     cut = sequences_of(path, tiny_encoder)  # of 12 positions, 10 are the text's
     assert (len(cut), cut.counts["pieces_not_read"]) == (1, 4)
-    whole = sequences_of(path, tiny_encoder, windows={"overlap": 2})
+    whole = sequences_of(path, tiny_encoder, window_overlap=2)
     assert (whole.spans.tolist(), whole.counts["pieces_not_read"]) == ([[0, 10], [4, 14]], 0)
 
 

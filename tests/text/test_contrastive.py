@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError
 from irpretrain.objectives.ares.contrastive import (
     ContrastiveModel,
@@ -25,14 +24,11 @@ from irpretrain.objectives.ares.contrastive import (
 )
 from irpretrain.objectives.ares.weight_classes import weight_classes
 from irpretrain.text.statistics import count_words
+from small_documents import write_documents
 
 
 def model(folder: Path, texts: list[str], **given: Any) -> ContrastiveModel:
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-        for i, text in enumerate(texts)
-    ]
-    DOCUMENTS.write(folder / "documents.parquet", rows)
+    write_documents(folder / "documents.parquet", texts)
     count_words(folder / "documents.parquet", TextConfig(words="alphanumeric"), folder / "words.parquet")
     options = PseudoQueriesConfig(**{"stop_list": "none", **given})
     return read_contrastive_model(folder / "words.parquet", options)

@@ -10,23 +10,19 @@ import numpy as np
 import pytest
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError
 from irpretrain.objectives.prop.language_model import RARE, STOP, CollectionModel, read_collection_model
 from irpretrain.objectives.prop.subsampling import keep_probabilities
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words
+from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric")
 TEXTS = ["apple apple banana cherry durian", "banana banana cherry elder elder"]
 
 
 def model_of(folder: Path, texts: list[str], **options: Any) -> CollectionModel:
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-        for i, text in enumerate(texts)
-    ]
-    DOCUMENTS.write(folder / "documents.parquet", rows)
+    write_documents(folder / "documents.parquet", texts)
     count_words(folder / "documents.parquet", TEXT, folder / "words.parquet")
     defaults: dict[str, Any] = {
         "stop_words": frozenset(),

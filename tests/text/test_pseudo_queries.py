@@ -26,6 +26,7 @@ from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.words import find_words
+from small_documents import document_rows, write_documents
 
 TEXT = TextConfig(words="alphanumeric")
 FIVE_WORDS = "apple apple banana cherry durian"
@@ -34,15 +35,6 @@ OTHERS = ["banana cherry elder elder", "banana fig fig grape", "cherry banana gr
 
 def options(**given: Any) -> PseudoQueriesConfig:
     return PseudoQueriesConfig(**{"stop_list": "none", "support": "document", "temperature": 1.0, **given})
-
-
-def write_documents(path: Path, texts: Sequence[str], numbers: Sequence[int] | None = None) -> Path:
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": texts[i]}
-        for i in (range(len(texts)) if numbers is None else numbers)
-    ]
-    DOCUMENTS.write(path, rows)
-    return path
 
 
 class Made:
@@ -226,7 +218,8 @@ def test_shards_do_not_matter(tmp_path: Path, shards: int, support: str) -> None
     chosen = options(support=support, length_mean=2)
     whole = Made(tmp_path, texts, chosen)
     for shard in range(shards):
-        documents = write_documents(tmp_path / f"documents-{shard}", texts, range(shard, 60, shards))
+        documents = tmp_path / f"documents-{shard}"
+        DOCUMENTS.write(documents, document_rows(texts)[shard::shards])
         count_words(documents, TEXT, tmp_path / f"counts-{shard}")
     merge_counts([tmp_path / f"counts-{shard}" for shard in range(shards)], tmp_path / "merged")
     tables = []

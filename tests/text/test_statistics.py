@@ -17,17 +17,9 @@ from irpretrain.errors import IntegrityError
 from irpretrain.text.statistics import Totals, _Tally, count_words, merge_counts, read_totals
 from irpretrain.text.stemming import stems_of
 from irpretrain.text.words import find_words
+from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric")
-
-
-def write(path: Path, texts: list[str]) -> Path:
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-        for i, text in enumerate(texts)
-    ]
-    DOCUMENTS.write(path, rows)
-    return path
 
 
 def counted(path: Path) -> list[tuple[str, int, int, int]]:
@@ -35,7 +27,7 @@ def counted(path: Path) -> list[tuple[str, int, int, int]]:
 
 
 def test_a_small_shard(tmp_path: Path) -> None:
-    documents = write(tmp_path / "documents.parquet", ["Run runs RUN", "", "running: a run", "!"])
+    documents = write_documents(tmp_path / "documents.parquet", ["Run runs RUN", "", "running: a run", "!"])
     counts = count_words(documents, TEXT, tmp_path / "words.parquet")
     assert counts == {"documents": 4, "documents_without_words": 2, "words": 6, "distinct_words": 4}
     # The stem "run" is in two documents; each counts for the first of its words there.
@@ -57,7 +49,7 @@ def test_title_and_url_count_where_the_configuration_says(tmp_path: Path) -> Non
 
 
 def test_a_shard_without_documents(tmp_path: Path) -> None:
-    documents = write(tmp_path / "documents.parquet", [])
+    documents = write_documents(tmp_path / "documents.parquet", [])
     count_words(documents, TEXT, tmp_path / "words.parquet")
     assert counted(tmp_path / "words.parquet") == []
     merge_counts([tmp_path / "words.parquet"], tmp_path / "merged.parquet")
@@ -79,11 +71,11 @@ def test_any_sharding_gives_the_bytes_of_one_shard_and_the_counts_of_a_counter(
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        count_words(write(folder / "all.parquet", texts), TEXT, folder / "whole.parquet")
+        count_words(write_documents(folder / "all.parquet", texts), TEXT, folder / "whole.parquet")
         merge_counts([folder / "whole.parquet"], folder / "one.parquet")
         paths = []
         for shard in range(shards):
-            documents = write(folder / f"documents-{shard}.parquet", texts[shard::shards])
+            documents = write_documents(folder / f"documents-{shard}.parquet", texts[shard::shards])
             paths.append(folder / f"words-{shard}.parquet")
             count_words(documents, TEXT, paths[-1], words_in_memory)
         merge_counts(paths[::-1], folder / "many.parquet")
@@ -116,7 +108,7 @@ def test_many_blocks_merge_to_one_sorted_table(tmp_path: Path) -> None:
     shards = [words[::2], words[1::3], words]
     paths = []
     for shard, kept in enumerate(shards):
-        documents = write(tmp_path / "documents.parquet", [" ".join(kept)])
+        documents = write_documents(tmp_path / "documents.parquet", [" ".join(kept)])
         paths.append(tmp_path / f"{shard}.parquet")
         count_words(documents, TEXT, paths[-1])
     merge_counts(paths, tmp_path / "merged.parquet")

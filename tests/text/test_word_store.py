@@ -10,23 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import IntegrityError
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import NO_TERM, Terms, read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.words import find_words
+from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric")
 
 
 def make(folder: Path, texts: list[str]) -> tuple[Path, Path]:
     """Write documents, their statistics and their word store; return the store and the statistics."""
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-        for i, text in enumerate(texts)
-    ]
-    DOCUMENTS.write(folder / "documents.parquet", rows)
+    write_documents(folder / "documents.parquet", texts)
     count_words(folder / "documents.parquet", TEXT, folder / "statistics.parquet")
     write_word_store(folder / "documents.parquet", folder / "statistics.parquet", TEXT, folder / "store")
     return folder / "store", folder / "statistics.parquet"

@@ -221,7 +221,7 @@ class Expected:
     segments: list[int]
 
 
-def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, first_segment: str = "lead") -> Expected:
+def expected(wikis: Sequence[Wiki], words: int = 8, first_segment: str = "lead") -> Expected:
     """The graph of some corpora, found by looking at every pair of documents, with none of the library's code."""
     rows = [row for wiki in wikis for row in wiki.rows]
     pages: dict[str, int] = {}
@@ -234,7 +234,7 @@ def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, first_segment
 
     def node_of(target: str) -> int | None:
         name = plain(target)
-        for _ in range(hops + 1):
+        for _ in range(5):
             if name in pages:
                 return pages[name]
             if name not in moved:

@@ -156,9 +156,6 @@ def test_redirects_case_underscores_and_red_links(tmp_path):
     }  # fmt: skip
     assert counts["nodes"] == {"documents": 4, "titles": 4, "disambiguation_pages": 1, "segments": 4}
     check(folder, expected([wiki], words=100))
-    # One more hop reaches the end of the long chain, which is the page itself.
-    longer = make_graph([wiki], tmp_path / "longer", 1, segment_words=100, redirect_hops=5)
-    assert json.loads((longer / "counts.json").read_text())["links"]["self"] == 3
 
 
 def test_see_also_sections_with_those_below_and_no_others(tmp_path):

@@ -1,11 +1,10 @@
 """Names that a user gives for a wiki: checked with the configuration, used from the dump to trees and graph."""
 
 import bz2
-from pathlib import Path
 
 import pytest
-import yaml
 
+from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
@@ -16,8 +15,6 @@ from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.graph import Graph
 from irpretrain.wikipedia.links import extract_links
 from irpretrain.wikipedia.tree import build_tree, read_sections
-
-ROOT = Path(__file__).parents[2]
 
 # A wiki of a language that nobody speaks.
 DUMP = """<mediawiki><siteinfo><dbname>qaawiki</dbname><base>https://qaa.example/wiki/Open</base><namespaces>
@@ -134,7 +131,7 @@ def test_without_the_names_it_is_read_by_those_of_english(tmp_path):
     ],
 )
 def test_wrong_names_are_refused_with_the_configuration(names, message):
-    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    given = base_config()
     given["corpora"]["enwiki-excerpt"]["options"] = {"names": names}
     with pytest.raises(ConfigError) as caught:
         parse_config(given)

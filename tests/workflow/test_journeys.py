@@ -310,7 +310,7 @@ def test_my_deepct_index(tmp_path):
     weighting = {
         "dataset": "asked",
         "max_length": 32,
-        "windows": {"overlap": 8},
+        "window_overlap": 8,
         "training": {"steps": 4, "batch_size": 4, "log_every": 2},
         "inference": {"block": 10},
     }

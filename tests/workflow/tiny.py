@@ -223,7 +223,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "deepct": {
                 "dataset": "asked",
                 "max_length": 32,
-                "windows": {"overlap": 8},
+                "window_overlap": 8,
                 "training": {"steps": 6, "batch_size": 4, "log_every": 2},
                 "inference": {"block": 10},
             },

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,14 @@ from irpretrain.errors import InputError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.progress import say
 
-if TYPE_CHECKING:
-    from irpretrain.config.axioms import CalibrationConfig
-
+SAMPLE_DOCUMENTS = 1000
+"""Documents whose pseudo-queries are ranked."""
+QUERIES_PER_DOCUMENT = 4
+"""Pseudo-queries of each of them."""
+LOWEST, HIGHEST = 1e-4, 1.0
+"""Temperatures between which is searched."""
+PRECISION = 0.01
+"""Smallest step of the search, as a share of the temperature."""
 FIRST_STEP = 1.25
 """Ratio of the temperatures that are looked at first, around the best one that bisection met."""
 DIGITS = 6
@@ -48,9 +53,7 @@ class Trial:
     distance: float
 
 
-def search_temperature(
-    measure: Callable[[float], Trial], beyond: float, options: CalibrationConfig
-) -> list[Trial]:
+def search_temperature(measure: Callable[[float], Trial], beyond: float) -> list[Trial]:
     """Return what was found at each temperature that was tried, by temperature; `best` says which one to take.
 
     The share of queries that rank their document beyond the last interval rises with the temperature. So bisection
@@ -66,14 +69,14 @@ def search_temperature(
 
     def look(temperature: float) -> Trial:
         rounded = float(f"{temperature:.3g}")
-        inside = min(max(rounded, options.lowest), options.highest)
+        inside = min(max(rounded, LOWEST), HIGHEST)
         if inside not in tried:
             tried[inside] = measure(inside)
         return tried[inside]
 
-    low, high = options.lowest, options.highest
+    low, high = LOWEST, HIGHEST
     if look(low).shares[-1] < beyond < look(high).shares[-1]:
-        while high > (1 + options.precision) * low:
+        while high > (1 + PRECISION) * low:
             middle = look(math.sqrt(low * high))
             if middle.temperature in (low, high):
                 break
@@ -82,7 +85,7 @@ def search_temperature(
             else:
                 high = middle.temperature
     step = FIRST_STEP
-    while step - 1 > options.precision:
+    while step - 1 > PRECISION:
         centre = best(tried.values()).temperature
         look(centre / step)
         look(centre * step)
@@ -99,8 +102,7 @@ def calibration_sampler(
     statistics: str | Path, options: PseudoQueriesConfig, seed: int
 ) -> PseudoQuerySampler:
     """Return what draws the first pseudo-queries of those that the workflow draws with this seed."""
-    chosen = options.calibration
-    changed = {"temperature": chosen.highest, "per_document": chosen.per_document}
+    changed = {"temperature": HIGHEST, "per_document": QUERIES_PER_DOCUMENT}
     return PseudoQuerySampler(statistics, options.model_copy(update=changed), seed)
 
 
@@ -115,9 +117,8 @@ def calibrate_temperature(
 
     Args:
         sampler: what `calibration_sampler` returned.
-        sample: `calibration.documents` of the collection's documents, which say how pseudo-queries rank.
-        options: how pseudo-queries are drawn; `calibration` has sample, bounds and precision. The temperature is not
-            used.
+        sample: SAMPLE_DOCUMENTS of the collection's documents, which say how pseudo-queries rank.
+        options: how pseudo-queries are drawn. The temperature is not used.
         shares: the paper's share (0 to 1) of each interval of ranks, by its name: "1-2", "3-5", …, ">50".
         output: a JSON file: temperature, its distance, whether it is a bound of the search, support, documents and
             queries of the sample, the paper's shares, and for each temperature tried its shares and distance.
@@ -129,11 +130,10 @@ def calibrate_temperature(
         InputError: the collection has no words, or none of the documents drawn has one.
         IntegrityError: the inputs are damaged, or not of the same collection and options.
     """
-    chosen = options.calibration
     comparison = _Comparison(sample, sampler, shares)
-    trials = search_temperature(comparison.measure, [*shares.values()][-1], chosen)
+    trials = search_temperature(comparison.measure, [*shares.values()][-1])
     best_trial = best(trials)
-    at_bound = best_trial.temperature in (chosen.lowest, chosen.highest)
+    at_bound = best_trial.temperature in (LOWEST, HIGHEST)
     _tell(f"chosen: {comparison.line(best_trial)}{', a bound of the search' if at_bound else ''}")
     result = {
         "temperature": best_trial.temperature,
@@ -172,7 +172,7 @@ class _Comparison:
                 "pseudo_queries",
                 f"none of the {len(self._sample.numbers):,} documents drawn, such as "
                 f"{self._sample.document_ids[0].as_py()}, has a word that pseudo-queries are made of",
-                remedy="Raise calibration.documents, lower minimum_count, or give temperature a number.",
+                remedy="Lower minimum_count, or give temperature a number.",
             )
         trial = self._compared(temperature, count_in_intervals(ranks, self._lasts))
         _tell(self.line(trial))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 TEST = 0
 """Number of the test part; folds have the numbers from 1."""
+RESAMPLES = 1000
+"""Of the AUC's interval."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ def _outcome(
             tables[best][numbers[test]],
             labels[test],
             pairs.documents[test],
-            options.bootstrap,
+            RESAMPLES,
             generator(seed, "predictor-bootstrap"),
         ),
         plain_auc=area(plain, labels[test]),

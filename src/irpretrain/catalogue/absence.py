@@ -167,7 +167,7 @@ def _as_experiment(config: Config, view: Any) -> ExperimentConfig | None:
     match view:
         case AttributionConfig():
             return ExperimentConfig(
-                dataset=view.dataset, candidates=view.candidates, models=view.models, regimes=[view.regime]
+                dataset=view.dataset, candidates=view.candidates, models=view.models, regimes=["zero-shot"]
             )
         case QueryPageConfig():
             shown = [side for side in (view.left, view.right) if side.model in config.models]

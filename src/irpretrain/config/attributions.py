@@ -29,8 +29,7 @@ class AttributionConfig(Section):
         "Document id; null: the relevant candidate on whose rank the models disagree most.",
         coerce_numbers_to_str=True,
     )
-    models: list[str] = option(..., "Keys of `models`, in the order of the page.", min_length=1)
-    regime: Literal["zero-shot"] = option("zero-shot", "Which weights of the models.")
+    models: list[str] = option(..., "Keys of `models` (zero-shot), in the order of the page.", min_length=1)
     seed: int = option(1, "Seed of the models.", ge=0)
     baseline: BaselinePiece = option(
         "pad", "Token that replaces every word piece at the start of the integral."

@@ -18,22 +18,6 @@ AXIOMS: tuple[Axiom, ...] = get_args(Axiom)
 Temperature = Annotated[float, Field(ge=1e-9)] | Literal["calibrated"]
 
 
-class CalibrationConfig(Section):
-    """Search for the temperature `calibrated` (docs/methods/ares.md)."""
-
-    documents: int = option(1000, "Documents drawn by the seed.", unit="documents", ge=1)
-    per_document: int = option(4, "Pseudo-queries of each document.", unit="queries", ge=1)
-    lowest: float = option(1e-4, "Smallest temperature tried.", ge=1e-9)
-    highest: float = option(1.0, "Largest temperature tried.", ge=1e-9)
-    precision: float = option(0.01, "Smallest step, as a share of the temperature.", gt=0, le=1)
-
-    @model_validator(mode="after")
-    def _check_bounds(self) -> CalibrationConfig:
-        if not self.lowest < self.highest < math.inf:
-            raise ValueError(f"lowest: {self.lowest} is not below highest, which is {self.highest}")
-        return self
-
-
 class PseudoQueriesConfig(Section):
     """Pseudo-queries from the contrastive term distribution (ARES, section 4.1)."""
 
@@ -50,10 +34,7 @@ class PseudoQueriesConfig(Section):
     temperature: Temperature = option(
         "calibrated",
         "Divides γ in equation 6. calibrated: the value at which pseudo-queries rank their "
-        "documents most like the paper's.",
-    )
-    calibration: CalibrationConfig = option(
-        description="How the temperature `calibrated` is found.", default_factory=CalibrationConfig
+        "documents most like the paper's (docs/methods/ares.md).",
     )
     repeats: bool = option(False, "Allow a word twice in a query.")
     mu: float | Literal["mean-document-length"] = option(
@@ -179,7 +160,6 @@ class PredictorConfig(Section):
     test_share: float = option(0.1, "Share of documents for the AUC.", gt=0, lt=1)
     folds: int = option(2, "Folds over the other documents; the best fold's model predicts.", ge=2)
     most_pairs: int | None = option(None, "Number of pairs (random); null: all.", unit="pairs", ge=10)
-    bootstrap: int = option(1000, "Resamples for the AUC's interval.", ge=100)
     seeds: list[Annotated[int, Field(ge=0)]] = option(
         [1],
         "Seeds; the model of the first one is used.",

@@ -23,13 +23,6 @@ class GraphConfig(Section):
     title_case: Literal["first-letter", "case-sensitive"] = option(
         "first-letter", "Whether a title always starts with a capital, as the dump's `case` says."
     )
-    redirect_hops: int = option(
-        4,
-        "Maximum redirects to follow from a link.",
-        unit="redirects",
-        ge=1,
-        le=64,
-    )
     mentions: Literal["none", "titles"] = option(
         "none",
         "titles: exact mentions of other documents' titles are links (for corpora without hyperlinks).",

@@ -15,7 +15,6 @@ from irpretrain.config.training import OptimiserConfig
 from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf", "attention"]
-Merge = Literal["farthest-from-edge", "largest", "mean"]
 EPOCHS = 3.0
 """Length of a training for which neither steps nor epochs are given."""
 TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
@@ -38,21 +37,6 @@ class TermLabelsConfig(Section):
         None,
         "For queries: fields of a relevant document whose words count; null: `text.fields`.",
         min_length=1,
-    )
-
-
-class WindowsConfig(Section):
-    """Texts longer than `max_length`."""
-
-    overlap: int | None = option(
-        None,
-        "Read long texts in windows that share this many word pieces. null: read only the beginning (paper).",
-        unit="word pieces",
-        ge=0,
-    )
-    merge: Merge = option(
-        "farthest-from-edge",
-        "Weight of a word in several windows: where it is farthest from an edge, the largest, or the mean.",
     )
 
 
@@ -142,8 +126,12 @@ class TermWeightsConfig(Section):
         unit="word pieces",
         ge=8,
     )
-    windows: WindowsConfig = option(
-        description="Texts longer than `max_length`.", default_factory=WindowsConfig
+    window_overlap: int | None = option(
+        None,
+        "Read longer texts in windows that share this many word pieces; a word has its weight in the window "
+        "where it is farthest from an edge. null: read only the beginning (paper).",
+        unit="word pieces",
+        ge=0,
     )
     training: TermTrainingConfig = option(
         description="Training of the regressor.", default_factory=TermTrainingConfig
@@ -172,10 +160,10 @@ class TermWeightsConfig(Section):
             raise ValueError(f"dataset: is missing; model {self.model} needs it for its targets")
         if self.collection is None and self.model == "word-vectors":
             raise ValueError("collection: is missing; model word-vectors needs its word vectors")
-        overlap, room = self.windows.overlap, self.max_length - 2
+        overlap, room = self.window_overlap, self.max_length - 2
         if overlap is not None and 2 * overlap > room:
             raise ValueError(
-                f"windows.overlap: {overlap} is more than half of the {room} word pieces that max_length "
+                f"window_overlap: {overlap} is more than half of the {room} word pieces that max_length "
                 f"{self.max_length} leaves beside special tokens, so a word could stand in three windows; lower it"
             )
         return self

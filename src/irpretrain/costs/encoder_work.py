@@ -144,7 +144,7 @@ def _weigh(
     if weighting.model not in ENCODED:
         return []
     # How many windows a text has is not known.
-    windows = 1 if weighting.windows.overlap is None else None
+    windows = 1 if weighting.window_overlap is None else None
     amount = product(texts, weighting.max_length, windows)
     return [Work(rule, "word pieces", amount, computing(encoder, weighting.inference.compute))]
 

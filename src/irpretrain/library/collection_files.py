@@ -167,13 +167,13 @@ class CollectionFiles:
         return queries
 
     def _temperature(self, options: PseudoQueriesConfig) -> Path:
-        from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+        from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
         from irpretrain.axioms.rank_sample import RankSample
         from irpretrain.papers.files import printed_rank_shares
 
-        seed, size = self.options.seed, options.calibration.documents
+        seed, axioms = self.options.seed, self.options.axioms
         sampler = calibration_sampler(self._statistics, options, seed)
-        sample = RankSample([self._words], self._statistics, self._postings, self.options.axioms, size, seed)
+        sample = RankSample([self._words], self._statistics, self._postings, axioms, SAMPLE_DOCUMENTS, seed)
         calibrate_temperature(sampler, sample, options, printed_rank_shares(), self._path("temperature.json"))
         return self._path("temperature.json")
 

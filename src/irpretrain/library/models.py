@@ -188,7 +188,7 @@ class TermWeigher:
             directory: a regressor trained here, or a token classifier of Hugging Face with one label; or its name on
                 the hub, if it is in the local cache.
             text: what a word is; by default the paper's.
-            options: keys of a weighting of section term_weights: max_length, windows, inference.
+            options: keys of a weighting of section term_weights: max_length, window_overlap, inference.
         """
         from irpretrain.models.term_weight_regressor import REMEDY
         from irpretrain.term_weights.infer import Predictor as Regressor

@@ -9,7 +9,7 @@ from itertools import combinations, groupby
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
-from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, DrawnWordsOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -19,7 +19,7 @@ from irpretrain.objectives.shard import Counts, Shard
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
-class Options(AnchorOptions):
+class Options(DrawnWordsOptions):
     """HARP's ACM: the anchor of one linked document prefers the other document of the sentence to random ones."""
 
     type: Literal["acm"] = option(..., "This objective.")

@@ -8,7 +8,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from irpretrain.objectives.shard import Shard
 from irpretrain.text.sentences import Characters, sentences
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.statistics import read_totals
-from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.stop_words import StopList, load_stop_words
 from irpretrain.text.words import word_finder
 from irpretrain.wikipedia.graph import Links
 
@@ -30,16 +29,17 @@ TRIES = 100
 class AnchorOptions(Section):
     """What HARP's four objectives share."""
 
+    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
+
+
+class DrawnWordsOptions(AnchorOptions):
+    """What those of them share that draw words."""
+
     words_mean: float = option(
         3.0, "Poisson mean of the words drawn beside the anchor, zeros excluded.", unit="words", gt=0
     )
     words_most: int = option(20, "Maximum number of words.", unit="words", ge=1, le=1000)
-    weights: Literal["idf", "uniform"] = option(
-        "idf",
-        "Draw words in proportion to count × ln(documents / documents with the word), or to the count.",
-    )
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = option("inquery", "Words that are never drawn.")
-    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
+    stop_list: StopList = option("inquery", "Words that are never drawn.")
 
 
 @dataclass(frozen=True)
@@ -85,24 +85,45 @@ def anchor_text(article: Article, anchor: Anchor) -> str:
     return " ".join(article.body[anchor.start : anchor.end].split())
 
 
-class WordDraws:
-    """Draws words of texts by their weights.
+class WordWeights:
+    """Weighs words by their idf in a collection.
 
     Args:
         shard: its collection's statistics, and how a text becomes words.
-        options: weights, stop list and sizes.
     """
 
-    def __init__(self, shard: Shard, options: AnchorOptions) -> None:
+    def __init__(self, shard: Shard) -> None:
         table = WORD_COUNTS.read(shard.statistics, columns=["word", "documents"])
         self._words = table.column("word").combine_chunks()
         self._frequencies = table.column("documents").to_numpy()
         self._documents = max(read_totals(shard.statistics).documents, 1)
-        self._uniform = options.weights == "uniform"
-        self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
         self._find = word_finder(shard.text.word_kind)
-        self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
         self.idf = lru_cache(maxsize=1 << 18)(self._idf)
+
+    def weight(self, text: str) -> float:
+        """Return the mean idf of a text's words, stop words included; 0 where there are none."""
+        words = self._find(text)
+        return sum(map(self.idf, words)) / len(words) if words else 0.0
+
+    def _idf(self, word: str) -> float:
+        # The table is sorted by code points, as Python compares strings.
+        row = bisect_left(self._words, word, key=lambda scalar: scalar.as_py())
+        in_table = row < len(self._words) and self._words[row].as_py() == word
+        return float(np.log(self._documents / (self._frequencies[row] if in_table else 1)))
+
+
+class WordDraws(WordWeights):
+    """Draws words of texts by their weights.
+
+    Args:
+        shard: as of `WordWeights`.
+        options: stop list and sizes.
+    """
+
+    def __init__(self, shard: Shard, options: DrawnWordsOptions) -> None:
+        super().__init__(shard)
+        self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
+        self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text that can be drawn, each as often as it occurs."""
@@ -128,20 +149,9 @@ class WordDraws:
         highest = np.log(self._documents)
         drawn = []
         for _ in range(count):
-            for _ in range(1 if self._uniform else TRIES):
+            for _ in range(TRIES):
                 word = words[int(rng.integers(len(words)))]
-                if self._uniform or rng.random() * highest < self.idf(word):
+                if rng.random() * highest < self.idf(word):
                     break
             drawn.append(word)
         return drawn
-
-    def weight(self, text: str) -> float:
-        """Return the mean idf of a text's words, stop words included; 0 where there are none."""
-        words = self._find(text)
-        return sum(map(self.idf, words)) / len(words) if words else 0.0
-
-    def _idf(self, word: str) -> float:
-        # The table is sorted by code points, as Python compares strings.
-        row = bisect_left(self._words, word, key=lambda scalar: scalar.as_py())
-        in_table = row < len(self._words) and self._words[row].as_py() == word
-        return float(np.log(self._documents / (self._frequencies[row] if in_table else 1)))

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from irpretrain.config.base import option
 from irpretrain.contracts import ANCHOR_TEXTS
-from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, DrawnWordsOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.articles import stream_articles
 from irpretrain.objectives.draws import as_many, some
 from irpretrain.objectives.groups import Group, Span, group
@@ -27,7 +27,7 @@ from irpretrain.wikipedia.anchor_texts import normal_anchor
 NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
 
 
-class Options(AnchorOptions):
+class Options(DrawnWordsOptions):
     """HARP's QDM: for an ambiguous anchor, the document linked here is preferred to others linked by the same words."""
 
     type: Literal["qdm"] = option(..., "This objective.")

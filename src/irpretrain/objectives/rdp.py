@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
 from irpretrain.objectives.acm import pairs as linked_pairs
-from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordWeights, anchor_text, find_anchors
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -33,12 +33,12 @@ class Pair(NamedTuple):
 
 def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
     """Yield RDP's groups: one query, the span of a sentence; two whole documents."""
-    source, draws = LinkSource.open(shard), WordDraws(shard, options)
+    source, words = LinkSource.open(shard), WordWeights(shard)
     usable = source.words > 0
 
     for article in shard.articles(counts):
         anchors = find_anchors(article, source.links(article), usable)
-        weights = [draws.weight(anchor_text(article, anchor)) for anchor in anchors]
+        weights = [words.weight(anchor_text(article, anchor)) for anchor in anchors]
         rng = shard.stream(options.type, article.document_id)
         chosen = some(rng, pairs(anchors, weights), options.groups_per_document)
         if not chosen:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
-from irpretrain.objectives.anchors import AnchorOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import DrawnWordsOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -18,7 +18,7 @@ from irpretrain.objectives.shard import Counts, Shard
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
-class Options(AnchorOptions):
+class Options(DrawnWordsOptions):
     """HARP's RQP: a linked document prefers the query of its anchor and words around it to words of its own."""
 
     type: Literal["rqp"] = option(..., "This objective.")

@@ -46,7 +46,7 @@ class Attributions(PlanPart):
 
     def _run(self, page: AttributionConfig, model: str) -> str:
         """The run in which the document has its rank."""
-        cell = Cell(page.dataset, page.candidates, model, page.regime, page.seed)
+        cell = Cell(page.dataset, page.candidates, model, "zero-shot", page.seed)
         [path] = self.experiments.run_files(cell)
         return path
 

@@ -15,8 +15,8 @@ from irpretrain.rank_engine.postings import Postings
 from irpretrain.rank_engine.top_documents import top_documents
 
 
-class _Words(NamedTuple):
-    """A collection in one shard; see `build_postings.WordShard`."""
+class WordsInMemory(NamedTuple):
+    """The words of a shard that fits in memory; see `build_postings.WordShard`."""
 
     words: np.ndarray
     offsets: np.ndarray
@@ -67,6 +67,6 @@ def index_documents(documents: Mapping[str, Sequence[str]], folder: str | Path, 
     words = np.array([terms[word] for text in documents.values() for word in text], np.int32)
     offsets = np.cumsum([0, *map(len, documents.values())])
     places, identifiers = np.arange(len(documents)), pa.array(list(documents), pa.string())
-    shard = _Words(words, offsets, np.zeros(len(documents), np.int64), places, identifiers)
+    shard = WordsInMemory(words, offsets, np.zeros(len(documents), np.int64), places, identifiers)
     write_postings([[shard]], np.arange(len(terms), dtype=np.int32), len(terms), folder, **options)
     return RankIndex(Postings.open(folder), terms)

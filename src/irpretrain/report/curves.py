@@ -90,10 +90,10 @@ def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def binned(steps: np.ndarray, values: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """Return at most `points` means of neighbouring steps, and of their values."""
+def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return at most POINTS means of neighbouring steps, and of their values."""
     # Short curves keep their steps; longer ones get at least four steps a point, against the noise of batches.
-    parts = min(points, max(len(steps) // 4, min(len(steps), FEW_STEPS)))
+    parts = min(POINTS, max(len(steps) // 4, min(len(steps), FEW_STEPS)))
     chunks = np.array_split(np.arange(len(steps)), parts)
     return np.array([steps[c].mean() for c in chunks]), np.array([values[c].mean() for c in chunks])
 

@@ -24,8 +24,6 @@ CORRECTIONS = {
 }
 
 DIVISOR = "Means divide by all judged queries, those without a relevant candidate included"
-WEIGHTS = {"idf": "idf", "uniform": "occurrences alone"}
-"""What `weights` of HARP's objectives means."""
 
 
 def table_notes(
@@ -224,9 +222,9 @@ def _stand_ins(
 
 def weight_notes(objectives: Iterable[Section]) -> list[str]:
     """Return what HARP's objectives weigh words by in place of attention; nothing where there are none of them."""
-    weights_used = {options.weights for options in objectives if isinstance(options, AnchorOptions)}
-    by = " or ".join(name for weights, name in WEIGHTS.items() if weights in weights_used)
-    return [f"HARP weighs words and anchors by {by} here, not by BERT's attention."] if weights_used else []
+    if any(isinstance(options, AnchorOptions) for options in objectives):
+        return ["HARP weighs words and anchors by idf here, not by BERT's attention."]
+    return []
 
 
 def _training_queries(config: Config, scores: Scores, dataset: str) -> str:

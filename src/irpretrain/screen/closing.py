@@ -1,11 +1,18 @@
 """What a run ends with."""
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
 
 from irpretrain.catalogue.needed import read_entries, told
 from irpretrain.corpora.ir_datasets_library import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
+from irpretrain.papers.files import known_papers
 from irpretrain.plan import Plan, paths
+from irpretrain.screen.user_paths import as_user_stands
+
+SHOWN = 3
+"""Files of targets that are named."""
 
 
 def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collection[str], since: float) -> str:
@@ -18,8 +25,6 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
     """
     from irpretrain.catalogue.table import datasets_text
     from irpretrain.report.headline import headlines
-    from irpretrain.screen.asked_for import asked_for
-    from irpretrain.screen.user_paths import as_user_stands
 
     if "datasets" in targets:
         reports = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
@@ -34,3 +39,16 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
     left_out = told(dict(missing), "Left out was what needs these files, which are not there:")
     made = headlines("results", since, as_user_stands("results"))
     return "".join(f"\n{text}" for text in (made, asked_for(plan, targets, made), left_out) if text)
+
+
+def asked_for(plan: Plan, targets: Collection[str], said: str) -> str:
+    """Return where the files of targets lie, but for what was said before, and for papers, whose reports have been."""
+    by_name: dict[str, Any] = plan.targets_by_name()
+    files = list[str]()
+    for target in sorted(set(targets) - {"all", *known_papers()}):
+        made = by_name.get(target, target)
+        files += made(None) if callable(made) else [made]
+    shown = [as_user_stands(path) for path in files if Path(path).exists()]
+    shown = [path for path in shown if path not in said]
+    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    return f"Files:   {', '.join(shown[:SHOWN])}{more}\n" if shown else ""

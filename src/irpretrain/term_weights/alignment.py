@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.config.term_weights import Merge
 from irpretrain.text.encoder_pieces import Pieces
 from irpretrain.text.word_spans import WordSpans
 
@@ -88,19 +87,17 @@ def word_weights(
     pieces: int,
     read: Sequence[tuple[int, int]],
     weights: Sequence[np.ndarray],
-    merge: Merge,
 ) -> WordWeights:
-    """Return the weights of the words of a text.
+    """Return the weights of the words of a text, each from the window where the word is farthest from an edge.
 
     Args:
         first: first piece of each word.
         pieces: of the text.
-        read: windows of the text.
+        read: windows of the text; of equally far ones the first counts.
         weights: of each window's pieces, float32.
-        merge: see `WindowsConfig`; of equally far windows the first one counts.
     """
     places = np.arange(len(first))
-    table = np.full((len(read), len(first)), -np.inf, np.float32)  # below all others, for the largest
+    table = np.zeros((len(read), len(first)), np.float32)
     margin = np.full((len(read), len(first)), -1, np.int32)
     for row, ((start, end), values) in enumerate(zip(read, weights, strict=True)):
         inside = (first >= start) & (first < end)
@@ -109,13 +106,5 @@ def word_weights(
         before = place - start if start > 0 else np.full(len(place), pieces)
         after = end - 1 - place if end < pieces else np.full(len(place), pieces)
         margin[row, inside] = np.minimum(before, after)
-    seen = margin >= 0
     has_weight: np.ndarray = margin.max(0) >= 0
-    if merge == "largest":
-        values = table.max(0)
-    elif merge == "mean":
-        sums = np.where(seen, table, 0).astype(np.float64).sum(0)
-        values = (sums / np.maximum(seen.sum(0), 1)).astype(np.float32)
-    else:
-        values = table[margin.argmax(0), places]
-    return WordWeights(np.where(has_weight, values, np.float32(0)), has_weight)
+    return WordWeights(table[margin.argmax(0), places], has_weight)

@@ -70,7 +70,7 @@ def infer_documents(
             "layers": options.encoder and options.encoder.layers,
             "documents": sha256(documents),
             "options": options.model_dump(
-                include={"max_length", "windows", "inference"}, exclude=WITHOUT_EFFECT
+                include={"max_length", "window_overlap", "inference"}, exclude=WITHOUT_EFFECT
             ),
             "text": text.model_dump(),
             "device": device.type,
@@ -176,7 +176,7 @@ class Predictor:
         self, words: Sequence[WordSpans], pieces: Sequence[Pieces], kept: KeptBatches
     ) -> tuple[list[WordWeights], dict[str, int]]:
         """Return the weight of every word of each text, in its order, and counts."""
-        room, overlap = self.encoder.room(self.options.max_length), self.options.windows.overlap
+        room, overlap = self.encoder.room(self.options.max_length), self.options.window_overlap
         read = [windows(len(text_pieces.ids), room, overlap) for text_pieces in pieces]
         sequences = [
             Window(number, start, end)
@@ -201,7 +201,6 @@ class Predictor:
                 len(text_pieces.ids),
                 bounds,
                 [predicted.get(Window(number, *span), np.zeros(0, np.float32)) for span in bounds],
-                self.options.windows.merge,
             )
             for number, (spans, text_pieces, bounds) in enumerate(zip(words, pieces, read, strict=True))
         ]

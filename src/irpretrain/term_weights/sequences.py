@@ -99,7 +99,7 @@ class TrainingSequences:
         counts = dict.fromkeys(("texts", "sequences", "words_without_piece", "pieces_not_read"), 0)
         total, room = 0, encoder.room(options.max_length)
         for pieces, text_targets, missed in _texts(path, encoder, text, chosen):
-            read = windows(len(text_targets), room, options.windows.overlap)
+            read = windows(len(text_targets), room, options.window_overlap)
             spans += [(total + start, total + end) for start, end in read if end > start]
             ids.append(pieces.ids)
             targets.append(text_targets)

@@ -23,12 +23,9 @@ from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
 from irpretrain.training.trainer import Trainer
 
-TRAINING_KEYS = {"training", "max_length", "windows"}
+TRAINING_KEYS = {"training", "max_length", "window_overlap"}
 """What of a weighting decides the weights of its model, beside targets, encoder and seed."""
-WITHOUT_EFFECT: dict[str, Any] = {
-    "training": {"log_every": True, "compute": COMPUTE_WITHOUT_EFFECT},
-    "windows": {"merge": True},
-}
+WITHOUT_EFFECT: dict[str, Any] = {"training": {"log_every": True, "compute": COMPUTE_WITHOUT_EFFECT}}
 """Options among them that do not, so a run may be resumed with others."""
 
 

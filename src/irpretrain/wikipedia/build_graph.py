@@ -38,7 +38,7 @@ def build_graph(
         sources: LINK_SOURCES tables: for each corpus of the collection, in its order, those of its shards.
         links: LINKS tables, likewise.
         redirects: REDIRECTS tables, likewise.
-        options: redirects that are followed, the cap on mentions, limits of memory and threads.
+        options: how titles are compared, the cap on mentions, limits of memory and threads.
         output: a directory: nodes.parquet (NODES), hyperlinks.parquet (HYPERLINKS), see-also.parquet (SEE_ALSO),
             counts.json.
 
@@ -58,8 +58,7 @@ def build_graph(
             counts: dict[str, Any] = {
                 "nodes": _number_nodes(base, sources, options, folder / "nodes.parquet")
             }
-            case, hops = options.title_case, options.redirect_hops
-            counts["redirects"] = resolve_redirects(base, redirects, case, hops)
+            counts["redirects"] = resolve_redirects(base, redirects, options.title_case)
             _find_targets(base, links)
             counts |= _drop_frequent_mentions(base, options, counts["nodes"]["documents"])
             counts["links"] = _count_links(base, "NOT mention")

@@ -21,6 +21,9 @@ from irpretrain.wikipedia.titles import TITLE_CASE, TitleCase, normal_title
 MISSING, ENDLESS = -1, -2
 """In place of a node: the last redirect leads to no page; the redirects go in a circle or on and on."""
 
+REDIRECT_HOPS = 4
+"""Redirects that are followed from a title."""
+
 Corpora = Sequence[Sequence[str | Path]]
 """Tables of each corpus' shards."""
 
@@ -56,8 +59,8 @@ def _said_case(path: str | Path) -> list[str]:
     return facts.get(TITLE_CASE.encode(), b"").decode().split(",")
 
 
-def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase, hops: int) -> dict[str, int]:
-    """Make `redirects` and `names` of REDIRECTS tables and the table `pages`; at most `hops` redirects are followed.
+def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase) -> dict[str, int]:
+    """Make `redirects` and `names` of REDIRECTS tables and the table `pages`; at most REDIRECT_HOPS are followed.
 
     Returns:
         Counts: redirects read, those with a document's or an earlier redirect's title (not used), those that lead to
@@ -74,7 +77,7 @@ def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase, 
     )
     base.run("CREATE TABLE names AS SELECT key, node, 0 AS hops FROM pages")
     base.run("CREATE TABLE waiting AS SELECT key, target FROM redirects")
-    for hop in range(1, hops + 1):
+    for hop in range(1, REDIRECT_HOPS + 1):
         base.run(
             "CREATE OR REPLACE TABLE step AS SELECT w.key, p.node, r.target FROM waiting w "
             "LEFT JOIN pages p ON w.target = p.key LEFT JOIN redirects r ON w.target = r.key"
@@ -86,7 +89,7 @@ def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase, 
         base.run(
             "CREATE OR REPLACE TABLE waiting AS SELECT key, target FROM step WHERE node IS NULL AND target IS NOT NULL"
         )
-    base.run(f"INSERT INTO names SELECT key, {ENDLESS}, {hops} FROM waiting")
+    base.run(f"INSERT INTO names SELECT key, {ENDLESS}, {REDIRECT_HOPS} FROM waiting")
     counts = _counts(base)
     for table in ("read_redirects", "step", "waiting", "redirects"):
         base.run(f"DROP TABLE {table}")

@@ -16,12 +16,13 @@ from irpretrain.corpora.json_files import read_json
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".json",)
+TITLE = "ajName"
+"""Key of the case's name."""
 
 
 class Options(Section):
     """Options of the format lecard."""
 
-    title_field: str = option("ajName", "Title: the case's name.")
     body_fields: list[str] = option(
         ["qw"],
         "Texts: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, pjjg the sentence.",
@@ -47,10 +48,10 @@ def _document(identifier: str, path: Path, options: Options) -> AnyDocument:
     if isinstance(content, Malformed):
         return replace(content, loses_more=False)  # a file holds one case
     record = content if isinstance(content, dict) else {}
-    title, *fields = (record.get(name) for name in (options.title_field, *options.body_fields))
+    title, *fields = (record.get(name) for name in (TITLE, *options.body_fields))
     texts = [text.strip() for text in fields if isinstance(text, str)]
     if not isinstance(title, str) or len(texts) < len(fields):
-        required = ", ".join([options.title_field, *options.body_fields])
+        required = ", ".join([TITLE, *options.body_fields])
         return Malformed(0, "no text", f"case {identifier} must have the texts {required}")
     return document(0, identifier, title, "\n".join(filter(None, texts)))
 

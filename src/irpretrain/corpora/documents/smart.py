@@ -15,6 +15,8 @@ from irpretrain.corpora.files import Encoding, read_lines
 from irpretrain.corpora.records import AnyDocument, Document, Malformed, Share, Skipped, everything
 
 SUFFIXES = ("",)  # cran.all.1400, MED.ALL, cacm.all: `files` of the corpus says which of a folder's count
+TITLE = "T"
+"""Letter of the title field."""
 _RECORD = re.compile(r"\.I\s+(.*)")
 _FIELD = re.compile(r"\.([A-Z])\s*")
 
@@ -23,7 +25,6 @@ class Options(Section):
     """Options of the format smart."""
 
     encoding: Encoding = option("utf-8", "Of the files.")
-    title_field: str = option("T", "Letter of the title field.", pattern="^[A-Z]$")
     body_fields: list[str] = option(["W"], "Letters of the body's fields, in this order.", min_length=1)
 
 
@@ -78,7 +79,7 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
 def _document(record: SmartRecord, options: Options) -> AnyDocument:
     if fault := identifier_fault(record.identifier):
         return Malformed(record.position, "bad identifier", fault, record.line)
-    title = clean_line(record.text(options.title_field))
+    title = clean_line(record.text(TITLE))
     body = clean_text("\n".join(filter(None, (record.text(letter) for letter in options.body_fields))))
     if not title and not body.strip():
         place = f"document {record.identifier}, line {record.line:,}"

@@ -22,6 +22,7 @@ from irpretrain.errors import ConfigError, SetupError
 from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
+from irpretrain.text.stop_words import StopList
 from irpretrain.text.token_store import TokenStore
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Options(PresetOptions):
     )
     set_size_mean: float = option(3.0, "Poisson mean of the set size, zeros excluded.", unit="words", gt=0)
     set_size_most: int = option(20, "Maximum set size.", unit="words", ge=1, le=1000)
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(..., "Words neither drawn nor counted.")
+    stop_list: StopList = option(..., "Words neither drawn nor counted.")
     stemming: Literal["none", "porter"] = option(
         "none",
         "porter: the model is over Porter stems; a drawn stem is written as one of its words.",

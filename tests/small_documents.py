@@ -1,0 +1,24 @@
+"""Tables of documents whose texts a test spells out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from irpretrain.contracts import DOCUMENTS
+
+
+def document_rows(bodies: Mapping[str, str] | Iterable[str], first: int = 0) -> list[dict[str, Any]]:
+    """Rows of documents without titles, by their names or named d0, d1, …; positions count from `first`."""
+    named = bodies if isinstance(bodies, Mapping) else {f"d{i}": body for i, body in enumerate(bodies)}
+    return [
+        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
+        for i, (name, body) in enumerate(named.items(), first)
+    ]
+
+
+def write_documents(path: Path, bodies: Mapping[str, str] | Iterable[str], first: int = 0) -> Path:
+    """Write such rows; return the path."""
+    DOCUMENTS.write(path, document_rows(bodies, first))
+    return path
