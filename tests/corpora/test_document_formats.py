@@ -133,14 +133,46 @@ def test_parquet_documents(tmp_path):
     assert (found[2].reason, found[2].position) == ("bad identifier", 2)
 
 
-def test_parquet_rows_are_read_in_groups_and_by_position(tmp_path):
-    rows = 3000
+def write_rows(path, rows):
+    """Write `rows` documents of one word in row groups of 700, uncompressed."""
     table = pa.table({"id": [str(n) for n in range(rows)], "body": ["text"] * rows})
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=700)
-    found = list(
-        parquet_files.read(tmp_path / "a.parquet", parquet_files.Options(), lambda p: p % 1000 == 999)
-    )
-    assert [(d.position, d.document_id) for d in found] == [(999, "999"), (1999, "1999"), (2999, "2999")]
+    pq.write_table(table, path, row_group_size=700, compression="none", use_dictionary=["body"])
+
+
+def test_shares_of_a_parquet_file_are_ranges_of_rows(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_rows(path, 3000)
+    shares = [list(parquet_files.read(path, parquet_files.Options(), Share(n, 4))) for n in range(4)]
+    assert [len(documents) for documents in shares] == [750] * 4
+    together = [document for documents in shares for document in documents]
+    assert [(d.position, d.document_id) for d in together] == [(n, str(n)) for n in range(3000)]
+
+
+def test_damage_in_a_row_group_costs_no_other_and_is_told_once(tmp_path):
+    """Rows 1400 to 2099 are damaged: 1400 is the last share's of two, and its place is told; whatever the shares."""
+    path = tmp_path / "a.parquet"
+    write_rows(path, 2800)
+    pages = pq.ParquetFile(path).metadata.row_group(2).column(0)
+    content = bytearray(path.read_bytes())
+    content[pages.data_page_offset : pages.data_page_offset + 8] = b"\xff" * 8
+    path.write_bytes(content)
+    sound = [*range(1400), *range(2100, 2800)]
+    for of in (1, 2, 4, 5):
+        found = [
+            r for n in range(of) for r in parquet_files.read(path, parquet_files.Options(), Share(n, of))
+        ]
+        (damage,) = [record for record in found if isinstance(record, Malformed)]
+        assert (damage.reason, damage.position, damage.loses_more) == ("damaged Parquet file", 1400, True)
+        assert [record.position for record in found if record is not damage] == sound
+
+
+def test_a_damaged_name_of_a_parquet_column_is_told_by_one_share(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_rows(path, 1)
+    path.write_bytes(path.read_bytes().replace(b"body", b"bod\xff"))
+    (damage,) = parquet_files.read(path, parquet_files.Options(), Share(0, 2))
+    assert damage.reason == "damaged Parquet file"
+    assert list(parquet_files.read(path, parquet_files.Options(), Share(1, 2))) == []
 
 
 def test_parquet_that_cannot_be_used(tmp_path):

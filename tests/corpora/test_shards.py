@@ -129,7 +129,8 @@ def test_every_format_is_spread_over_shards_without_loss(tmp_path, monkeypatch, 
     if name == "lecard":  # whose documents are files
         assert [c["written"] for c in counts] == [2, 2, 2]
     elif name != "wikipedia-dump":  # which is shared by size
-        assert [c["written"] for c in counts] == [3, 1, 2]
+        by_rows = name == "parquet"  # else by blocks of two records in turn
+        assert [c["written"] for c in counts] == ([2, 1, 3] if by_rows else [3, 1, 2])
         assert [sum(c["malformed"].values()) for c in counts] == [0, 1, 0]
     assert all(c["written"] for c in counts)
     assert [row["body"] for row in in_order(paths)] == [f"text {n}" for n in range(7) if n != 3]

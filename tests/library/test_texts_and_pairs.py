@@ -233,6 +233,15 @@ def test_a_search_finds_each_document_at_its_rank(collection: Collection) -> Non
     assert found.equals(collection.search(queries, 10**9))
 
 
+@pytest.mark.parametrize("query", ["dog", "run", "dogged runs", "the dogs"])
+def test_a_query_finds_documents_by_stems_of_words_that_no_document_has(query: str) -> None:
+    """Of "running dogs" the query's words have the stems; axioms and ranks find the document too."""
+    walk = Collection({"a": "apple pear pie", "b": "pears and pears", "c": "running dogs"}, OPTIONS)
+    assert walk.search([query])["document_id"].tolist() == ["c"]
+    assert walk.ranks([(query, "c"), (query, "a")]).tolist() == [1, 0]
+    assert walk.axioms([(query, "c"), (query, "a")])["rank"].tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("queries", [[], {}, ["zebra"]])
 def test_a_search_that_finds_nothing_has_no_rows(queries: Any, collection: Collection) -> None:
     for searched in (collection, Collection([])):

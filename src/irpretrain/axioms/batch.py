@@ -5,7 +5,6 @@ the surface forms of the terms. The order of words in the text and their repetit
 counts repetitions as a search engine does.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +15,6 @@ import numpy as np
 
 from irpretrain.axioms.collection import Collection
 from irpretrain.compiled import compiled
-from irpretrain.text.stemming import stems_of
-from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.terms import NO_TERM
 from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.words import WordKind, word_finder
@@ -117,9 +114,6 @@ class BatchMaker:
     ) -> None:
         self._collection, self._documents, self._kind = collection, documents, kind
         self._held_alone = held_alone
-        self._stop_words = load_stop_words(
-            collection.options.stop_list, language_name=collection.terms.language
-        )
         self._new_words: dict[str, int] = {}
         self._new_terms: dict[str, int] = {}
 
@@ -160,15 +154,13 @@ class BatchMaker:
         term_numbers = terms.terms(numbers)
         for place in np.flatnonzero(numbers < 0):
             word = words[place]
-            if word in self._stop_words:
+            if (name := terms.spelling(word)) is None:
                 continue
             numbers[place] = len(terms.numbers) + self._new_words.setdefault(word, len(self._new_words))
-            stemmed = self._collection.options.stemming == "porter"
-            stem = stems_of([word], terms.language)[0] if stemmed else word
-            at = bisect_left(terms.names, stem)
-            if at == len(terms.names) or terms.names[at] != stem:
-                at = len(terms.names) + self._new_terms.setdefault(stem, len(self._new_terms))
-            term_numbers[place] = at
+            term = terms.named(name)
+            if term == NO_TERM:
+                term = len(terms.names) + self._new_terms.setdefault(name, len(self._new_terms))
+            term_numbers[place] = term
         return numbers, term_numbers
 
     def _gather(self, rows: np.ndarray) -> Documents:

@@ -90,9 +90,9 @@ def place_in_words(path: str | Path, place: int) -> str:
 
 
 def _blocks(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
-    first, end = _range(share, size, 1)
-    for block in read_blocks(path, first):
-        past = block.bit >= 8 * end
+    own = share.range_of(size)
+    for block in read_blocks(path, own.start):
+        past = block.bit >= 8 * own.stop
         if block.text is None:
             where = f"the bzip2 block at byte {block.bit // 8:,}"
             until = "the end of the file" if block.following is None else f"byte {block.following // 8:,}"
@@ -102,11 +102,12 @@ def _blocks(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damag
 
 
 def _plain(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
-    place, end = _range(share, size, PIECE)
+    own = share.range_of(size, PIECE)
+    place = own.start
     with open(path, "rb") as handle:
         handle.seek(place)
         while text := handle.read(PIECE):
-            yield Piece(place, text, place < end, place >= end)
+            yield Piece(place, text, place < own.stop, place >= own.stop)
             place += len(text)
 
 
@@ -136,9 +137,3 @@ def _fill(path: str | Path, stream: IO[bytes]) -> tuple[bytes, str | None]:
     except DAMAGE as error:
         return bytes(piece), damage_text(path, error)
     return bytes(piece), None
-
-
-def _range(share: Share, size: int, grain: int) -> tuple[int, int]:
-    """The bytes of a file that a share has: all but the last begin and end with a multiple of `grain`."""
-    first, end = (size * number // share.of // grain * grain for number in (share.number, share.number + 1))
-    return first, size if share.number + 1 == share.of else end

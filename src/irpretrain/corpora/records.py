@@ -24,7 +24,7 @@ class Share:
 
     Called with the position of a record it says whether the record belongs to the share: blocks of records are
     dealt out in turn, and readers skip the costly part of the others. Formats that can start in the middle of a file
-    read a range of its bytes instead.
+    read a range of its bytes or rows instead.
     """
 
     number: int = 0
@@ -37,6 +37,11 @@ class Share:
         """Return how many records lie before the next one of the share, from `position` on; 0 where that is one."""
         blocks = (self.number - position // BLOCK) % self.of
         return blocks * BLOCK - position % BLOCK if blocks else 0
+
+    def range_of(self, size: int, grain: int = 1) -> range:
+        """Return the share's places of `size`; all shares but the last begin and end with a multiple of `grain`."""
+        first, end = (size * number // self.of // grain * grain for number in (self.number, self.number + 1))
+        return range(first, size if self.number + 1 == self.of else end)
 
 
 def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:

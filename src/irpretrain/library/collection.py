@@ -306,7 +306,7 @@ class Collection(CollectionFiles):
         """Return the terms of queries end to end, where each one's begin and end, and the collection's postings."""
         terms, postings = self._terms
         words = (find_words(text, self.options.text.word_kind) for text in texts)
-        queries = [np.asarray(terms.terms(terms.words(found)), np.int64) for found in words]
+        queries = [np.asarray(terms.of_text(found), np.int64) for found in words]
         offsets = np.cumsum([0, *map(len, queries)])
         return np.concatenate([np.zeros(0, np.int64), *queries]), offsets, postings
 

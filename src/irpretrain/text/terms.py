@@ -4,6 +4,7 @@ Words have numbers, the rows of a collection's WORD_COUNTS table; terms have num
 of the terms. A map leads from one to the other, so nothing that is computed from a word store ever looks at a string.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,8 @@ from irpretrain.text.languages import ENGLISH
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stemming import stems_of
 from irpretrain.text.stop_words import StopList, load_stop_words
+
+Stemming = Literal["none", "porter"]
 
 NO_TERM = -1
 """Term of a stop word, and of a word that the collection lacks."""
@@ -32,6 +35,8 @@ class Terms:
         documents: int64 [terms], documents that hold the term.
         collection_documents: documents of the collection, empty ones too.
         numbers: word → its number in WORD_COUNTS.
+        stop_words: words that are no terms.
+        stemming: whether terms are stems.
         language: of the words.
     """
 
@@ -41,6 +46,8 @@ class Terms:
     documents: np.ndarray
     collection_documents: int
     numbers: dict[str, int] = field(repr=False)
+    stop_words: frozenset[str] = field(repr=False)
+    stemming: Stemming
     language: str = ENGLISH
 
     @property
@@ -56,8 +63,31 @@ class Terms:
         """Return the terms of numbers of words (int32), NO_TERM for stop words and unknown ones."""
         return self.term_of[words]
 
+    def spelling(self, word: str) -> str | None:
+        """Return the term of a word as it is spelt, whether the collection has it or not; None for a stop word."""
+        if word in self.stop_words:
+            return None
+        return stems_of([word], self.language)[0] if self.stemming == "porter" else word
 
-def read_terms(statistics: str | Path, stop_list: StopList, stemming: Literal["none", "porter"]) -> Terms:
+    def named(self, name: str) -> int:
+        """Return the number of the term of this name, NO_TERM where the collection lacks it."""
+        place = bisect_left(self.names, name)
+        return place if place < len(self.names) and self.names[place] == name else NO_TERM
+
+    def of_text(self, words: list[str]) -> np.ndarray:
+        """Return the terms of words (int32), NO_TERM for stop words and terms that the collection lacks.
+
+        The collection may lack a word and know its stem from another word.
+        """
+        terms = self.terms(self.words(words))
+        for place in np.flatnonzero(terms == NO_TERM):
+            name = self.spelling(words[place])
+            if name is not None:
+                terms[place] = self.named(name)
+        return terms
+
+
+def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) -> Terms:
     """Read the terms of a collection from its merged WORD_COUNTS table.
 
     A stem is a stop word only through its words: those that the stop list names are left out before stems are taken. Of
@@ -81,6 +111,8 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Literal["n
         _sums(term_of[:-1], documents, len(names)),
         totals.documents,
         {word: number for number, word in enumerate(words)},
+        stop,
+        stemming,
         totals.language,
     )
 

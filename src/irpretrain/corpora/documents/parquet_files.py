@@ -25,20 +25,49 @@ class Options(DocumentFields):
 
 
 def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
-    """Yield the documents of one file; a document's position is its row, from 0."""
+    """Yield the documents of one file; a document's position is its row, from 0.
+
+    A share is a range of rows: of row groups without such a row nothing is read. What follows the damage in a row group
+    is lost, the next row group is read again.
+    """
     import pyarrow as pa
 
-    position = 0
     try:
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
-            for batch in file.iter_batches(ROWS_AT_ONCE, columns=_needed(options, file)):
-                yield from _documents(batch, position, options, share)
-                position += batch.num_rows
+            columns = _needed(options, file)
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+            rows, start = share.range_of(sum(sizes)), 0
+            for group, size in enumerate(sizes):
+                if start < rows.stop and start + size > rows.start:
+                    batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
+                    yield from _row_group(path, batches, start, options, rows)
+                start += size
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
+        if share.number == 0:
+            yield _damage(path, 0, error)
+
+
+def _row_group(
+    path: Path, batches: Iterator[pa.RecordBatch], start: int, options: Options, rows: range
+) -> Iterator[AnyDocument]:
+    """Yield the documents of a row group, whose first row is `start`, that are in `rows`."""
+    import pyarrow as pa
+
+    try:
+        for batch in batches:
+            yield from _documents(batch, start, options, rows)
+            start += batch.num_rows
+            if start >= rows.stop:
+                return
     except (pa.ArrowException, OSError) as error:
-        detail = damage_text(path, error)[:200]
-        if share(position):
-            yield Malformed(position, "damaged Parquet file", detail, loses_more=True)
+        damage = _damage(path, start, error)
+        if start in rows:
+            yield damage
+
+
+def _damage(path: Path, position: int, error: Exception) -> Malformed:
+    return Malformed(position, "damaged Parquet file", damage_text(path, error)[:200], loses_more=True)
 
 
 def _needed(options: Options, file: pq.ParquetFile) -> list[str]:
@@ -51,14 +80,11 @@ def _needed(options: Options, file: pq.ParquetFile) -> list[str]:
     return [name for name in there if name in chosen]
 
 
-def _documents(batch: pa.RecordBatch, start: int, options: Options, share: Share) -> Iterator[AnyDocument]:
+def _documents(batch: pa.RecordBatch, start: int, options: Options, rows: range) -> Iterator[AnyDocument]:
     columns = batch.schema.names
-    for row in range(batch.num_rows):
-        position = start + row
-        if not share(position):
-            continue
+    for position in range(max(start, rows.start), min(start + batch.num_rows, rows.stop)):
         try:
-            record: dict[str, Any] = {name: batch.column(name)[row].as_py() for name in columns}
+            record: dict[str, Any] = {name: batch.column(name)[position - start].as_py() for name in columns}
         except (ValueError, OverflowError) as error:  # invalid UTF-8, dates out of range
             yield Malformed(position, "value cannot be read", " ".join(str(error).split())[:200])
             continue
