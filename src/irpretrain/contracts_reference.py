@@ -13,10 +13,10 @@ from irpretrain.generated_pages import literal, write_or_check
 
 HEADER = f"""# Tables between stages
 
-Generated from `irpretrain.contracts` by `make docs`; do not edit. Each table is a Parquet file
-(`scores`, `claims`: CSV), checked when it is written and when it is read; no value is null. A row group ends after
-{ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
-[Architecture](architecture.md) says which stage makes which table. A column reads: `name` (type, unit): meaning.
+The columns of every table. Generated from `irpretrain.contracts` by `make docs`; do not edit. A table is a Parquet file
+(`scores`, `claims`: CSV). It is checked when it is written and when it is read, and no value is null. A row group ends
+after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
+[What lands where](../results/README.md) has the places of files. A column reads: `name` (type, unit): meaning.
 """
 
 

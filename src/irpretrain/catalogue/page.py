@@ -12,11 +12,11 @@ from irpretrain.generated_pages import literal, write_or_check
 
 HEADER = """# Data sets
 
-Generated from `resources/datasets` by `make docs`; do not edit. [A new data set](tutorials/new-dataset.md) is one more
-file there.
+Use the papers' data sets by their names, and see how to get each. Generated from `resources/datasets` by `make docs`;
+do not edit. [A new data set](tutorials/new-dataset.md) is one more file in that folder.
 
-The project downloads nothing. This command prints what is there, what is missing, and, for free files, the commands
-that fetch them:
+The project downloads nothing. This command prints which files are there and which are missing, and commands that fetch
+free files:
 
 ```sh
 make run ARGS=datasets
@@ -24,8 +24,8 @@ make run ARGS=datasets
 
 With an overlay it prints the data sets that the overlay reads: `make run ARGS="datasets --configfile mine.yaml"`.
 
-It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files under `data/` (`data_folder` of
-the configuration) of the working directory or of the project, by the names below.
+It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files into `data/` (`data_folder` of
+the configuration) in the working directory or in the project, under the names below. A data set is
 
 - verified: every file is the published one, by checksum or number of records
 - present: every file is there; for some, neither checksum nor number is known
@@ -43,10 +43,10 @@ experiments:
   official: {dataset: trec-dl-2019, candidates: official, models: [untrained], regimes: [zero-shot]}
 ```
 
-Corpus, queries, judgements, folds and runs are filled in from here. The name works in `collections`, `train_on`,
-`select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own `path` and a
-data set with its own `corpus` are not changed. [ir_datasets](corpora.md#ir_datasets) has some under names of its own,
-given below.
+Corpus, queries, judgements, folds and runs are filled in from this catalogue. The name works in `collections`,
+`train_on`, `select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own
+`path` and a data set with its own `corpus` are not changed. Some data sets are also in
+[ir_datasets](corpora.md#ir_datasets), under the names given below.
 
 - **Missing files stop the run** before it starts. With `skip_absent: true` the experiments that need them are left out,
   and their cells read "not run: ...".

@@ -18,22 +18,23 @@ from irpretrain.resources import project_directory
 
 HEADER = """# Claims of the papers
 
-Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper, with its section
-and table there. Behind it stand the comparison that tests it and the smallest effect of interest: `php – prop, full` is
-the model `php` minus the model `prop`, both in the regime `full`.
+See which statements of the papers a run tests, and how. Generated from `resources/claims` by `make docs`; do not edit.
+Each claim is one statement, with its section and table in the paper. After it come the comparison that tests it and the
+smallest effect of interest: `php – prop, full` is the model `php` minus the model `prop`, both in the regime `full`.
 The answers of a run are in its report and in `results/claims.csv` ([columns](contracts.md#claims)).
 
-The verdict follows from the 95 % interval of the difference and from that effect:
+The verdict follows from the 95 % interval of the difference and from the smallest effect:
 
 {meanings}
 
-- Runs are paired over queries and over the seeds of training that both sides have. The interval is that of the mean
-  over other queries and other seeds: both count as random.
-- The weights of an index have no seeds of their own: first stages have intervals over queries alone.
-- "90 % of" asks whether the better side reaches that share of the worse one. The smallest effect is then 0.
-- AUC and gain have an interval over the predictor's seeds. Agreement with an axiom and shares of weight have
-  intervals of their own, which count as independent.
-- Of several data sets and candidates, those with the most seeds count, then those with the most queries.
+- Runs are paired over queries and over the training seeds that both sides have. The interval is for other queries and
+  other seeds: both count as random.
+- The weights of an index have no seeds of their own, so first stages have intervals over queries alone.
+- "90 % of" asks whether the better side reaches this share of the worse side. The verdict then uses no smallest effect;
+  the effect that tables show, for the power, is the rest of the worse side (10 % of it).
+- AUC and gain have an interval over the predictor's seeds. Agreement with an axiom and shares of weight have an
+  interval for each side; the two count as independent.
+- If several data sets or candidates were run, those with the most seeds count, then those with the most queries.
 - Holm's correction runs over the tested claims of a paper.
 
 To add a claim, write its two sides into `resources/claims/<paper>.yaml`.

@@ -23,9 +23,9 @@ MEANINGS = {
     SUPPORTED: "the 95 % interval of the difference lies above 0",
     CONTRADICTED: "it lies below 0",
     TOO_SMALL: "it holds 0, but not the smallest effect of interest",
-    UNDECIDED: "it holds both; or one seed of training alone was run; or there is no lead that could become smaller",
+    UNDECIDED: "it holds both; or only one seed of training was run; or there is no lead that could become smaller",
     NOT_RUN: "it can be tested here; the row names a configuration that does",
-    NOT_TESTABLE: "it needs what this project does not have",
+    NOT_TESTABLE: "it needs something that this project does not have",
 }
 CONFIDENCE = 0.95
 

@@ -61,8 +61,8 @@ class WordVectorsConfig(Section):
 
     files: dict[str, str] = option(
         description=(
-            "Collection → file of word vectors (word2vec, GloVe). Others are trained by gensim (skip-gram, "
-            "negative sampling; Mikolov et al., 2013)."
+            "Collection → file of word vectors (word2vec, GloVe). Vectors of other collections are trained by gensim "
+            "(skip-gram, negative sampling; Mikolov et al., 2013)."
         ),
         default_factory=dict,
     )
@@ -143,7 +143,7 @@ class PredictorConfig(Section):
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
         "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
-        "/ RANK). III: as I, where one has RANK 1. IV: RANK up to `setting_iv_rank`.",
+        "/ RANK). III: as I, for documents with a pseudo-query of RANK 1. IV: RANK up to `setting_iv_rank`.",
     )
     setting_iv_rank: int = option(5, "Largest RANK in setting IV.", unit="documents", ge=1)
     setting_iv_judged: Literal["all", "limited"] = option(
@@ -180,5 +180,5 @@ class DiagnosisConfig(Section):
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
     models: list[str] = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)
-    pairs_per_document: int = option(2, "Random pairs of pseudo-queries of each.", unit="pairs", ge=1)
+    pairs_per_document: int = option(2, "Random pairs of pseudo-queries per document.", unit="pairs", ge=1)
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the models.")

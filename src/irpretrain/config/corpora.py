@@ -104,7 +104,7 @@ class CorpusConfig(SourceConfig):
         unit="records",
     )
     expected: Expected | None = option(
-        None, "Exact number of records, skipped ones included; another one is refused.", unit="records"
+        None, "Exact number of records, skipped records included; another number is refused.", unit="records"
     )
     entry: str | None = option(None, ENTRY)
 
@@ -132,7 +132,7 @@ class FileConfig(SourceConfig):
         unit="records",
     )
     expected: Expected | None = option(
-        None, "Exact number of records, duplicates included; another one is refused.", unit="records"
+        None, "Exact number of records, duplicates included; another number is refused.", unit="records"
     )
 
     @property

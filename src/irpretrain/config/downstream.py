@@ -192,7 +192,7 @@ class DownstreamConfig(Section):
     """A comparison: every model, task and seed."""
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
-        None, "Papers whose tables show it; null: all. It runs if `report.papers` lists one."
+        None, "Papers whose tables show the entry; null: all. It runs if `report.papers` lists one of them."
     )
     tasks: list[str] = option(..., "Keys of `downstream_tasks`.", min_length=1)
     models: list[str] = option(..., "Keys of `models`.", min_length=1)

@@ -80,7 +80,7 @@ class ExperimentConfig(Section):
     """A comparison: every model, regime and seed on the candidates of one data set."""
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
-        None, "Papers whose tables show it; null: all. It runs if `report.papers` lists one."
+        None, "Papers whose tables show the entry; null: all. It runs if `report.papers` lists one of them."
     )
 
     dataset: str = option(..., "Key of `datasets`.")

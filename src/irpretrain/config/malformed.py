@@ -17,7 +17,7 @@ class MalformedConfig(Section):
 
     skip: float = option(
         0.0,
-        "Share of records that may be malformed; more stop the run. Below 1, damaged archives stop it too.",
+        "Share of records that may be malformed; a larger share stops the run. Below 1, damaged archives stop it too.",
         ge=0,
         le=1,
     )

@@ -57,8 +57,8 @@ class EncoderConfig(Section):
         ...,
         "Hugging Face directory of an encoder (docs/methods/training.md: families), or "
         "embedded:<asset>. Or a name in the hub's cache on this machine, such as "
-        "google-bert/bert-base-uncased (@ and a commit may follow). An overlay that "
-        "gives another path takes no other key of the encoder below it.",
+        "google-bert/bert-base-uncased (@ and a commit may follow). An overlay with "
+        "another path inherits no other key of the encoder below it.",
         min_length=1,
     )
     label: str = option("", "Name in tables; by default the path.", decides=False)

@@ -158,7 +158,7 @@ CLAIMS = Contract(
         Column(
             "effect",
             pa.float64(),
-            "smallest effect of interest; of a share, what it leaves of the worse side",
+            "smallest effect of interest; for a share, (1 - share) of the worse side",
         ),
         Column("power", pa.float64(), "probability of an interval above 0 if the difference is that effect"),
         Column(

@@ -22,13 +22,13 @@ class DocumentFields(Section):
     """Names of the fields that make up a document."""
 
     id_field: str | None = option(
-        None, f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
+        None, f"Identifier; null: the first field present of {', '.join(IDENTIFIERS)}."
     )
     title_field: str | None = option(None, "Title; null: title, if present.")
     url_field: str | None = option(None, "Address; null: url, if present.")
     body_fields: list[str] | None = option(
         None,
-        f"Texts, joined by newlines; null takes the first there is of {', '.join(BODIES)}.",
+        f"Texts, joined by newlines; null: the first field present of {', '.join(BODIES)}.",
         min_length=1,
     )
 

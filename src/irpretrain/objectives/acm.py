@@ -20,7 +20,7 @@ NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
 class Options(DrawnWordsOptions):
-    """HARP's ACM: the anchor of one linked document prefers the other document of the sentence to random ones."""
+    """HARP's ACM: for the anchor of one linked document, the sentence's other linked document is preferred."""
 
     type: Literal["acm"] = option(..., "This objective.")
     negatives: int = option(1, "Random documents.", unit="documents", ge=1)

@@ -35,7 +35,7 @@ class Options(Section):
     negatives: Literal["sections", "titles"] = option(
         "sections",
         "Negatives: other sections of the article, for its title (paper); or random "
-        "articles' titles, for the abstract (not the paper's).",
+        "articles' titles, for the abstract (not in the paper).",
     )
     most_negatives: int | None = option(
         None, "Maximum negatives per group; null: all sections.", unit="sections or titles", ge=1

@@ -44,8 +44,8 @@ class Options(Section):
 
     type: Literal["bprop"] = option(..., "This objective.")
     weighting: str = option("attention", "Key of the `term_weights` of model attention.")
-    saturation: float = option(0.01, "Attention to a word that counts half of the most.", gt=0)
-    temperature: float = option(1.0, "Temperature of the softmax that words are drawn by.", gt=0)
+    saturation: float = option(0.01, "Attention at which a word counts half of the maximum.", gt=0)
+    temperature: float = option(1.0, "Temperature of the softmax from which words are drawn.", gt=0)
     pairs_per_document: int = option(5, "Pairs per document.", unit="pairs", ge=1)
     set_size_mean: float = option(3.0, "Poisson mean of the set size, zeros excluded.", unit="words", gt=0)
     set_size_most: int = option(20, "Maximum set size.", unit="words", ge=1, le=1000)

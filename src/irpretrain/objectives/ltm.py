@@ -36,7 +36,7 @@ class Options(Section):
     type: Literal["ltm"] = option(..., "This objective.")
     links: Literal["see-also", "symmetric"] = option(
         "see-also",
-        "Related articles: those in See Also, or those that link each other anywhere (not the paper's).",
+        "Related articles: linked in See Also, or linking each other anywhere (not in the paper).",
     )
     negatives: int = option(4, "Random documents.", unit="documents", ge=1)
     positives_per_document: int | None = option(

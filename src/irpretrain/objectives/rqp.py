@@ -19,7 +19,7 @@ NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
 class Options(DrawnWordsOptions):
-    """HARP's RQP: a linked document prefers the query of its anchor and words around it to words of its own."""
+    """HARP's RQP: for a linked document, its anchor with words around it is preferred to its own words."""
 
     type: Literal["rqp"] = option(..., "This objective.")
 

@@ -69,11 +69,16 @@ class Options(Section):
     )
     page_seconds: float = option(
         60.0,
-        "Limit of processor time per page; others are skipped, counted and named.",
+        "Limit of processor time per page; slower pages are skipped, counted and named.",
         unit="s",
         gt=0,
     )
-    page_memory_mb: int = option(1000, "Limit of memory per page, likewise.", unit="MB", ge=16)
+    page_memory_mb: int = option(
+        1000,
+        "Limit of memory per page; pages that need more are skipped, counted and named.",
+        unit="MB",
+        ge=16,
+    )
     leave_out: list[str] = option(
         description="Pages to skip, as <file name>:<record>, such as a page that occurs twice.",
         default_factory=list,
@@ -89,7 +94,7 @@ class Options(Section):
     )
     parser: Literal["irpretrain", "mwparserfromhell"] = option(
         "irpretrain",
-        "Parser of wikitext. By mwparserfromhell templates show nothing.",
+        "Parser of wikitext. With mwparserfromhell, templates show nothing.",
     )
     names: Names = option(
         description=(

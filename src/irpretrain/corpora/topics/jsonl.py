@@ -17,9 +17,9 @@ class Options(Section):
     """Options of the format jsonl."""
 
     id_field: str | None = option(
-        None, f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
+        None, f"Identifier; null: the first field present of {', '.join(IDENTIFIERS)}."
     )
-    text_field: str | None = option(None, f"Text; null takes the first there is of {', '.join(TEXTS)}.")
+    text_field: str | None = option(None, f"Text; null: the first field present of {', '.join(TEXTS)}.")
 
 
 def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
