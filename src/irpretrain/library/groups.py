@@ -84,9 +84,10 @@ class _Cutter:
     def __call__(self, part: dict[str, Any]) -> str:
         text = self._texts[part["document_id"]]
         row, gap = self._rows[part["document_id"]], (part.get("gap_start", 0), part.get("gap_end", 0))
-        runs = StoreSpan(row, part["start"], part["end"], *gap).runs()
-        if runs == [(0, -1)]:
+        span = StoreSpan(row, part["start"], part["end"], *gap)
+        if span == StoreSpan(row):
             return text
         self._store = self._store or TokenStore.open([self._collection.tokens])
+        runs = span.runs(int(self._store.lengths[row]))
         places = [self._store.characters(row, *run) for run in runs]
         return " ".join(filter(None, (text[first:last].strip() for first, last in places)))
