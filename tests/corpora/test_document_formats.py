@@ -185,3 +185,24 @@ def test_parquet_that_cannot_be_used(tmp_path):
     pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"]), tmp_path / "c.parquet")
     with pytest.raises(InputError, match="two columns called text"):
         list(parquet_files.read(tmp_path / "c.parquet", parquet_files.Options()))
+
+
+EVIL = "e\x1b[31mvil"
+SHOWN = "e [31mvil"
+
+
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [(["id", EVIL], {}), ([EVIL, EVIL], {}), (["id", EVIL], {"id_field": "docno"})],
+    ids=["lacks", "twice", "named"],
+)
+def test_names_of_columns_reach_the_terminal_clean(tmp_path, header, options):
+    (tmp_path / "a.tsv").write_text("\t".join(header) + "\n" + "\t".join("ab") + "\n")
+    columns = [f"{name}\n" if name == EVIL else name for name in header]
+    table = pa.Table.from_arrays([pa.array(["a"])] * 2, names=columns)
+    pq.write_table(table, tmp_path / "a.parquet")
+    for name, reader in (("a.tsv", tsv), ("a.parquet", parquet_files)):
+        with pytest.raises(InputError) as raised:
+            list(reader.read(tmp_path / name, reader.Options(**options)))
+        assert SHOWN in raised.value.reason
+        assert raised.value.reason.isprintable()
