@@ -206,3 +206,11 @@ def test_names_of_columns_reach_the_terminal_clean(tmp_path, header, options):
             list(reader.read(tmp_path / name, reader.Options(**options)))
         assert SHOWN in raised.value.reason
         assert raised.value.reason.isprintable()
+
+
+def test_a_packed_parquet_file_is_refused_as_packed(tmp_path):
+    pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), tmp_path / "a.parquet")
+    packed = tmp_path / "a.parquet.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
+    with pytest.raises(InputError, match=r"must not be packed: this one is, with gzip\n  Unpack it"):
+        list(parquet_files.read(packed, parquet_files.Options()))
