@@ -258,6 +258,10 @@ def test_links_are_sorted_and_places_are_those_of_the_cleaned_text() -> None:
     assert row["disambiguation"] is True
 
 
+def test_ranks_down_to_any_depth(collection: Collection) -> None:
+    assert collection.ranks(PAIRS, 10**40).tolist() == collection.ranks(PAIRS).tolist()
+
+
 @pytest.mark.parametrize("depth", [0, -1, "two"])
 def test_ranks_down_to_no_depth_are_refused(depth: Any, collection: Collection) -> None:
     with pytest.raises(ConfigError, match="depth: a whole number from 1 on is needed, not"):

@@ -93,8 +93,11 @@ def list_files(
     points). Names that begin with a dot are hidden.
     """
     source = Path(source)
-    if source.is_file():
-        return [source]
+    try:
+        if source.is_file():
+            return [source]
+    except OSError as error:  # its name is too long, a folder on the way to it cannot be entered
+        raise InputError(source, error.strerror or str(error), remedy="Check the path.") from None
     if not source.is_dir():
         _refuse_pipe(source)
         raise InputError(source, "there is no such file or folder", remedy="Check the path.")

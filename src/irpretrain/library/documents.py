@@ -4,6 +4,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -127,6 +128,8 @@ def corpus_options(
 
     Embedded data are copied into `folder`; for a data set of ir_datasets the file that stands for it is written there.
     """
+    if not isinstance(path, str | PathLike):
+        raise ConfigError(f"path: a file or a folder is needed, not {reprlib.repr(path)}")
     kind, name = resolve(str(path))
     chosen = "ir_datasets" if kind == "ir_datasets" else format
     given: dict[str, Any] = {"format": chosen, "path": str(path), "options": dict(options)}
@@ -187,7 +190,7 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
                 f"{reprlib.repr(document)}"
             )
         document = dict(zip(("document_id", "body"), document, strict=True))
-    if unknown := sorted(document.keys() - KNOWN):
+    if unknown := sorted(document.keys() - KNOWN, key=str):
         raise ConfigError(
             f"document {position}: {unknown[0]!r} is unknown; known are {', '.join(sorted(KNOWN))}"
         )
