@@ -4,6 +4,7 @@ Stages (see `irpretrain.stage`) print these without a traceback; any other excep
 software and keeps its traceback in the stage's log.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,9 +60,8 @@ def one_line(error: BaseException) -> str:
 
 def need_folder(directory: str | Path, remedy: str) -> None:
     """Raise InputError where there is no such folder."""
-    path = Path(directory)
-    if not path.is_dir():
-        missing = "this is a file, not a folder" if path.is_file() else "there is no such folder"
+    if not os.path.isdir(directory):  # Path's own would raise where the name is too long
+        missing = "this is a file, not a folder" if os.path.isfile(directory) else "there is no such folder"
         raise InputError(directory, missing, remedy=remedy)
 
 

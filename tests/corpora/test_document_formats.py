@@ -185,3 +185,32 @@ def test_parquet_that_cannot_be_used(tmp_path):
     pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"]), tmp_path / "c.parquet")
     with pytest.raises(InputError, match="two columns called text"):
         list(parquet_files.read(tmp_path / "c.parquet", parquet_files.Options()))
+
+
+EVIL = "e\x1b[31mvil"
+SHOWN = "e [31mvil"
+
+
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [(["id", EVIL], {}), ([EVIL, EVIL], {}), (["id", EVIL], {"id_field": "docno"})],
+    ids=["lacks", "twice", "named"],
+)
+def test_names_of_columns_reach_the_terminal_clean(tmp_path, header, options):
+    (tmp_path / "a.tsv").write_text("\t".join(header) + "\n" + "\t".join("ab") + "\n")
+    columns = [f"{name}\n" if name == EVIL else name for name in header]
+    table = pa.Table.from_arrays([pa.array(["a"])] * 2, names=columns)
+    pq.write_table(table, tmp_path / "a.parquet")
+    for name, reader in (("a.tsv", tsv), ("a.parquet", parquet_files)):
+        with pytest.raises(InputError) as raised:
+            list(reader.read(tmp_path / name, reader.Options(**options)))
+        assert SHOWN in raised.value.reason
+        assert raised.value.reason.isprintable()
+
+
+def test_a_packed_parquet_file_is_refused_as_packed(tmp_path):
+    pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), tmp_path / "a.parquet")
+    packed = tmp_path / "a.parquet.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
+    with pytest.raises(InputError, match=r"must not be packed: this one is, with gzip\n  Unpack it"):
+        list(parquet_files.read(packed, parquet_files.Options()))

@@ -34,8 +34,8 @@ def test_tsv_with_named_columns(tmp_path):
 
 
 def test_tsv_without_a_known_column(tmp_path):
-    (tmp_path / "q").write_text("q1\td1\t1\n")
+    (tmp_path / "q").write_text("q\x1b1\td1\t1\n")
     with pytest.raises(
-        InputError, match=r"one of the columns query_id, query-id, .* is needed; the file has q1, d1, 1"
+        InputError, match=r"one of the columns query_id, query-id, .* is needed; the file has q 1, d1, 1"
     ):
         list(tsv.read(tmp_path / "q", tsv.Options()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,53 @@ def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch
 def test_version_1_with_other_line_ends(tmp_path):
     [found] = read(write(tmp_path / "00.warc", CRLF), Options())
     assert found == Document(0, "clueweb12-0000tw-00-00000", "", "", "a")
+
+
+PAGE = b"<title>Pie</title><p>of apples"
+CHUNKS = b"7\r\n<title>\r\n17;a=b\r\nPie</title><p>of apples\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("headers", "content", "text"),
+    [
+        ("Content-Encoding: gzip", gzip.compress(PAGE), "of apples"),
+        ("content-encoding: x-gzip", gzip.compress(PAGE)[:-8], "of apples"),
+        ("Content-Encoding: deflate", zlib.compress(PAGE), "of apples"),
+        ("Transfer-Encoding: chunked", CHUNKS, "of apples"),
+        ("Transfer-Encoding: chunked", CHUNKS[:-10], "of app"),
+        (
+            "Transfer-Encoding: chunked\r\nContent-Encoding: gzip",
+            b"%x\r\n%s\r\n0\r\n\r\n" % (len(gzip.compress(PAGE)), gzip.compress(PAGE)),
+            "of apples",
+        ),
+        ("Content-Encoding: gzip\r\nTransfer-Encoding: chunked", PAGE, "of apples"),  # the archive undid both
+        ("Content-Encoding: utf-8", PAGE, "of apples"),
+    ],
+)
+def test_encodings_of_a_response_are_undone(tmp_path, headers, content, text):
+    [found] = list(read(write(tmp_path / "a.warc", encoded(headers, content)), Options()))
+    assert (found.title, found.body) == ("Pie", text)
+
+
+def test_encodings_that_stay(tmp_path):
+    """No chunk is left as text, a bomb is not unpacked, and what cannot be undone is counted."""
+    bomb = gzip.compress(b"apple " * 1_000_000)
+    [found] = read(
+        write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", bomb)), Options(longest_page=12)
+    )
+    assert found.body == "apple apple"
+    empty = encoded("Transfer-Encoding: chunked", b"0\r\n\r\n")
+    assert [found.reason for found in read(write(tmp_path / "b.warc", empty), Options())] == [
+        "empty document"
+    ]
+    [found] = read(write(tmp_path / "c.warc", encoded("Content-Encoding: br", b"\x0b\x02")), Options())
+    assert (found.reason, found.detail) == ("content encoding is not read", "c-0: br")
+
+
+def encoded(headers: str, content: bytes) -> bytes:
+    response = f"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n{headers}\r\n\r\n".encode() + content
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-TREC-ID: c-0\r\nContent-Length: %d\r\n\r\n"
+    return head % len(response) + response + b"\r\n\r\n"
 
 
 def test_positions_count_records_of_all_types(tmp_path):

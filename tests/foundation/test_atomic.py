@@ -254,3 +254,32 @@ def test_two_processes_that_write_one_target_do_not_meet(tmp_path):
     assert other.returncode == 0
     assert (tmp_path / "target").read_text() == "theirs"
     assert names(tmp_path) == ["target"]
+
+
+KILLED_AT_WORK = """
+import os, signal, sys
+from pathlib import Path
+from irpretrain import Collection
+from irpretrain.text import statistics
+from irpretrain.wikipedia import anchor_texts
+
+stage, output = sys.argv[1], Path(sys.argv[2])
+collection = Collection(["apple pie"])
+graph, text = collection._graph, collection.options.text
+if sys.argv[3] == "killed":
+    kill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    statistics.stream_texts = anchor_texts._anchors = kill
+if stage == "words":
+    statistics.count_words(collection.documents, text, output)
+else:
+    anchor_texts.write_anchor_texts([collection.documents], graph, 256, 1, output)
+"""
+
+
+@pytest.mark.parametrize("stage", ["words", "anchors"])
+def test_what_a_killed_stage_leaves_behind_goes_with_the_next(stage, tmp_path):
+    command = [sys.executable, "-c", KILLED_AT_WORK, stage, str(tmp_path / "out" / "table")]
+    assert subprocess.run([*command, "killed"], timeout=PATIENCE, check=False).returncode == -signal.SIGKILL
+    assert any(stage in name for name in names(tmp_path / "out"))
+    subprocess.run([*command, "whole"], timeout=PATIENCE, check=True)
+    assert names(tmp_path / "out") == ["table"]

@@ -307,6 +307,41 @@ def test_malformed_records_are_left_out_where_it_is_said(
     assert len(Collection.read(documents, malformed="skip")) == 1
 
 
+def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
+    documents = tmp_path / "d.jsonl"
+    documents.write_text('{"id": "a"}\n{"id": "b"}\n{"id": "c", "text": " "}\n')
+    for options in ({}, {"malformed": {"skip": 0.01}}):
+        with pytest.raises(
+            InputError, match=r"no text: .*\n  Mend the record, or give another format"
+        ) as raised:
+            Collection.read(documents, **options)
+        assert "skip" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("compute", "message"),
+    [
+        (lambda: Collection.read(5), "path: a file or a folder is needed, not 5"),  # type: ignore[arg-type]
+        (lambda: Collection.read(None), "path: a file or a folder is needed, not None"),  # type: ignore[arg-type]
+        (lambda: Collection.read("x" * 5000), "x: File name too long\n  Check the path."),
+        (lambda: Collection(["x"], encoder="x" * 5000), "x: there is no such folder"),
+        (
+            lambda: Collection(["x"]).groups(["rop"]),
+            r"objective: one type is needed, such as rop, not \['rop'\]",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: Collection([{"id": "a", "text": "b", 2: "x", None: 3}]),
+            "document 0: 2 is unknown; known are",
+        ),  # type: ignore[dict-item]
+        (lambda: Options(text={"fields": ["body", "body"]}), r"text\.fields: a field is named twice"),
+    ],
+    ids=["number", "none", "long path", "long encoder", "list", "keys", "fields"],
+)
+def test_no_fault_ends_in_a_traceback(compute: Any, message: str) -> None:
+    with pytest.raises((ConfigError, InputError), match=message):
+        compute()
+
+
 def test_a_fault_of_the_seed_is_named(capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit):
         run("groups", "rop", "d.jsonl", "out.jsonl", "--seed", "-1")

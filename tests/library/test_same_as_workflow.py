@@ -106,6 +106,40 @@ def test_texts_of_groups_have_the_word_pieces_that_models_are_trained_on(tiny_en
         assert set(trained[trained > 4]) <= set(pieces)
 
 
+@pytest.mark.parametrize("kind", ["ict", "bfs"])
+def test_a_sentence_that_ends_its_document_is_left_out_of_its_passage(kind: str, tiny_encoder: Path) -> None:
+    """Two documents of two sentences: a passage without one of them is the other one."""
+    others = {
+        "Word01 word02 ab.": "Word03 word04 cd.",
+        "Word05 word06 ef.": "Word07 word08 gh.",
+    }
+    others |= {second: first for first, second in others.items()}
+    collection = Collection([" ".join(pair) for pair in list(others.items())[:2]], encoder=tiny_encoder)
+    groups = list(collection.groups(kind, groups_per_document=None))
+    assert {group.queries[0] for group in groups} & {"Word03 word04 cd.", "Word07 word08 gh."}
+    for group in groups:
+        assert group.documents[0] == others[group.queries[0]]
+        assert set(group.documents) <= others.keys()
+
+
+def test_texts_of_groups_end_where_the_token_store_ends(tiny_encoder: Path) -> None:
+    """`ij` is two word pieces, so the first seven of the page end inside it."""
+    page = parse_wikitext("word01 word02\n== word03 ==\nword04 ij word06\n== word07 ==\nword08", "word00")
+    assert page.body == "word01 word02\nword03\nword04 ij word06\nword07\nword08"
+    for most, sections, whole in (
+        (None, ["word01 word02", "word04 ij word06", "word08"], f"word00. {page.body}"),
+        (7, ["word01 word02", "word04 i"], "word00. word01 word02\nword03\nword04 i"),
+    ):
+        text = {"max_word_pieces": most}
+        collection = Collection([page, "word09 word10"], Options(text=text), tiny_encoder)
+        [group] = collection.groups("ati")
+        assert group.documents == sections
+        assert {group.documents[0] for group in collection.groups("rop", minimum_count=1)} == {
+            whole,
+            "word09 word10",
+        }
+
+
 def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     from irpretrain.axioms.collection import open_collection
     from irpretrain.axioms.compute import compute_axiom_values

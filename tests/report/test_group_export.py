@@ -72,6 +72,12 @@ def test_a_group_that_shares_a_document_is_a_row_of_queries(export: Callable[...
     assert (row["positive"], row["negative_1"]) == ("word01 cab", "word02 word03")
 
 
+def test_a_gap_at_either_end_leaves_no_space(export: Callable[..., Path]) -> None:
+    rows = [group((0, 0), ["word01"], [Span("b", 0, 2, 0, 1), Span("c", 0, -1, 3, 5)])]
+    [row] = pq.read_table(export(rows) / "train-00000-of-00001.parquet").to_pylist()
+    assert (row["positive"], row["negative_1"]) == ("word06", "word09 word10 word11")
+
+
 def test_groups_of_both_kinds_are_refused(export: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match="share a document"):
         export(ONE_QUERY + ONE_DOCUMENT)

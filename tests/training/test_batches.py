@@ -106,6 +106,23 @@ def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_enc
     assert batch.word_starts[2, 3:6].tolist() == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("span", "runs"),
+    [
+        (StoreSpan(0), [(0, 6)]),
+        (StoreSpan(0, 2, 4), [(2, 4)]),
+        (StoreSpan(0, 1, 6, 2, 4), [(1, 2), (4, 6)]),
+        (StoreSpan(0, 1, 6, 1, 4), [(4, 6)]),
+        (StoreSpan(0, 1, 6, 4, 6), [(1, 4)]),
+        (StoreSpan(0, 0, -1, 4, 6), [(0, 4)]),
+        (StoreSpan(0, 1, 4, 1, 4), []),
+        (StoreSpan(0, 0, 0), []),
+    ],
+)
+def test_no_run_is_empty(span: StoreSpan, runs: list[tuple[int, int]]) -> None:
+    assert span.runs(6) == runs
+
+
 def test_a_document_is_cut_after_its_gap(store: TokenStore, tiny_encoder: Path) -> None:
     batch = builder(store, tiny_encoder, 8, 4).build([RankingGroup(("a b",), (StoreSpan(0, 0, -1, 1, 3),))])
     assert read(batch, tiny_encoder) == ["[CLS] a b [SEP] c word01 word02 [SEP]"]

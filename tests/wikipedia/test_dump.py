@@ -413,6 +413,30 @@ def test_case_of_titles_as_the_dump_says(tmp_path, capsys, said, option, complai
     assert ("small first letter" in capsys.readouterr().err) == (complaint == "said")
 
 
+@pytest.mark.parametrize(
+    ("wiki", "case", "used"),
+    [("tr", "", 4), ("az", "first-letter", 4), ("kaa", "", 4), ("en", "", 2), ("tr", "case-sensitive", 1)],
+)
+def test_a_link_s_small_i_has_the_capital_of_its_wiki(tmp_path, wiki, case, used):
+    """Isı begins with the capital of ı; ilçe leads on to the document of Istanbul or İstanbul."""
+    pages = [
+        page(1, "Ülke", "[[istanbul|a]] [[#Tarih]] [[ilçe]] [[ısı]] [[Isı]]"),
+        page(2, "İstanbul"),
+        page(3, "Isı"),
+        page(4, "İlçe", "#REDIRECT [[istanbul]]"),
+    ]
+    content = dump(*pages).replace(b"testwiki", f"{wiki}wiki".encode())
+    if case:
+        content = content.replace(b"<namespaces>", f"<case>{case}</case><namespaces>".encode(), 1)
+    (tmp_path / "dump").write_bytes(content)
+    corpus = CorpusConfig(format="wikipedia-dump", path="x")
+    write_shard(corpus, tmp_path / "dump", 0, tmp_path / "d", tmp_path / "r")
+    options = GraphConfig(memory_mb=256, title_case=case or "first-letter")
+    extract_links(tmp_path / "d", options, tmp_path / "s", tmp_path / "l")
+    counts = build_graph([[tmp_path / "s"]], [[tmp_path / "l"]], [[tmp_path / "r"]], options, tmp_path / "g")
+    assert counts["links"]["used"] == used
+
+
 BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><mediawiki>&c;</mediawiki>'
 
 

@@ -51,6 +51,14 @@ def test_mentions_link_documents_without_hyperlinks(tmp_path):
     assert "mentions" not in json.loads((off / "counts.json").read_text())
 
 
+def test_a_share_of_documents_is_that_of_its_digits(tmp_path):
+    """0.29 of 100 documents are 29, which mention Time; as floating point it is 28.999999999999996."""
+    articles = [plain("Time", "x"), *(plain(f"T{n}", "Time" if n < 29 else "x") for n in range(99))]
+    folder = make_graph([Wiki(articles)], tmp_path, 1, mentions="titles", mention_document_share=0.29)
+    counts = json.loads((folder / "counts.json").read_text())["mentions"]
+    assert (counts["most_documents"], counts["used"]) == (29, 29)
+
+
 def test_hyperlinks_to_a_frequent_title_stay(tmp_path):
     articles = [
         Article("A", [lead(To("Time", "clock"))]),

@@ -43,6 +43,13 @@ class TextConfig(Section):
             raise ValueError(unknown_language(name))
         return name
 
+    @field_validator("fields")
+    @classmethod
+    def _check_fields(cls, fields: list[str]) -> list[str]:
+        if len(set(fields)) < len(fields):
+            raise ValueError("a field is named twice")
+        return fields
+
     @model_serializer(mode="wrap")
     def _leave_out_english(self, values_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
         # Results of English are those of before this key: what names it among its settings would be made again.

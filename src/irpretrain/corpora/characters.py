@@ -1,6 +1,8 @@
 """Which characters get into the tables, the same for every format."""
 
 import re
+from bisect import bisect_left
+from collections.abc import Callable
 
 _LINE_ENDS = re.compile(r"\r\n?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -15,6 +17,12 @@ def clean_text(text: str) -> str:
     """
     text = _LINE_ENDS.sub("\n", text)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def places_in_clean_text(text: str) -> Callable[[int], int]:
+    """Return the function from places in `text` to places in `clean_text(text)`, where only `\\r\\n` gets shorter."""
+    breaks = [match.start() for match in re.finditer("\r\n", text)]
+    return lambda place: place - bisect_left(breaks, place)
 
 
 def clean_line(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import checked
-from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.records import AnyDocument, Malformed
 from irpretrain.errors import InputError
 from irpretrain.near_names import instead_of
@@ -75,18 +75,19 @@ def body_fields(record: Collection[str], names: DocumentFields) -> list[str]:
 def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> None:
     """Raise InputError where a table lacks a column that the options name, or one that every document needs."""
     named = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
+    shown = [clean_line(name) for name in columns]  # a file's own names may hold what no terminal can show
     if repeated := [name for name in columns if list(columns).count(name) > 1]:
-        raise InputError(path, f"there are two columns called {repeated[0]}")
+        raise InputError(path, f"there are two columns called {clean_line(repeated[0])}")
     for name in named:
         if name is not None and name not in columns:
-            raise InputError(path, f"there is no column {name}; {instead_of(name, columns)}")
+            raise InputError(path, f"there is no column {name}; {instead_of(name, shown)}")
     for configured, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
         if configured is None and not set(defaults) & set(columns):
             remedy = worded(
                 "Name the column in the corpus's options (id_field, body_fields).",
                 "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
             )
-            raise InputError(path, _lacks(None, defaults, columns), remedy=remedy)
+            raise InputError(path, _lacks(None, defaults, shown), remedy=remedy)
 
 
 def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) -> str | None:

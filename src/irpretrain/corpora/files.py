@@ -25,6 +25,8 @@ LONGEST_LINE = 64 * 1024 * 1024
 _BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
 _TAR_MAGIC = slice(257, 262)
 """Where a tar archive says what it is (POSIX 1003.1, ustar)."""
+BEGINNING = _TAR_MAGIC.stop
+"""Bytes of a file that tell whether it is packed."""
 _ARCHIVES = {
     b"7z\xbc\xaf\x27\x1c": (
         "a 7z archive",
@@ -91,8 +93,11 @@ def list_files(
     points). Names that begin with a dot are hidden.
     """
     source = Path(source)
-    if source.is_file():
-        return [source]
+    try:
+        if source.is_file():
+            return [source]
+    except OSError as error:  # its name is too long, a folder on the way to it cannot be entered
+        raise InputError(source, error.strerror or str(error), remedy="Check the path.") from None
     if not source.is_dir():
         _refuse_pipe(source)
         raise InputError(source, "there is no such file or folder", remedy="Check the path.")
@@ -191,14 +196,15 @@ def compression_of(path: str | Path) -> Compression | None:
     _refuse_pipe(path)
     try:
         with open(path, "rb") as handle:
-            start = handle.read(_TAR_MAGIC.stop)
+            start = handle.read(BEGINNING)
     except OSError as error:
         raise _cannot_open(path, error) from None
     _refuse_archive(path, start)
-    return _compression(start)
+    return compression_in(start)
 
 
-def _compression(start: bytes) -> Compression | None:
+def compression_in(start: bytes) -> Compression | None:
+    """Return how a file is compressed that begins with these bytes."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     if start.startswith(b"BZh") and start[4:10] in _BZIP2_BLOCKS:
@@ -224,7 +230,7 @@ def open_bytes(path: str | Path) -> IO[bytes]:
 def refuse_packed(path: str | Path, start: bytes) -> None:
     """Raise InputError where `start`, the first bytes of what a file unpacks to, begins what is packed once more."""
     _refuse_archive(path, start)
-    if inner := _compression(start):
+    if inner := compression_in(start):
         remedy = "Unpack it once (7z x, for one), and give what comes out in its place."
         raise InputError(
             path, f"this is packed twice, with {inner} inside; such files are not read", remedy=remedy

@@ -38,7 +38,7 @@ class Excess:
 
     Attributes:
         told: how many they are and how many may be, in words.
-        enough: setting of `malformed` that allows as many.
+        enough: setting of `malformed` that allows as many; empty where not one record would be left.
     """
 
     told: str
@@ -97,6 +97,10 @@ class Tally:
             f"set {self.setting}: {enough}", f"add --set {shlex.quote(f'{self.setting}={enough}')}"
         )
         remedy = f"{fault.remedy}, or {setting} to leave such records out and count them."
+        if not enough:
+            remedy = (
+                f"{fault.remedy}, or give another format or other options (docs/corpora.md): none was sound."
+            )
         return InputError(path, f"{what}; {excess.told}" if excess else what, fault.line, remedy)
 
     def _skip(self, path: Path, record: Skipped) -> None:
@@ -131,19 +135,21 @@ def over_budget(counts: Iterable[Mapping[str, Any]]) -> Excess | None:
     Args:
         counts: what `Tally.counts` returned, of all shards of a corpus: the answer does not depend on their number.
     """
-    read = malformed = 0
+    read = malformed = skipped = 0
     allowed = 1.0
     for shard in counts:
         read += int(shard.get("read", 0))
         malformed += sum(shard.get("malformed", {}).values())
+        skipped += sum(shard.get("skipped", {}).values())
         allowed = float(shard.get("malformed_allowed", allowed))
     # As it is printed: 0.29 of 100 are 29, but the product of the floats is less.
     if malformed <= Fraction(str(allowed)) * read:
         return None
     share = Context(prec=1, rounding=ROUND_UP).divide(malformed, read)
+    enough = "skip" if share >= 1 else f"{{skip: {share:f}}}"
     return Excess(
         f"{malformed:,} of {read:,} records are malformed, more than the share of {allowed:g} that is allowed",
-        "skip" if share >= 1 else f"{{skip: {share:f}}}",
+        enough if malformed + skipped < read else "",
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.records import Malformed, Share, everything
 from irpretrain.errors import InputError
@@ -27,7 +28,8 @@ def header(path: Path) -> list[str]:
             )
         names = [name.strip() for name in line.text.split("\t")]
         if len(set(names)) < len(names):
-            raise InputError(path, f"the header names a column twice: {', '.join(names)}", line.number)
+            shown = ", ".join(map(clean_line, names))
+            raise InputError(path, f"the header names a column twice: {shown}", line.number)
         return names
     return []
 

@@ -9,6 +9,7 @@ back: a comment, script or tag without an end reaches to the end of the page.
 import codecs
 import html
 import re
+import zlib
 
 from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.checked import document
@@ -29,6 +30,7 @@ _NAMES = {
     **{f"windows-{n}": f"cp{n}" for n in (874, 1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258)},
 }  # fmt: skip
 """Names that pages give, as browsers understand them (WHATWG's Encoding Standard), and Python's; no other is used."""
+_AT_ONCE = 1 << 16
 BEGINNING = 2048
 """Bytes of a page in which it may name its encoding itself."""
 
@@ -47,6 +49,11 @@ _SPACED = frozenset({"td", "th", "img", "input"})
 _SPACES = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r"\s*\n\s*")
 _CONTENT_TYPE = re.compile(rb"^content-type:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
+_ENCODING = re.compile(rb"^(content|transfer)-encoding:[ \t]*([A-Za-z0-9-]*)", re.IGNORECASE | re.MULTILINE)
+_NOT_UNPACKED = frozenset({"br", "compress", "x-compress", "zstd"})
+"""Content encodings that the standard library does not read; names that are none, such as utf-8, say nothing."""
+_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
+_LINE_END = re.compile(rb"\r?\n")
 _HEADERS_END = re.compile(rb"\r?\n[ \t]*\r?\n")
 _TEXT = re.compile(rb"\s*(?:text/|application/(?:xhtml|xml)|$)", re.IGNORECASE)
 
@@ -132,6 +139,52 @@ def split_response(response: bytes) -> tuple[bytes, bytes]:
     """Return the HTTP headers and the content of a response; one without an empty line has no content."""
     end = _HEADERS_END.search(response)
     return (response, b"") if end is None else (response[: end.start()], response[end.end() :])
+
+
+def unpacked(headers: bytes, content: bytes, longest: int) -> bytes | str:
+    """Return the content of a response without chunks, gzip and deflate, or the name of an encoding that stays.
+
+    Of what is packed, no more than `longest` bytes and one are unpacked.
+
+    Many archives keep these headers of contents that they have unpacked: such a content stays as it is.
+    """
+    encodings = {name.lower(): value.decode("ascii").lower() for name, value in _ENCODING.findall(headers)}
+    if encodings.get(b"transfer") == "chunked":
+        content = _joined_chunks(content)
+    packed = encodings.get(b"content", "")
+    if packed in ("gzip", "x-gzip", "deflate"):
+        return _unzipped(content, longest)
+    return packed if packed in _NOT_UNPACKED else content
+
+
+def _joined_chunks(content: bytes) -> bytes:
+    """Return chunks as one (RFC 9112, 7.1), perhaps the last one cut; what begins with no whole one stays as it is."""
+    joined, at = bytearray(), 0
+    while (chunk := _CHUNK.match(content, at)) is not None:
+        start, end = chunk.end(), chunk.end() + int(chunk[1], 16)
+        line_end = _LINE_END.match(content, end)
+        if line_end is None and at == 0:
+            return content
+        joined += content[start:end]
+        if line_end is None:
+            break
+        at = line_end.end()
+        if start == end:
+            break
+    return bytes(joined) if at else content
+
+
+def _unzipped(content: bytes, longest: int) -> bytes:
+    """Return what gzip or deflate (with zlib's header) has packed, up to damage; other content as it is."""
+    unpacker, text = zlib.decompressobj(zlib.MAX_WBITS | 32), bytearray()
+    for start in range(0, len(content), _AT_ONCE):
+        try:
+            text += unpacker.decompress(content[start : start + _AT_ONCE], longest + 1 - len(text))
+        except zlib.error:
+            return bytes(text) or content
+        if len(text) > longest or unpacker.eof:
+            break
+    return bytes(text)
 
 
 def page(

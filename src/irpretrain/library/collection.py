@@ -257,6 +257,8 @@ class Collection(CollectionFiles):
         if depth is not None:
             _check_depth(depth)
         queries, offsets, postings = self._queries_of([query for query, _ in pairs])
+        if depth is not None:
+            depth = min(depth, max(1, len(postings)))
         documents = postings.rows(pa.array([name for _, name in pairs], pa.string()))
         threads = self.options.axioms.threads
         return document_ranks(postings, documents, queries, offsets, self._bm25, depth, threads)

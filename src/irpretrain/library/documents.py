@@ -4,17 +4,19 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
+import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.explain import explain
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.contracts.collections import LINK, SECTION
-from irpretrain.corpora.characters import clean_text, identifier_fault
+from irpretrain.corpora.characters import clean_text, identifier_fault, places_in_clean_text
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.files import list_files
@@ -26,7 +28,7 @@ from irpretrain.errors import ConfigError, one_line
 from irpretrain.library.given import given_text, listed, naming
 from irpretrain.progress import notice
 from irpretrain.resources import resources_directory
-from irpretrain.wikipedia.article import Link, Section
+from irpretrain.wikipedia.article import Link, Role, Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
 from irpretrain.wikipedia.wikitext import parse_article
@@ -126,6 +128,8 @@ def corpus_options(
 
     Embedded data are copied into `folder`; for a data set of ir_datasets the file that stands for it is written there.
     """
+    if not isinstance(path, str | PathLike):
+        raise ConfigError(f"path: a file or a folder is needed, not {reprlib.repr(path)}")
     kind, name = resolve(str(path))
     chosen = "ir_datasets" if kind == "ir_datasets" else format
     given: dict[str, Any] = {"format": chosen, "path": str(path), "options": dict(options)}
@@ -186,7 +190,7 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
                 f"{reprlib.repr(document)}"
             )
         document = dict(zip(("document_id", "body"), document, strict=True))
-    if unknown := sorted(document.keys() - KNOWN):
+    if unknown := sorted(document.keys() - KNOWN, key=str):
         raise ConfigError(
             f"document {position}: {unknown[0]!r} is unknown; known are {', '.join(sorted(KNOWN))}"
         )
@@ -199,12 +203,15 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
     for key, text in {**texts, "document_id": str(name) if isinstance(name, Integral) else name}.items():
         if not isinstance(text, str):
             raise ConfigError(f"document {position}: {key}: a text is needed, not {reprlib.repr(text)}")
-    texts = {key: clean_text(text) for key, text in texts.items()}
+    disambiguation = given.get("disambiguation", False)
+    if not isinstance(disambiguation, bool | np.bool_):
+        fault = f"disambiguation: True or False is needed, not {reprlib.repr(disambiguation)}"
+        raise ConfigError(f"document {position}: {fault}")
     return {
-        **texts,
-        **_parts(given, len(texts["body"]), f"document {position}"),
+        **{key: clean_text(text) for key, text in texts.items()},
+        **_parts(given, texts["body"], f"document {position}"),
         "document_id": str(name),
-        "disambiguation": bool(given.get("disambiguation", False)),
+        "disambiguation": bool(disambiguation),
     }
 
 
@@ -224,38 +231,64 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value) or repr(value) == "<NA>"
 
 
-def _parts(document: Mapping[str, Any], length: int, where: str) -> dict[str, list[dict[str, Any]]]:
-    """Return sections and links of a document whose body has `length` characters; ConfigError where they are none."""
+def _parts(document: Mapping[str, Any], body: str, where: str) -> dict[str, list[dict[str, Any]]]:
+    """Return sections and links of a document, links sorted, with their places in the cleaned body.
+
+    ConfigError where DOCUMENTS does not allow them.
+    """
     sections = _records(document.get("sections", ()), SECTION, f"{where}: sections")
     links = _records(document.get("links", ()), LINK, f"{where}: links")
-    for name, parts, least in (("sections", sections, 0), ("links", links, 1)):
-        for number, part in enumerate(parts):
-            if not 0 <= part["start"] <= part["end"] - least <= length - least:
+    links.sort(key=lambda link: link[1]["start"])
+    for parts, least in ((sections, 0), (links, 1)):
+        end_before = 0
+        for name, part in parts:
+            start, end = part["start"], part["end"]
+            if not 0 <= start <= end - least <= len(body) - least:
+                raise ConfigError(f"{name} is from character {start} to {end}, but the body has {len(body)}")
+            if start < end_before:
                 raise ConfigError(
-                    f"{where}: {name}: number {number} (from 0) is from character {part['start']} to {part['end']}, "
-                    f"but the body has {length}"
+                    f"{name} begins at character {start}, but the one before it ends at {end_before}"
                 )
-    for number, link in enumerate(links):
+            end_before = end
+    for number, (name, section) in enumerate(sections):
+        if not (section["level"] > 0 if number else section["level"] == 0):
+            needed = "1 or more is needed" if number else "the first section is the lead, of level 0"
+            raise ConfigError(f"{name} has level {section['level']}; {needed}")
+        if section["role"] not in get_args(Role):
+            raise ConfigError(
+                f"{name} has the role {section['role']!r}; known are {', '.join(map(repr, get_args(Role)))}"
+            )
+    for name, link in links:
         if not 0 <= link["section"] < max(1, len(sections)):
             raise ConfigError(
-                f"{where}: links: number {number} (from 0) is in section {link['section']}, but the document has "
-                f"{len(sections)}, numbered from 0"
+                f"{name} is in section {link['section']}, but the document has {len(sections)}, numbered from 0"
             )
-    return {"sections": sections, "links": links}
+    place = places_in_clean_text(body)
+    return {
+        kind: [{**part, "start": place(part["start"]), "end": place(part["end"])} for _, part in parts]
+        for kind, parts in (("sections", sections), ("links", links))
+    }
 
 
-def _records(parts: Any, kind: pa.DataType, where: str) -> list[dict[str, Any]]:
-    """Return the sections or the links of a document as dictionaries with all keys of DOCUMENTS."""
+def _records(parts: Any, kind: pa.DataType, where: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the sections or the links of a document, each with its name for messages, with all keys of DOCUMENTS."""
     records = []
+    whole = [field.name for field in kind if pa.types.is_integer(field.type)]
     for number, part in enumerate(listed(parts, where)):
+        name = f"{where}: number {number} (from 0)"
         values = asdict(part) if isinstance(part, Section | Link) else part
         if not isinstance(values, Mapping):
             raise ConfigError(f"{where}: a mapping is needed, not {reprlib.repr(part)}")
+        values = {"role": "", **values}
+        for key in whole:
+            value = values.get(key, 0)
+            if not isinstance(value, Integral | None) or isinstance(value, bool):
+                raise ConfigError(f"{name}: {key}: a whole number is needed, not {reprlib.repr(value)}")
         try:
-            record = pa.scalar({"role": "", **values}, kind).as_py()
+            record = pa.scalar(values, kind).as_py()
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            raise ConfigError(f"{where}: number {number} (from 0): {one_line(error)}") from None
+            raise ConfigError(f"{name}: {one_line(error)}") from None
         if missing := [key for key, value in record.items() if value is None]:
-            raise ConfigError(f"{where}: number {number} (from 0): {missing[0]} is missing")
-        records.append(record)
+            raise ConfigError(f"{name}: {missing[0]} is missing")
+        records.append((name, record))
     return records

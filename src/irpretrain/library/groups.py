@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.contracts import GROUPS
 from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import StoreSpan
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ class Groups:
         return GROUPS.count(self.table)
 
     def __iter__(self) -> Iterator[TextGroup]:
-        texts = self.collection.texts()
-        cut = _Cutter(self.collection, texts)
+        cut = _Cutter(self.collection)
         for batch in GROUPS.stream(self.table):
             for row in batch.to_pylist():
                 queries = [part["text"] or cut(part) for part in row["queries"]]
@@ -74,19 +74,31 @@ class Groups:
 
 
 class _Cutter:
-    """Cuts the texts of spans out of documents."""
+    """Cuts the texts of spans out of documents, each as far as the token store holds it."""
 
-    def __init__(self, collection: Collection, texts: dict[str, str]) -> None:
-        self._collection, self._texts = collection, texts
-        self._rows = {name: row for row, name in enumerate(texts)}
+    def __init__(self, collection: Collection) -> None:
+        self._collection, self._texts = collection, collection.texts()
+        self._rows = {name: row for row, name in enumerate(self._texts)}
         self._store: TokenStore | None = None
+        most = collection.options.text.max_word_pieces
+        if most is not None and collection.has_encoder:
+            self._end_texts(most)
 
     def __call__(self, part: dict[str, Any]) -> str:
         text = self._texts[part["document_id"]]
         row, gap = self._rows[part["document_id"]], (part.get("gap_start", 0), part.get("gap_end", 0))
-        runs = StoreSpan(row, part["start"], part["end"], *gap).runs()
-        if runs == [(0, -1)]:
+        span = StoreSpan(row, part["start"], part["end"], *gap)
+        if span == StoreSpan(row):
             return text
         self._store = self._store or TokenStore.open([self._collection.tokens])
+        runs = span.runs(int(self._store.lengths[row]))
         places = [self._store.characters(row, *run) for run in runs]
         return " ".join(filter(None, (text[first:last].strip() for first, last in places)))
+
+    def _end_texts(self, most: int) -> None:
+        """Leave out what stands behind the first `most` word pieces of a document."""
+        tokenizer = load_tokenizer(self._collection.encoder)
+        for name, text in self._texts.items():
+            firsts = tokenizer.words([text])[0].firsts
+            if len(firsts) > most:
+                self._texts[name] = text[: firsts[most]].rstrip()

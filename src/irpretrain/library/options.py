@@ -1,5 +1,6 @@
 """The choices that the library's functions take: keys and values of the configuration, filled by a preset."""
 
+import reprlib
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
@@ -61,6 +62,8 @@ class Options(Section):
         Raises:
             ConfigError: there is no such objective, or its options have a fault.
         """
+        if not isinstance(kind, str):
+            raise ConfigError(f"objective: one type is needed, such as rop, not {reprlib.repr(kind)}")
         objectives = apply_preset({"preset": self.preset, "objectives": {kind: {"type": kind, **changes}}})
         try:
             return read_options(kind, objectives["objectives"][kind])

@@ -180,7 +180,7 @@ class _Texts:
         if isinstance(part, str):
             return part
         tokens = self._store.tokens(part.row)
-        pieces = (tokens[first : None if last < 0 else last] for first, last in part.runs())
+        pieces = (tokens[first:last] for first, last in part.runs(len(tokens)))
         return " ".join(map(self._tokenizer.text, pieces))
 
 

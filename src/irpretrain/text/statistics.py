@@ -6,7 +6,6 @@ collection's vocabulary never has to fit into memory. All counts are integers: t
 documents were dealt to shards.
 """
 
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from irpretrain.atomic import atomic_file
+from irpretrain.atomic import atomic_file, working_directory
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.errors import MAKE_AGAIN, IntegrityError
@@ -59,8 +58,7 @@ def count_words(
         Counts: documents, documents_without_words, words, distinct_words.
     """
     tally, totals, empty = _Tally(text.language), Totals(0, 0, text.language), 0
-    Path(output).parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=Path(output).parent, prefix=".words-") as folder:
+    with working_directory(output, "words") as folder:
         runs: list[Path] = []
         batches = stream_texts(documents, text, DOCUMENTS_PER_BATCH)
         title = f"count words {Path(documents).parent.name}"
@@ -70,7 +68,7 @@ def count_words(
             totals = Totals(totals.documents + len(batch), totals.words + words, text.language)
             empty += without
             if len(tally.numbers) > words_in_memory:
-                runs.append(Path(folder) / f"run-{len(runs)}.parquet")
+                runs.append(folder / f"run-{len(runs)}.parquet")
                 WORD_COUNTS.write(runs[-1], tally.table())
                 tally = _Tally(text.language)
         rest = tally.table()

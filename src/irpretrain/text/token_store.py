@@ -96,16 +96,16 @@ class TokenStore(DocumentRows["_Shard"]):
         return np.searchsorted(self._char_starts(row), characters.astype(np.int32))
 
     def characters(self, row: int, start: int, end: int) -> tuple[int, int | None]:
-        """Return where the word pieces from `start` to `end` (exclusive; -1: to the end) stand in the document's text.
+        """Return where the word pieces from `start` to `end` (exclusive, more than `start`) stand in the document's
+        text.
 
-        The characters reach to the next word piece, or to the end of the text (None).
+        The characters reach to the next word piece, or to the end of the text that the store holds (None).
 
         Raises:
             IntegrityError: the store was made without positions.
         """
         starts = self._char_starts(row)
-        first = int(starts[start]) if 0 < start < len(starts) else 0
-        return first, int(starts[end]) if 0 <= end < len(starts) else None
+        return int(starts[start]) if start > 0 else 0, int(starts[end]) if end < len(starts) else None
 
     def _char_starts(self, row: int) -> np.ndarray:
         shard, pieces = self._pieces(row)

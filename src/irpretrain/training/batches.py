@@ -32,11 +32,14 @@ class StoreSpan:
     gap_start: int = 0
     gap_end: int = 0
 
-    def runs(self) -> list[tuple[int, int]]:
-        """Return where its unbroken runs of word pieces begin and end: one, or those before and after the gap."""
-        if self.gap_start == self.gap_end:
-            return [(self.start, self.end)]
-        return [(self.start, self.gap_start), (self.gap_end, self.end)]
+    def runs(self, length: int) -> list[tuple[int, int]]:
+        """Return where its unbroken runs of word pieces begin and end in a document of `length` pieces: at most one
+        without a gap, at most those before and after the gap with one. No run is empty."""
+        end = length if self.end < 0 else self.end
+        runs = [(self.start, end)]
+        if self.gap_start != self.gap_end:
+            runs = [(self.start, self.gap_start), (self.gap_end, end)]
+        return [(first, last) for first, last in runs if first < last]
 
 
 @dataclass(frozen=True)

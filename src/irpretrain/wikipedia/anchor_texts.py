@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from irpretrain.atomic import atomic_file
+from irpretrain.atomic import atomic_file, working_directory
 from irpretrain.contracts import ANCHOR_TEXTS, DOCUMENTS
 from irpretrain.progress import progress
 from irpretrain.wikipedia.graph import Graph
@@ -36,15 +36,12 @@ def write_anchor_texts(
     Returns:
         Counts: anchors, distinct (texts and documents), texts, ambiguous texts (of two documents or more).
     """
-    import tempfile
-
     from irpretrain.wikipedia.graph_database import database  # duckdb
 
     opened = Graph.open(graph)
-    Path(output).parent.mkdir(parents=True, exist_ok=True)
     with (
-        tempfile.TemporaryDirectory(dir=Path(output).parent, prefix=".anchors-") as folder,
-        database(Path(folder), memory_mb, threads) as base,
+        working_directory(output, "anchors") as folder,
+        database(folder, memory_mb, threads) as base,
         atomic_file(output) as temporary,
     ):
         base.run("CREATE TABLE anchors (anchor VARCHAR, target INTEGER)")

@@ -37,7 +37,8 @@ class Link:
 
     Attributes:
         target: title as written, entities and percent signs decoded, underscores as spaces, white space collapsed,
-            without `#fragment` and leading colon; empty for a link within its own page (`[[#History]]`).
+            without `#fragment` and leading colon, with the wiki's İ for a small i at the beginning; empty for a link
+            within its own page (`[[#History]]`).
         fragment: what follows the first `#`, written the same way; mostly empty.
         start, end: characters of `Article.text`: `text[start:end]` is the anchor that a reader sees; start < end.
         section: index into `Article.sections` of the section whose text or heading holds the anchor.

@@ -7,6 +7,7 @@ disk; rows leave it in a total order, so the bytes depend on no number of shards
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,8 @@ def _drop_frequent_mentions(
     """Take mentions of titles that more than a share of the documents mention out of `found`."""
     if options.mentions == "none":
         return {}
-    most = int(options.mention_document_share * documents)
+    # As it is printed: 0.29 of 100 are 29, but the product of the floats is less.
+    most = int(Fraction(str(options.mention_document_share)) * documents)
     base.run(
         "CREATE TABLE frequent AS SELECT target FROM "
         "(SELECT DISTINCT source, target FROM found WHERE mention AND target >= 0 AND source <> target) "

@@ -32,6 +32,9 @@ _EDITIONS = {
     "sgs": "bat-smg", "vro": "fiu-vro", "yue": "zh-yue",
 }  # fmt: skip
 """Codes of languages whose edition has another one: wgLanguageCode of Wikimedia's configuration, LanguageCode.php."""
+_DOTTED = frozenset({"az", "gag", "kaa", "tr"})
+"""Editions whose titles have İ as the capital of i: MediaWiki's LanguageAz, LanguageKaa, LanguageTr; gag falls back to
+tr. (That of kk depends on who reads.)"""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class WikiLanguage:
         link_trail: letters, in the notation of a regular expression's character class.
         images: options in links to files.
         templates: what is shown of templates.
+        dots_capitals: whether a title that is linked with a small i begins with İ.
     """
 
     code: str
@@ -63,6 +67,7 @@ class WikiLanguage:
     link_trail: str
     images: ImageOptions = field(compare=False)
     templates: Templates = field(compare=False)
+    dots_capitals: bool
 
     @classmethod
     def of(cls, site: SiteInfo, more: Names | None = None) -> Self:
@@ -97,7 +102,12 @@ class WikiLanguage:
             link_trail=[part.link_trail for part in parts if part.link_trail is not None][-1],
             images=ImageOptions(_all(parts, "image_options"), _all(parts, "image_frames")),
             templates=_templates(code, more),
+            dots_capitals=(code or site.language) in _DOTTED and site.case != "case-sensitive",
         )
+
+    def titled(self, target: str) -> str:
+        """Return what a link or redirect leads to with İ for a small i at its beginning, where titles have it so."""
+        return f"İ{target[1:]}" if self.dots_capitals and target.startswith("i") else target
 
     def role(self, heading: str) -> Role:
         """Return what a heading says of its section."""

@@ -31,7 +31,7 @@ def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
         page = _Page(language)
         text = page.shown(mwparserfromhell.parse(clean_text(wikitext)))
         text = join_lines(remove_line_marks(f"\n{text}\n"))
-        return ParsedPage(assemble(text, page.targets, language.role), language.is_disambiguation(wikitext))
+        return ParsedPage(assemble(text, page.targets, language), language.is_disambiguation(wikitext))
 
     return parse
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
-from irpretrain.corpora.files import damage_text
+from irpretrain.corpora.files import BEGINNING, compression_in, damage_text
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
+from irpretrain.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +34,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[An
     import pyarrow as pa
 
     try:
+        _refuse_packed(path)
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
             columns = _needed(options, file)
@@ -46,6 +48,16 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[An
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.number == 0:
             yield _damage(path, 0, error)
+
+
+def _refuse_packed(path: Path) -> None:
+    with open(path, "rb") as file:
+        compression = compression_in(file.read(BEGINNING))
+    if compression:
+        remedy = "Unpack it (7z x, for one), and give what comes out in its place."
+        raise InputError(
+            path, f"a Parquet file must not be packed: this one is, with {compression}", remedy=remedy
+        )
 
 
 def _row_group(

@@ -15,7 +15,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
-from irpretrain.corpora.web_pages import page, split_response
+from irpretrain.corpora.web_pages import page, split_response, unpacked
 
 LONGEST_RECORD = 64 << 20
 """Bytes. A longer record is malformed."""
@@ -189,7 +189,10 @@ def _document(record: WarcRecord, options: Options) -> AnyDocument:
             return Skipped(record.number, "spam")
     headers, content = split_response(record.content)
     url = record.headers.get("warc-target-uri", "")
-    return page(record.number, identifier, url, headers, content, options.longest_page)
+    text = unpacked(headers, content, options.longest_page)
+    if isinstance(text, str):
+        return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
+    return page(record.number, identifier, url, headers, text, options.longest_page)
 
 
 def _place(record: WarcRecord) -> str:

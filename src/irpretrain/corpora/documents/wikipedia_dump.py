@@ -305,7 +305,8 @@ def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Optio
     if (target := redirect_target(page.text, page.redirect, language.redirects)) is not None:
         if not target[0]:
             return Skipped(page.position, "redirect without a target", place=_name(page))
-        return Redirect(page.position, clean_line(page.title), *map(clean_line, target))
+        title, fragment = map(clean_line, target)
+        return Redirect(page.position, clean_line(page.title), language.titled(title), fragment)
     if page.oversized:
         return Skipped(page.position, "page too long", _name(page))
     if page.model not in ("", "wikitext"):

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
+from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.checked import judgement
 from irpretrain.corpora.documents.tsv import check_names
 from irpretrain.corpora.fields import pick
@@ -42,9 +43,8 @@ def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malform
     keys = [pick(columns, None, names) for names in (QUERIES, DOCUMENTS, RELEVANCES)]
     for key, names in zip(keys, (QUERIES, DOCUMENTS, RELEVANCES), strict=True):
         if key is None:
-            raise InputError(
-                path, f"one of the columns {', '.join(names)} is needed; the file has {', '.join(columns)}"
-            )
+            there = ", ".join(map(clean_line, columns))
+            raise InputError(path, f"one of the columns {', '.join(names)} is needed; the file has {there}")
     query_key, document_key, relevance_key = map(str, keys)
     for row in read_rows(path, columns, options.columns is None):
         if isinstance(row, Malformed):

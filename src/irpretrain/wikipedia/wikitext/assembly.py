@@ -1,8 +1,11 @@
 """Last step: tidy lines, and where sections and anchors lie in them."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
+from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.article import Article, Link, Role, Section
 from irpretrain.wikipedia.wikitext.links import Target
@@ -17,6 +20,9 @@ from irpretrain.wikipedia.wikitext.marks import (
     SPACE_CHARACTERS,
     SPACES,
 )
+
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.languages import WikiLanguage
 
 _CONJUNCTIONS = "or|and|oder|und|ou|et|o|y|e|lub|oraz|i|или|и|або|та|och|eller|og|nebo|és|vagy|sau|și|ve|veya"
 _SEPARATOR = ",;:，；、：،؛"
@@ -57,14 +63,15 @@ _LOOSE = ((", , ", ", "), (" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
 _SECTION = re.compile(rf"(?:^|\n){HEADING}([1-6]) ?")
 
 
-def assemble(text: str, targets: Sequence[Target], role_of: Callable[[str], Role]) -> Article:
+def assemble(text: str, targets: Sequence[Target], language: WikiLanguage) -> Article:
     """Return the article of a text whose only markup are the marks (irpretrain.wikipedia.wikitext.marks).
 
     Args:
         text: with a mark before each heading and around each anchor.
         targets: of the anchors, in their order.
-        role_of: what a heading says of its section.
+        language: says what a heading says of its section, and how titles begin.
     """
+    targets = [(language.titled(title), fragment) for title, fragment in targets]
     text = text.replace(NOTHING, "").replace(APOSTROPHE, "'").replace(BREAK, "\n")
     for character in SPACE_CHARACTERS:
         text = text.replace(character, " ")
@@ -72,7 +79,7 @@ def assemble(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
         text = _close_gaps(text)
     if _EMPTY_ANCHOR.search(text):
         text, targets = _drop_empty_anchors(text, targets)
-    return _Assembly(targets, role_of).article(_tidy(text))
+    return _Assembly(targets, language.role).article(_tidy(text))
 
 
 def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequence[Target]]:

@@ -42,5 +42,5 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
     text = remove_quotes(text)
     text = join_lines(text)
     text = decode_entities(text)
-    article = assemble(text, targets, language.role)
+    article = assemble(text, targets, language)
     return replace(article, parts=dict(parts.counts)) if parts.counts else article
