@@ -70,6 +70,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         for name in getattr(config, section):
             if not NAME.fullmatch(name):
                 yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
+    yield from listed_twice("report.papers", config.report.papers)
     for name, corpora in config.collections.items():
         yield from unknown_names(f"collections.{name}", corpora, config.corpora, "corpora")
         if not corpora:
