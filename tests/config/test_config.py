@@ -56,7 +56,12 @@ def test_the_default_is_valid():
         ),
         ("corpora.squad-dev.shards", "x", ["corpora.squad-dev.shards", "valid integer"]),
         ("datasets.squad-train.folds", 600, ["600 folds cannot be made of 500 queries", "lower folds"]),
-        ("datasets.squad-train.folds", 2, ["no room for training, validation and test"]),
+        ("datasets.squad-train.folds", 2, ["no room for training, validation and test; give 3 or more"]),
+        (
+            "datasets.squad-train.sample_queries",
+            2,
+            ["2 queries cannot be parted", "name another", "zero-shot"],
+        ),
         ("datasets.squad.train_on", "squad", ["datasets.squad.train_on: is the data set itself"]),
         (
             "datasets.squad.train_on",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from irpretrain.config.answer_consistency import answer_faults
+from irpretrain.config.corpora import folds_fault
 from irpretrain.config.downstream_consistency import downstream_faults
 from irpretrain.config.experiment_consistency import experiment_faults
 from irpretrain.config.first_stage_consistency import (
@@ -28,6 +29,7 @@ from irpretrain.config.usage import (
     active_experiments,
     first_stage_names,
     index_names,
+    needs_folds,
     used_first_stages,
     used_models,
     used_predictors,
@@ -61,7 +63,6 @@ NAMED = (
 )
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-FEWEST_FOLDS = 3
 
 
 def cross_faults(config: Config) -> Iterator[str]:
@@ -103,7 +104,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from selection_faults(config, name)
     for name, dataset in config.datasets.items():
         yield from unknown_names(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
-        yield from _folds(name, dataset)
+        yield from _folds(config, name, dataset)
         yield from _train_on(config, name, dataset)
     for name, weighting in config.term_weights.items():
         yield from weighting_name_faults(config, name, weighting)
@@ -155,19 +156,11 @@ def view_faults(config: Config) -> Iterator[str]:
         yield from listed_twice(f"{where}.first_stages", heat_maps.first_stages)
 
 
-def _folds(name: str, dataset: DatasetConfig) -> Iterator[str]:
-    folds, queries = dataset.folds, dataset.sample_queries
-    if not isinstance(folds, int) or dataset.train_on is not None:
+def _folds(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
+    if not isinstance(dataset.folds, int) or not needs_folds(config, name):
         return
-    if folds < FEWEST_FOLDS:
-        yield (
-            f"datasets.{name}.folds: {folds} folds leave no room for training, validation and test; "
-            f"give {FEWEST_FOLDS} or more"
-        )
-    elif queries is not None and folds > queries:
-        yield (
-            f"datasets.{name}: {folds} folds cannot be made of {queries} queries; lower folds or raise sample_queries"
-        )
+    if fault := folds_fault(dataset.folds, dataset.sample_queries):
+        yield f"datasets.{name}.folds: {fault}"
 
 
 def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:

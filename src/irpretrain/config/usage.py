@@ -60,6 +60,18 @@ def trained_on(config: Config, dataset: str) -> str:
     return config.datasets[dataset].train_on or dataset
 
 
+def needs_folds(config: Config, dataset: str) -> bool:
+    """Whether the queries of a data set fine-tune models, or teach weights of queries: folds keep some of them out."""
+    tuned = (
+        trained_on(config, experiment.dataset)
+        for experiment in config.experiments.values()
+        if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}
+    )
+    weightings = (config.term_weights[name] for name in used_weightings(config))
+    taught = (weighting.dataset for weighting in weightings if weighting.kind == "queries")
+    return dataset in (*tuned, *taught)
+
+
 def training_candidates(config: Config, dataset: str, candidates: str) -> str:
     """Return the first stage whose candidates fine-tune models that re-rank those of `candidates` on `dataset`."""
     stage = config.first_stages.get(candidates)
