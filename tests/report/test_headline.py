@@ -145,6 +145,15 @@ def test_few_shot_regimes_alone_are_shown(config: Config, tmp_path: Path) -> Non
     assert re.search(r"^PROP +0\.700\*", text, re.MULTILINE)
 
 
+def test_what_is_measured_at_depths_alone_is_said_to_stand_elsewhere(config: Config) -> None:
+    assert [name for name, experiment in config.experiments.items() if experiment.depths]
+    table = build_headline(config, Scores({}))
+    assert table.title == "Depths alone were measured"
+    assert "In the table of depths alone: experiments depths-tf, depths-deepct." in table.notes
+    shallow = config.of_papers(["prop"])
+    assert build_headline(shallow, Scores({})).title == "Nothing was run"
+
+
 @pytest.mark.parametrize("levels", [{}, {"prop": 0.5, "untrained": 0.3}], ids=["first stages", "models"])
 def test_a_measure_that_tells_no_runs_apart_is_noted(config: Config, tmp_path: Path, levels: dict) -> None:
     rows = flat_rows("squad", levels, measures=("RR@10", "R@10"))

@@ -28,7 +28,9 @@ from irpretrain.config.usage import (
     active_diagnoses,
     active_experiments,
     first_stage_names,
+    hides_depths,
     index_names,
+    is_shown,
     needs_folds,
     used_first_stages,
     used_models,
@@ -36,7 +38,7 @@ from irpretrain.config.usage import (
     used_weightings,
     wanted_models,
 )
-from irpretrain.papers.files import show_term_weights
+from irpretrain.papers.files import papers_with_depths, show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
@@ -117,6 +119,16 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name in used_first_stages(config):
         if name in config.first_stages:
             yield from named_faults(config, name, config.first_stages[name])
+    for name, experiment in config.experiments.items():
+        if is_shown(config, experiment) and hides_depths(config, experiment):
+            papers, too = (
+                " or ".join(papers_with_depths()),
+                "" if experiment.papers is None else " and papers",
+            )
+            yield (
+                f"experiments.{name}.depths: no table of this report shows depths, so nothing of {name} would be run; "
+                f"add {papers} to report.papers{too}, or leave depths out"
+            )
     for name, experiment in active_experiments(config).items():
         yield from experiment_faults(config, name, experiment)
     yield from query_use_faults(config)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.term_weights import ENCODED
 from irpretrain.objectives.registry import needs
-from irpretrain.papers.files import show_axioms, show_term_weights
+from irpretrain.papers.files import papers_with_depths, show_axioms, show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
@@ -25,15 +25,26 @@ REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 
 def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
     """Return the experiments that some paper of the report shows; no other is run."""
-    return {name: entry for name, entry in config.experiments.items() if _is_shown(config, entry)}
+    return {
+        name: entry
+        for name, entry in config.experiments.items()
+        if is_shown(config, entry) and not hides_depths(config, entry)
+    }
+
+
+def hides_depths(config: Config, experiment: ExperimentConfig) -> bool:
+    """Whether an experiment has depths, and no paper of the report that shows it has a table of depths."""
+    papers = config.report.papers if experiment.papers is None else experiment.papers
+    tables = set(papers_with_depths()) & set(config.report.papers)
+    return bool(experiment.depths) and tables.isdisjoint(papers)
 
 
 def active_downstream(config: Config) -> dict[str, DownstreamConfig]:
     """Return the entries of `downstream` that some paper of the report shows; no other is run."""
-    return {name: entry for name, entry in config.downstream.items() if _is_shown(config, entry)}
+    return {name: entry for name, entry in config.downstream.items() if is_shown(config, entry)}
 
 
-def _is_shown(config: Config, entry: ExperimentConfig | DownstreamConfig) -> bool:
+def is_shown(config: Config, entry: ExperimentConfig | DownstreamConfig) -> bool:
     """Whether some paper of the report shows an entry; those that name no paper belong to each."""
     return entry.papers is None or not set(entry.papers).isdisjoint(config.report.papers)
 

@@ -15,7 +15,7 @@ from irpretrain.report.naming import (
     shown_measures,
 )
 from irpretrain.report.plans import Baseline, CellPlan, Compared, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.remarks import headline_notes
+from irpretrain.report.remarks import deep_experiments, headline_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.table_engine import build
 
@@ -38,7 +38,8 @@ def _title(config: Config, scores: Scores, pairs: list[tuple[str, str]]) -> str:
         run = "first stages" if regimes == [FIRST_STAGE] else _listed(regimes)
         labels.setdefault(run, {})[dataset_label(config, pair[0])] = None
     title = "; ".join(f"{run} on {' and '.join(datasets)}" for run, datasets in labels.items())
-    return title[:1].upper() + title[1:] if title else "Nothing was run"
+    nothing = "Depths alone were measured" if deep_experiments(config) else "Nothing was run"
+    return title[:1].upper() + title[1:] if title else nothing
 
 
 def _listed(regimes: list[str]) -> str:
