@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.term_weights import ENCODED
 from irpretrain.objectives.registry import needs
-from irpretrain.papers.files import papers_with_depths, show_axioms, show_term_weights
+from irpretrain.papers.files import known_papers, papers_with_depths, show_axioms, show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
@@ -132,6 +132,21 @@ def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
 def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
     """Return the distributions of weights that the report shows: all, where a paper of it draws them."""
     return config.weight_distributions if show_term_weights(config.report.papers) else {}
+
+
+def hidden_views(config: Config) -> list[str]:
+    """Return a line for each section whose entries the report lacks, as no paper of it shows them."""
+    sections = {
+        "diagnoses": (show_axioms, ""),
+        "weight_distributions": (show_term_weights, "; the target weight_distributions makes them without"),
+    }
+    lines = []
+    for section, (is_shown_by, instead) in sections.items():
+        names = [f"{section}.{name}" for name in getattr(config, section)]
+        if names and not is_shown_by(config.report.papers):
+            papers = " or ".join(paper for paper in known_papers() if is_shown_by([paper]))
+            lines.append(f"Not in the report: {', '.join(names)}. Add {papers} to report.papers{instead}.")
+    return lines
 
 
 def active_query_pages(config: Config) -> dict[str, QueryPageConfig]:
