@@ -56,6 +56,12 @@ def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monke
     assert without_absent(config) is config
 
 
+def test_an_experiment_at_several_depths_is_left_out_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    left = without_absent(configuration(experiments={"deep": experiment(depths=[5])}))
+    assert list(left.absent) == ["deep"]
+
+
 def test_what_trains_chooses_or_is_re_ranked_counts_too(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     touch(DOCUMENTS, *DEV)

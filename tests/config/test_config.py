@@ -51,7 +51,12 @@ def test_the_default_is_valid():
         ),
         ("corpora.squad-dev.shards", "x", ["corpora.squad-dev.shards", "valid integer"]),
         ("datasets.squad-train.folds", 600, ["600 folds cannot be made of 500 queries", "lower folds"]),
-        ("datasets.squad-train.folds", 2, ["no room for training, validation and test"]),
+        ("datasets.squad-train.folds", 2, ["no room for training, validation and test; give 3 or more"]),
+        (
+            "datasets.squad-train.sample_queries",
+            2,
+            ["2 queries cannot be parted", "name another", "zero-shot"],
+        ),
         ("datasets.squad.train_on", "squad", ["datasets.squad.train_on: is the data set itself"]),
         (
             "datasets.squad.train_on",
@@ -205,6 +210,7 @@ def test_the_default_is_valid():
         ),
         ("collections.target", [], ["collections.target: is empty"]),
         ("corpora.squad-train-passages", None, ["'squad-train-passages' is not in corpora"]),
+        ("report.papers", ["prop", "prop"], ["report.papers: prop is listed twice; list each once"]),
     ],
 )
 def test_faults_are_explained(given, path, value, expected):
@@ -454,6 +460,16 @@ def test_presets_fill_only_what_is_left_out(given):
         released.pretraining.optimiser.learning_rate == 1e-4
     )  # the default configuration gives this one itself
     assert parse_config(given).pretraining.head == "mlp"
+
+
+@pytest.mark.parametrize("section", ["", "objectives.rop"])
+@pytest.mark.parametrize("name", ["papre", 3])
+def test_an_unknown_preset_is_the_only_fault(given, section, name):
+    (given["objectives"]["rop"] if section else given)["preset"] = name
+    text = message(given)
+    assert "1 fault" in text
+    assert f"preset: should be 'paper' or 'released'; given was {name!r}" in text
+    assert "is missing" not in text
 
 
 def test_pseudo_queries_have_the_words_of_rop(given):
@@ -737,6 +753,19 @@ def test_first_stages_may_be_compared_alone(given, stages):
     given["experiments"] = {"first": {"dataset": "squad", "first_stages": stages}}
     given["query_pages"] = {}
     assert list(used_first_stages(parse_config(given))) == ["bm25", "ql"]
+
+
+@pytest.mark.parametrize("ranked", [["p"], ["q", "p"]], ids=["itself", "in a circle"])
+def test_first_stages_that_rank_their_own_candidates_are_refused(given, ranked):
+    given["first_stages"] |= {
+        name: {"label": name, "candidates": candidates}
+        for name, candidates in zip(("p", "q"), ranked, strict=False)
+    }
+    given["experiments"] = {"first": {"dataset": "squad", "candidates": "p"}}
+    fault = (
+        f"first_stages.p.candidates: {ranked[0]} ranks candidates itself; name the first stage that has them"
+    )
+    assert fault in message(given)
 
 
 def test_measures_of_trec_eval_have_one_name_in_tables():

@@ -31,6 +31,18 @@ def with_papers(*papers: str, **experiments):
     )
 
 
+@pytest.mark.parametrize("papers", [(), ("prop",), ("prop", "ares")])
+def test_depths_that_no_table_shows_are_refused(papers) -> None:
+    deep = {"dataset": "squad", "depths": [5, 10]}
+    fault = "experiments.deep.depths: no table of this report shows depths, .* add deepct to report.papers, or leave"
+    with pytest.raises(ConfigError, match=fault):
+        with_papers(*papers, deep=deep)
+    assert "deep" in active_experiments(with_papers(*papers, "deepct", deep=deep))
+    assert "deep" not in active_experiments(with_papers("prop", "deepct", deep=deep).of_papers(["prop"]))
+    with pytest.raises(ConfigError, match=r"add deepct to report\.papers and papers, or leave depths out"):
+        with_papers("prop", "deepct", deep={**deep, "papers": ["prop"]})
+
+
 def test_a_paper_needs_its_own_experiments_alone() -> None:
     everything = with_papers(*PAPERS)
     assert list(active_experiments(everything)) == list(DEFAULT["experiments"])

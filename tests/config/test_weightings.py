@@ -101,6 +101,7 @@ def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, de
         "models": ["untrained"],
     }
     given["experiments"]["deep"] = {**asked, "regimes": ["zero-shot"], "depths": depths, **changes}
+    given["report"]["papers"] = ["deepct"]
     with pytest.raises(
         ConfigError, match=rf"deep\.depths: {depths[-1]} is more than the {deepest} candidates"
     ):

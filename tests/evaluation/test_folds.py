@@ -210,11 +210,18 @@ def test_more_shots_contain_fewer_whatever_the_order_and_seeds_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "message"), [(2, "leave nothing to train on"), (14, "cannot be made of 13")]
+    ("number", "message"), [(2, "leave no room for training"), (14, "cannot be made of 13")]
 )
 def test_impossible_numbers(tmp_path: Path, number: int, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make_folds(write_queries(tmp_path), dataset(number), 1, tmp_path / "folds.json")
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_too_few_queries_name_the_real_way_out(tmp_path: Path, number: int) -> None:
+    way_out = "2 queries cannot be parted .*; give 3 or more, .* train_on, or test without fine-tuning"
+    with pytest.raises(ConfigError, match=way_out):
+        make_folds(write_queries(tmp_path, NAMES[:2]), dataset(number), 1, tmp_path / "folds.json")
 
 
 GIVEN = {"b": 1, "a": 2, "c": 3, "left-out": 3}

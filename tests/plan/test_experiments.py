@@ -53,6 +53,17 @@ def test_under_cross_validation_nothing_else_is_tested():
     assert plan_of().datasets.test_file("{dataset}")(job) == []
 
 
+def test_only_what_is_fine_tuned_on_its_own_queries_is_cut_into_folds():
+    folds = "results/datasets/news/folds.json"
+    assert plan_of().experiments.folds(W(experiment="main")) == folds
+    assert plan_of(OTHER).experiments.folds(W(experiment="main")) == []
+    few = "datasets: {news: {sample_queries: 1, folds: 5}}\n"
+    alone = plan_of(few + "experiments: {main: {regimes: [zero-shot]}}")
+    assert alone.experiments.folds(W(experiment="main")) == []
+    with pytest.raises(ConfigError, match="1 query cannot be parted"):
+        plan_of(few)
+
+
 def test_an_experiment_waits_for_the_proof_that_its_queries_did_not_train():
     datasets = plan_of(OTHER).datasets
     proofs = ["results/datasets/news/apart-from-train.json"]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
+from irpretrain.costs.dry_run import costs_text
 from irpretrain.errors import ConfigError
+from irpretrain.plan.preparation import Prepared
+from irpretrain.screen.closing import closing_text
 
 
 def test_a_report_shows_the_experiments_and_trainings_of_its_papers():
@@ -90,6 +93,34 @@ def test_a_configuration_that_asks_for_nothing_is_told_so():
     empty.config.experiments.clear()
     with pytest.raises(ConfigError, match="has nothing for a report to show"):
         empty.targets.all_tables()
+
+
+VIEWS = """
+diagnoses: {x: {label: X, collection: both, models: [prop]}}
+weight_distributions: {y: {label: Y, corpora: [wiki], weightings: [tf]}}
+"""
+HIDDEN = [
+    "Not in the report: diagnoses.x. Add ares to report.papers.",
+    "Not in the report: weight_distributions.y. Add deepct to report.papers; "
+    "the target weight_distributions makes them without.",
+]
+
+
+def test_what_no_paper_of_the_report_shows_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(VIEWS)
+    closing = closing_text(plan, {}, ["all"], 0)
+    planned = costs_text(Prepared(plan.config, plan.manifest, {}, as_if_there=False), [])
+    for line in HIDDEN:
+        assert f"\n{line}\n" in closing
+        assert f"{line}\n" in planned
+    plan.config.experiments.clear()
+    with pytest.raises(
+        ConfigError, match=r"has nothing for a report to show(.|\n)*Not in the report: diagnoses"
+    ):
+        plan.targets.all_tables()
+    shown = plan_of(VIEWS + "report: {papers: [ares, deepct]}")
+    assert "Not in the report" not in closing_text(shown, {}, ["all"], 0)
 
 
 def test_a_target_with_an_unknown_name_gets_the_names_that_are_near():

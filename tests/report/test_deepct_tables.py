@@ -192,6 +192,47 @@ def test_what_the_paper_says_of_depths_is_tested(config) -> None:
     assert outcomes["2"] == [nothing, "off", "not run", "not run", nothing, "off"]
 
 
+def at_other_depths(config: Config, dataset: str) -> Table:
+    """Table 4 of a configuration that measures BM25 and a first stage of its own at depth 5, and re-ranks BM25's."""
+    asked = ExperimentConfig(
+        dataset=dataset, first_stages=["mine"], models=["prop"], regimes=["zero-shot"], depths=[5]
+    )
+    config = config.model_copy(
+        update={
+            "experiments": {"main": asked},
+            "first_stages": {**config.first_stages, "mine": FirstStageConfig(label="Mine")},
+            "datasets": {**config.datasets, dataset: config.datasets[DATASET]},
+            "report": config.report.model_copy(update={"papers": ["prop", "deepct"]}),
+        }
+    )
+    runs = {("bm25", "first-stage", "bm25"): 0.5, ("mine", "first-stage", "mine"): 0.75}
+    runs |= {("ql", "first-stage", "ql"): 0.1, ("prop", "zero-shot", "bm25"): 1.0}
+    found = {
+        (RunName(dataset, f"{candidates}@5", model, regime), measure): Results(
+            (0,), QUERIES, np.array([[value - 0.01 * (n % 2) for n in range(8)]])
+        )
+        for (model, regime, candidates), value in runs.items()
+        for measure in ("RR@10", *(["R@5"] if regime == "first-stage" else []))
+    }
+    return build_table(load_published(DEEPCT_YAML), "table4", config, depths=Scores(found))
+
+
+@pytest.mark.parametrize("dataset", [DATASET, "msmarco-passage-dev"])
+def test_depths_of_other_first_stages_are_shown_as_they_are(config: Config, dataset: str) -> None:
+    here = at_other_depths(config, dataset).panels[1]
+    assert [(column.group, column.label) for column in here.columns[:2]] == [
+        ("Recall", "BM25"), ("Recall", "Mine")
+    ]  # fmt: skip
+    [depth] = here.rows
+    assert depth.key == "5"
+    means = [cell.ours.mean if cell.ours else None for cell in depth.cells if isinstance(cell, Cell)]
+    assert means == pytest.approx([0.495, 0.745, 0.495, 0.745, 0.995, None])
+    assert depth.cells[-1].not_run == f"no experiment measures it at this depth on {dataset}"
+    assert {verdict.outcome for cell in depth.cells for verdict in cell.verdicts} <= {
+        "no published value", "not run"
+    }  # fmt: skip
+
+
 def test_without_depths_the_paper_stands_alone(config) -> None:
     table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=Scores({}))
     assert len(table.panels) == 1

@@ -26,7 +26,8 @@ def test_the_table_in_plain_text(made: Path) -> None:
     table = text.partition("Report:")[0].splitlines()
     assert max(len(line) for line in table) <= WIDTH
     assert table[0] == "SQuAD 1.1, 20 queries"
-    zero_shot, fine_tuned = (line for line in table if line.startswith("PROP "))
+    zero_shot, *few_shot, fine_tuned = (line for line in table if line.startswith("PROP "))
+    assert len(few_shot) == 4
     assert zero_shot.split("  ")[0] == "PROP"
     assert "0.450†  [" in zero_shot
     assert "0.630*† [" in fine_tuned
@@ -124,6 +125,33 @@ def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path
     panel = (tmp_path / "tables" / "prop_table2.md").read_text().partition("This configuration: SQuAD")[2]
     assert "SQuAD 1.1, first stage" in panel
     assert [label for label in ("QL", "BM25", "BERT", "PROP") if f"\n| {label}" in panel] == ["QL", "BM25"]
+
+
+def test_few_shot_regimes_stand_between_zero_shot_and_full(config: Config, tmp_path: Path) -> None:
+    rows = flat_rows(
+        "squad", {"prop": 0.5, "untrained": 0.3}, ("few-shot-10", "full", "few-shot-2", "zero-shot")
+    )
+    table = build_headline(config, Scores.read(write_results(tmp_path, rows)[1]))
+    groups = ["zero-shot", "few-shot (2 queries)", "few-shot (10 queries)", "fine-tuned"]
+    assert list(dict.fromkeys(column.group for column in table.panels[0].columns)) == groups
+    assert table.title == "Zero-shot, few-shot and fine-tuned on SQuAD 1.1"
+
+
+def test_few_shot_regimes_alone_are_shown(config: Config, tmp_path: Path) -> None:
+    scores, per_query = write_results(tmp_path, flat_rows("squad", {"prop": 0.5}, ("few-shot-1",)))
+    make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
+    text = headline(tmp_path, paper="prop")
+    assert re.search(r"^ +few-shot \(1 query\)$", text, re.MULTILINE)
+    assert re.search(r"^PROP +0\.700\*", text, re.MULTILINE)
+
+
+def test_what_is_measured_at_depths_alone_is_said_to_stand_elsewhere(config: Config) -> None:
+    assert [name for name, experiment in config.experiments.items() if experiment.depths]
+    table = build_headline(config, Scores({}))
+    assert table.title == "Depths alone were measured"
+    assert "In the table of depths alone: experiments depths-tf, depths-deepct." in table.notes
+    shallow = config.of_papers(["prop"])
+    assert build_headline(shallow, Scores({})).title == "Nothing was run"
 
 
 @pytest.mark.parametrize("levels", [{}, {"prop": 0.5, "untrained": 0.3}], ids=["first stages", "models"])

@@ -240,7 +240,10 @@ def test_refused_when_the_data_is_read(project, spoil, expected):
 
 def test_refused_when_queries_are_counted(project):
     shown = refusal(project, FOLDS, changes={"datasets/tiny/folds": 25})
-    assert "25 folds cannot be made of the 24 queries that are left of data/queries.tsv; lower folds" in shown
+    assert (
+        "datasets (tiny).folds: 25 folds cannot be made of 24 queries; lower folds, or give more queries"
+        in shown
+    )
     shown = refusal(
         project,
         FOLDS,

@@ -199,6 +199,7 @@ def _alone(config: Config, papers: Sequence[str] = (), experiment: str | None = 
         "report": config.report.model_copy(update={"papers": list(papers)}),
     }
     if experiment is not None:
-        alone = config.experiments[experiment].model_copy(update={"papers": None})
+        # Without papers, depths would hide it; they need no files.
+        alone = config.experiments[experiment].model_copy(update={"papers": None, "depths": []})
         update["experiments"] = {experiment: alone}
     return config.model_copy(update=update)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from irpretrain.config.answer_consistency import answer_faults
+from irpretrain.config.corpora import folds_fault
 from irpretrain.config.downstream_consistency import downstream_faults
 from irpretrain.config.experiment_consistency import experiment_faults
 from irpretrain.config.first_stage_consistency import (
@@ -27,14 +28,17 @@ from irpretrain.config.usage import (
     active_diagnoses,
     active_experiments,
     first_stage_names,
+    hides_depths,
     index_names,
+    is_shown,
+    needs_folds,
     used_first_stages,
     used_models,
     used_predictors,
     used_weightings,
     wanted_models,
 )
-from irpretrain.papers.files import show_term_weights
+from irpretrain.papers.files import papers_with_depths, show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
@@ -61,7 +65,6 @@ NAMED = (
 )
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-FEWEST_FOLDS = 3
 
 
 def cross_faults(config: Config) -> Iterator[str]:
@@ -70,6 +73,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         for name in getattr(config, section):
             if not NAME.fullmatch(name):
                 yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
+    yield from listed_twice("report.papers", config.report.papers)
     for name, corpora in config.collections.items():
         yield from unknown_names(f"collections.{name}", corpora, config.corpora, "corpora")
         if not corpora:
@@ -102,7 +106,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from selection_faults(config, name)
     for name, dataset in config.datasets.items():
         yield from unknown_names(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
-        yield from _folds(name, dataset)
+        yield from _folds(config, name, dataset)
         yield from _train_on(config, name, dataset)
     for name, weighting in config.term_weights.items():
         yield from weighting_name_faults(config, name, weighting)
@@ -115,6 +119,16 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name in used_first_stages(config):
         if name in config.first_stages:
             yield from named_faults(config, name, config.first_stages[name])
+    for name, experiment in config.experiments.items():
+        if is_shown(config, experiment) and hides_depths(config, experiment):
+            papers, too = (
+                " or ".join(papers_with_depths()),
+                "" if experiment.papers is None else " and papers",
+            )
+            yield (
+                f"experiments.{name}.depths: no table of this report shows depths, so nothing of {name} would be run; "
+                f"add {papers} to report.papers{too}, or leave depths out"
+            )
     for name, experiment in active_experiments(config).items():
         yield from experiment_faults(config, name, experiment)
     yield from query_use_faults(config)
@@ -154,19 +168,11 @@ def view_faults(config: Config) -> Iterator[str]:
         yield from listed_twice(f"{where}.first_stages", heat_maps.first_stages)
 
 
-def _folds(name: str, dataset: DatasetConfig) -> Iterator[str]:
-    folds, queries = dataset.folds, dataset.sample_queries
-    if not isinstance(folds, int) or dataset.train_on is not None:
+def _folds(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
+    if not isinstance(dataset.folds, int) or not needs_folds(config, name):
         return
-    if folds < FEWEST_FOLDS:
-        yield (
-            f"datasets.{name}.folds: {folds} folds leave no room for training, validation and test; "
-            f"give {FEWEST_FOLDS} or more"
-        )
-    elif queries is not None and folds > queries:
-        yield (
-            f"datasets.{name}: {folds} folds cannot be made of {queries} queries; lower folds or raise sample_queries"
-        )
+    if fault := folds_fault(dataset.folds, dataset.sample_queries):
+        yield f"datasets.{name}.folds: {fault}"
 
 
 def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:

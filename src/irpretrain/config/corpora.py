@@ -170,6 +170,30 @@ def check_measures(given: Any) -> Any:
     return next(iter(names)) if isinstance(given, str) else list(names)
 
 
+FEWEST_FOLDS = 3
+"""One to train, one to validate, one to test."""
+
+
+def folds_fault(folds: int, texts: int | None, queries: str = "") -> str:
+    """Return why queries cannot be dealt into so many folds, and the way out; empty where they can.
+
+    Args:
+        texts: how many queries of different text there are; None before they are counted.
+        queries: these in words, where they are not just so many queries.
+    """
+    queries = queries or f"{texts} {'query' if texts == 1 else 'queries'}"
+    if texts is not None and texts < FEWEST_FOLDS:
+        return (
+            f"{queries} cannot be parted into training, validation and test; give {FEWEST_FOLDS} or more, name another "
+            "data set under train_on, or test without fine-tuning (zero-shot, or first stages alone)"
+        )
+    if folds < FEWEST_FOLDS:
+        return f"{folds} folds leave no room for training, validation and test; give {FEWEST_FOLDS} or more"
+    if texts is not None and folds > texts:
+        return f"{folds} folds cannot be made of {queries}; lower folds, or give more queries"
+    return ""
+
+
 class DatasetConfig(Section):
     """A test collection: corpus, queries and judgements."""
 

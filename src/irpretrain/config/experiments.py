@@ -100,7 +100,8 @@ class ExperimentConfig(Section):
     )
     depths: list[Annotated[int, Field(ge=1)]] = option(
         description=(
-            "Cut candidates and re-ranked runs at these depths and measure recall (DeepCT, Table 4)."
+            "Cut candidates and re-ranked runs at these depths and measure recall; only DeepCT's Table 4 and "
+            "`results/depths/<name>.csv` show it."
         ),
         unit="documents",
         default_factory=list,

@@ -193,10 +193,8 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
 
     Objectives take theirs by type, or name their own preset; models take theirs by the type of their objectives.
     """
-    name = given.get("preset", "paper")
-    preset = read_preset(name) if isinstance(name, str) else None
-    if not preset:
-        return given  # the model refuses the name with the allowed ones
+    name = _preset_name(given, "paper")
+    preset = read_preset(name)
     result = dict(given)
     for section in ("text", "pseudo_queries", "pretraining"):
         if isinstance(given.get(section, {}), dict):
@@ -215,6 +213,13 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     if isinstance(models, dict):
         result["models"] = {key: _with_model_preset(value, given, preset) for key, value in models.items()}
     return result
+
+
+def _preset_name(given: dict[str, Any], default: str) -> str:
+    """Return which preset fills a section: in place of a name that the model will refuse the default, so that the keys
+    it would fill are not told as missing too."""
+    name = given.get("preset", default)
+    return name if isinstance(name, str) and read_preset(name) else default
 
 
 def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
@@ -236,10 +241,10 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
 def _with_objective_preset(options: Any, default: str) -> Any:
     if not isinstance(options, dict):
         return options
-    kind, name = options.get("type"), options.get("preset", default)
-    if not (isinstance(kind, str) and isinstance(name, str)):
+    kind = options.get("type")
+    if not isinstance(kind, str):
         return options  # refused where the section is checked
-    return fill_objective(kind, name, options)
+    return fill_objective(kind, _preset_name(options, default), options)
 
 
 def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]) -> Any:

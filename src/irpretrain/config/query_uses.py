@@ -10,6 +10,7 @@ from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
     active_experiments,
     first_stages_of,
+    ranked_stage,
     trained_on,
     training_candidates,
     with_starts,
@@ -99,19 +100,18 @@ def _uses_of_model(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
 
 def _uses_of_first_stage(config: Config, name: str, searched: str) -> Iterator[tuple[str, str, str]]:
     """Yield what a first stage's run of a data set's queries comes from: what is tested, trains or chooses."""
-    stage = config.first_stages.get(name)
-    if stage is None:
-        return
-    if stage.candidates is not None:
-        yield from _uses_of_first_stage(config, stage.candidates, searched)
-    if stage.tuned_on is not None:
-        yield f"first_stages.{name}.tuned_on", stage.tuned_on, "choose parameters"
-    for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
-        weighting = config.term_weights.get(weights or "")
-        if weighting is not None and weighting.same_as is not None:
-            weighting = config.term_weights.get(weighting.same_as)
-        if weighting is None or weighting.model not in TRAINED or weighting.dataset is None:
+    for searching in dict.fromkeys([ranked_stage(config, name), name]):
+        stage = config.first_stages.get(searching)
+        if stage is None:
             continue
-        # Weights of a data set's own queries were learned on its other folds.
-        if not (role == "query_weights" and weighting.dataset == searched):
-            yield f"first_stages.{name}.{role}", weighting.dataset, f"teach the weights of {weights}"
+        if stage.tuned_on is not None:
+            yield f"first_stages.{searching}.tuned_on", stage.tuned_on, "choose parameters"
+        for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
+            weighting = config.term_weights.get(weights or "")
+            if weighting is not None and weighting.same_as is not None:
+                weighting = config.term_weights.get(weighting.same_as)
+            if weighting is None or weighting.model not in TRAINED or weighting.dataset is None:
+                continue
+            # Weights of a data set's own queries were learned on its other folds.
+            if not (role == "query_weights" and weighting.dataset == searched):
+                yield f"first_stages.{searching}.{role}", weighting.dataset, f"teach the weights of {weights}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.term_weights import ENCODED
 from irpretrain.objectives.registry import needs
-from irpretrain.papers.files import show_axioms, show_term_weights
+from irpretrain.papers.files import known_papers, papers_with_depths, show_axioms, show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
@@ -25,15 +25,26 @@ REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 
 def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
     """Return the experiments that some paper of the report shows; no other is run."""
-    return {name: entry for name, entry in config.experiments.items() if _is_shown(config, entry)}
+    return {
+        name: entry
+        for name, entry in config.experiments.items()
+        if is_shown(config, entry) and not hides_depths(config, entry)
+    }
+
+
+def hides_depths(config: Config, experiment: ExperimentConfig) -> bool:
+    """Whether an experiment has depths, and no paper of the report that shows it has a table of depths."""
+    papers = config.report.papers if experiment.papers is None else experiment.papers
+    tables = set(papers_with_depths()) & set(config.report.papers)
+    return bool(experiment.depths) and tables.isdisjoint(papers)
 
 
 def active_downstream(config: Config) -> dict[str, DownstreamConfig]:
     """Return the entries of `downstream` that some paper of the report shows; no other is run."""
-    return {name: entry for name, entry in config.downstream.items() if _is_shown(config, entry)}
+    return {name: entry for name, entry in config.downstream.items() if is_shown(config, entry)}
 
 
-def _is_shown(config: Config, entry: ExperimentConfig | DownstreamConfig) -> bool:
+def is_shown(config: Config, entry: ExperimentConfig | DownstreamConfig) -> bool:
     """Whether some paper of the report shows an entry; those that name no paper belong to each."""
     return entry.papers is None or not set(entry.papers).isdisjoint(config.report.papers)
 
@@ -58,6 +69,18 @@ def searched_stages(config: Config, dataset: str) -> list[str]:
 def trained_on(config: Config, dataset: str) -> str:
     """Return the data set whose queries fine-tune models that are tested on `dataset`."""
     return config.datasets[dataset].train_on or dataset
+
+
+def needs_folds(config: Config, dataset: str) -> bool:
+    """Whether the queries of a data set fine-tune models, or teach weights of queries: folds keep some of them out."""
+    tuned = (
+        trained_on(config, experiment.dataset)
+        for experiment in config.experiments.values()
+        if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}
+    )
+    weightings = (config.term_weights[name] for name in used_weightings(config))
+    taught = (weighting.dataset for weighting in weightings if weighting.kind == "queries")
+    return dataset in (*tuned, *taught)
 
 
 def training_candidates(config: Config, dataset: str, candidates: str) -> str:
@@ -109,6 +132,21 @@ def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
 def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
     """Return the distributions of weights that the report shows: all, where a paper of it draws them."""
     return config.weight_distributions if show_term_weights(config.report.papers) else {}
+
+
+def hidden_views(config: Config) -> list[str]:
+    """Return a line for each section whose entries the report lacks, as no paper of it shows them."""
+    sections = {
+        "diagnoses": (show_axioms, ""),
+        "weight_distributions": (show_term_weights, "; the target weight_distributions makes them without"),
+    }
+    lines = []
+    for section, (is_shown_by, instead) in sections.items():
+        names = [f"{section}.{name}" for name in getattr(config, section)]
+        if names and not is_shown_by(config.report.papers):
+            papers = " or ".join(paper for paper in known_papers() if is_shown_by([paper]))
+            lines.append(f"Not in the report: {', '.join(names)}. Add {papers} to report.papers{instead}.")
+    return lines
 
 
 def active_query_pages(config: Config) -> dict[str, QueryPageConfig]:

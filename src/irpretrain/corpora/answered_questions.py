@@ -48,7 +48,7 @@ def prepare_questions(
     Raises:
         InputError: a malformed record that is refused, a question without an answer where the data set refuses them,
             nothing left, other numbers than the data set expects, or a corpus that is empty or repeats a document id.
-        ConfigError: more queries or folds are asked for than there are questions.
+        ConfigError: more queries are asked for than there are questions.
     """
     corpus = check_collection(documents, expected=corpora)
     files = source_files("topics", dataset.queries, questions_source)

@@ -23,20 +23,14 @@ def sample(
         having: what makes a query usable, for messages.
 
     Raises:
-        ConfigError: more queries or folds are asked for than there are queries.
+        ConfigError: more queries are asked for than there are.
     """
-    count, where = dataset.sample_queries, f"datasets ({dataset.label})"
+    count = dataset.sample_queries
     if count is not None and count > len(usable):
         raise ConfigError(
-            f"{where}.sample_queries: {count} queries are asked for, but {source} has {len(usable)} with {having}; "
-            "lower it, or give null for all"
+            f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(usable)} "
+            f"with {having}; lower it, or give null for all"
         )
     names = (query.query_id for query in usable)
     drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
-    chosen = [query for query in usable if query.query_id in drawn]
-    if dataset.train_on is None and isinstance(dataset.folds, int) and dataset.folds > len(chosen):
-        raise ConfigError(
-            f"{where}.folds: {dataset.folds} folds cannot be made of the {len(chosen)} queries that are left of "
-            f"{source}; lower folds"
-        )
-    return chosen
+    return [query for query in usable if query.query_id in drawn]

@@ -63,7 +63,7 @@ def prepare(
         InputError: a malformed record that is refused, a query without a relevant document or a judgement of
             an unknown document where the data set refuses them, nothing left, other numbers than the data set expects,
             or a corpus that is empty or repeats a document id.
-        ConfigError: more queries or folds are asked for than there are queries.
+        ConfigError: more queries are asked for than there are.
     """
     corpus = check_collection(documents, expected=corpora)
     queries_files = source_files("topics", dataset.queries, queries_source)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from irpretrain.atomic import write_text
-from irpretrain.config.corpora import DatasetConfig
+from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
 from irpretrain.corpora.letor import read_folds as read_letor_folds
 from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError, InputError
@@ -24,9 +24,7 @@ from irpretrain.text.keyed_texts import read_queries
 
 WHOLE = 0
 """In place of a test fold: all queries, of another data set than the one that trains."""
-FEWEST = 3
-"""With fewer folds there is nothing left to train on."""
-NUMBERED = f"Folds are numbered from 1 without gaps; {FEWEST} or more are needed."
+NUMBERED = f"Folds are numbered from 1 without gaps; {FEWEST_FOLDS} or more are needed."
 
 
 class Roles(NamedTuple):
@@ -84,15 +82,15 @@ def make_folds(
         (queries that were left out of the data set); where given folds part queries of equal text, their number too.
 
     Raises:
-        ConfigError: more folds than queries of different text, or fewer training queries than `shots` for some test
-            fold.
+        ConfigError: more folds than queries of different text, too few of either, or fewer training queries than
+            `shots` for some test fold.
         InputError: the given file cannot be read, lacks a query, or leaves a fold empty.
     """
     texts = {query: compared_text(text) for query, text in read_queries(queries).items()}
     identifiers = list(texts)
     unknown, parted = 0, 0
     if isinstance(dataset.folds, int):
-        folds = deal(identifiers, dataset.folds, seed, texts)
+        folds = deal(identifiers, dataset.folds, seed, texts, dataset.label)
     else:
         fold_by_query = given_folds(dataset)
         where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
@@ -113,24 +111,26 @@ def make_folds(
     }
 
 
-def deal(queries: Sequence[str], number: int, seed: int, texts: Mapping[str, str] | None = None) -> Folds:
+def deal(
+    queries: Sequence[str], number: int, seed: int, texts: Mapping[str, str] | None = None, label: str = ""
+) -> Folds:
     """Deal queries into `number` folds like cards, in the order of a hash of (seed, query).
 
     Args:
         texts: query → text; queries of equal text are one card, which goes to the smallest fold, the first of equal
             ones. So without any each fold has its turn.
+        label: the data set, for messages.
+
+    Raises:
+        ConfigError: more folds than queries of different text, or too few.
     """
-    if number < FEWEST:
-        raise ConfigError(f"folds: {number} folds leave nothing to train on; give {FEWEST} or more")
     shuffled = sorted(queries, key=lambda query: (stream_key(seed, "folds", query), query))
     cards: dict[str, list[str]] = {}
     for query in shuffled:
         cards.setdefault((texts or {}).get(query) or f"\n{query}", []).append(query)
-    if number > len(cards):
-        alike = f" of {len(cards)} texts" if len(cards) < len(queries) else ""
-        raise ConfigError(
-            f"folds: {number} folds cannot be made of {len(queries)} queries{alike}; give fewer folds"
-        )
+    alike = f"{len(queries)} queries of {len(cards)} texts" if len(cards) < len(queries) else ""
+    if fault := folds_fault(number, len(cards), alike):
+        raise ConfigError(f"datasets ({label}).folds: {fault}")
     sizes = [0] * number
     dealt: dict[str, int] = {}
     for card in cards.values():
@@ -181,7 +181,7 @@ def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | P
     # As `count_folds` says, which is asked before the queries are known.
     number = max(fold_by_query.values(), default=0)
     empty = sorted(set(range(1, number + 1)) - set(chosen.values()))
-    if empty or number < FEWEST:
+    if empty or number < FEWEST_FOLDS:
         fault = (
             f"fold {empty[0]} has no query of this data set" if empty else f"there are only {number} folds"
         )

@@ -50,6 +50,11 @@ def show_term_weights(papers: Iterable[str]) -> bool:
     return any("weight-curves" in read_paper(paper).drawings().values() for paper in papers)
 
 
+def papers_with_depths() -> list[str]:
+    """Return the papers with a table of re-ranking at several depths."""
+    return [paper for paper in known_papers() if read_paper(paper).depths]
+
+
 def figure_names(papers: Iterable[str]) -> list[str]:
     """Return the names of the figures of `papers`, without directory and suffix."""
     return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).drawings()]

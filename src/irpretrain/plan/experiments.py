@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from irpretrain.config.usage import first_stages_of
+from irpretrain.config.usage import first_stages_of, needs_folds
 from irpretrain.plan import paths
 from irpretrain.plan.datasets import Datasets
 from irpretrain.plan.models import Models
@@ -68,7 +68,8 @@ class Experiments(PlanPart):
     def folds(self, wildcards: Wildcards) -> Input:
         """The folds of the experiment's data set, where it is cut into folds."""
         dataset = self.config.experiments[wildcards.experiment].dataset
-        return [] if self.config.datasets[dataset].train_on else paths.FOLDS.format(dataset=dataset)
+        is_cut = needs_folds(self.config, dataset) and not self.config.datasets[dataset].train_on
+        return paths.FOLDS.format(dataset=dataset) if is_cut else []
 
     def measures(self, wildcards: Wildcards) -> list[str]:
         return self.config.datasets[self.config.experiments[wildcards.experiment].dataset].measures

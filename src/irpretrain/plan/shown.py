@@ -98,9 +98,7 @@ class Shown:
 
     @property
     def depths(self) -> list[str]:
-        """What is measured at several depths, for the papers that show it."""
-        if not any(numbers.depths for numbers in self.numbers):
-            return []
+        """What is measured at several depths."""
         shown = active_experiments(self.config).items()
         return [paths.DEPTHS.format(experiment=name) for name, experiment in shown if experiment.depths]
 

@@ -13,6 +13,7 @@ from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
     first_stage_names,
+    hidden_views,
     index_names,
 )
 from irpretrain.errors import ConfigError
@@ -53,11 +54,12 @@ class Targets(PlanPart):
         shown = (active_experiments, active_downstream, active_diagnoses, active_distributions)
         absent = self.config.absent or self.config.absent_tasks
         if not absent and not any(asked_for(self.config) for asked_for in shown):
-            raise ConfigError(
+            nothing = (
                 "the configuration has nothing for a report to show; add a comparison under "
                 "experiments (report.papers must list one of its papers, if it names any), or name a target: "
                 "`snakemake --list-target-rules` lists them"
             )
+            raise ConfigError("\n  ".join([nothing, *hidden_views(self.config)]))
         return self.overview_tables
 
     def views(self, section: str) -> Files:

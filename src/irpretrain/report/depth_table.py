@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.depths import at_depth, depth_of
 from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.depths import PublishedDepth, PublishedDepths
+from irpretrain.papers.depths import PublishedDepth, PublishedDepths, PublishedIndex
 from irpretrain.papers.published import Published
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
@@ -59,19 +60,20 @@ class DepthTable:
         self.published, self.printed, self.config, self.scores = published, printed, config, scores
         self.names = set(scores.names())
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
+        self.theirs = list(printed.indexes.values())
 
     def plan(self) -> TablePlan:
         theirs = {str(row.depth): row for row in self.printed.rows}
         depths = [row.depth for row in self.printed.rows]
-        panel = ("Data sets of the paper", self.printed.dataset, depths, self._their_series(), theirs)
-        here = [dataset for dataset in self.datasets if dataset not in self.published.datasets]
-        panels = [self._panel(*panel)]
-        panels += [
-            self._panel(
-                f"This configuration: {dataset_label(self.config, d)}", d, self._depths(d), self._series(d)
-            )
-            for d in here
-        ]
+        series, title = self._their_series(), "Data sets of the paper"
+        printed = self.printed.dataset
+        here = [d for d in self.datasets if d != printed or not self._fits(series, depths)]
+        panels = [self._panel(title, printed, self.theirs, depths, series, theirs)]
+        for dataset in here:
+            title = f"This configuration: {dataset_label(self.config, dataset)}"
+            indexes = self._indexes(dataset)
+            shown = self._series(dataset, indexes)
+            panels.append(self._panel(title, dataset, indexes, self._depths(dataset), shown))
         return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
 
     # What is in columns and rows
@@ -86,14 +88,39 @@ class DepthTable:
             series[key] = _Series(reranker.label, model, regime, self.printed.measure)
         return series
 
-    def _series(self, dataset: str) -> dict[str, _Series]:
-        """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
-        stages = {index.first_stage for index in self.printed.indexes.values()}
-        runs = [
-            n
-            for n in self.scores.names()
-            if n.dataset == dataset and n.candidates.partition("@")[0] in stages
+    def _fits(self, series: dict[str, _Series], depths: list[int]) -> bool:
+        """Whether the panel that the paper prints has a place for every run on its data set."""
+        models = {(shown.model, shown.regime) for shown in series.values()}
+        runs = self._runs(self.printed.dataset, self._indexes(self.printed.dataset))
+        return len(runs) == len(self._runs(self.printed.dataset, self.theirs)) and all(
+            depth_of(run.candidates) in depths
+            and (run.regime == FIRST_STAGE or (run.model, run.regime) in models)
+            for run in runs
+        )
+
+    def _indexes(self, dataset: str) -> list[PublishedIndex]:
+        """What candidates of a data set come from: the paper's indexes, then other first stages that experiments at
+        several depths name."""
+        experiments = [
+            e for e in active_experiments(self.config).values() if e.depths and e.dataset == dataset
         ]
+        named = [stage for e in experiments for stage in (e.candidates, *e.first_stages)]
+        theirs = [index for index in self.theirs if self._runs(dataset, [index])]
+        labels = first_stage_labels(self.config)
+        others = [s for s in dict.fromkeys(named) if s not in {index.first_stage for index in self.theirs}]
+        return theirs + [PublishedIndex(label=labels[stage], first_stage=stage) for stage in others]
+
+    def _runs(self, dataset: str, indexes: list[PublishedIndex]) -> list[RunName]:
+        stages = {index.first_stage for index in indexes}
+        return [
+            run
+            for run in self.scores.names()
+            if run.dataset == dataset and run.candidates.rpartition("@")[0] in stages
+        ]
+
+    def _series(self, dataset: str, indexes: list[PublishedIndex]) -> dict[str, _Series]:
+        """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
+        runs = self._runs(dataset, indexes)
         reranked = sorted({(name.model, name.regime) for name in runs if name.regime != FIRST_STAGE})
         series = {RECALL: _Series("Recall", None, FIRST_STAGE)}
         for measure in self._measures(dataset):
@@ -118,18 +145,19 @@ class DepthTable:
         self,
         title: str,
         dataset: str,
+        indexes: list[PublishedIndex],
         depths: list[int],
         series: dict[str, _Series],
         printed: dict[str, PublishedDepth] | None = None,
     ) -> PlannedPanel:
         groups = [shown.heading for shown in series.values()]
-        columns = [Column(group, index.label) for group in groups for index in self.printed.indexes.values()]
+        columns = [Column(group, index.label) for group in groups for index in indexes]
         rows = [
             PlannedRow(
                 str(depth),
                 str(depth),
                 "",
-                tuple(self._cells(dataset, series, depth, (printed or {}).get(str(depth)))),
+                tuple(self._cells(dataset, indexes, series, depth, (printed or {}).get(str(depth)))),
             )
             for depth in depths
         ]
@@ -138,13 +166,18 @@ class DepthTable:
     # Cells
 
     def _cells(
-        self, dataset: str, series: dict[str, _Series], depth: int, row: PublishedDepth | None
+        self,
+        dataset: str,
+        indexes: list[PublishedIndex],
+        series: dict[str, _Series],
+        depth: int,
+        row: PublishedDepth | None,
     ) -> Iterator[CellPlan]:
-        first, *_ = self.printed.indexes.values()
+        first = indexes[0]
         for key, shown in series.items():
             measure = shown.measure or f"R@{depth}"
             baseline = Baseline(MARK, first.label, shown.run(dataset, first.first_stage, depth))
-            for place, index in enumerate(self.printed.indexes.values()):
+            for place, index in enumerate(indexes):
                 run = shown.run(dataset, index.first_stage, depth)
                 reason = self._reason(dataset, shown, run, measure)
                 yield CellPlan(
@@ -158,11 +191,15 @@ class DepthTable:
                     (baseline,) if place else (),
                     printed=None if row is None else _printed(row, key, place),
                     shown_candidates=run.candidates,
-                    **self._marked(key, measure, baseline if place else None),
+                    **self._marked(key, measure, [first, index], baseline if place else None),
                 )
 
-    def _marked(self, key: str, measure: str, baseline: Baseline | None) -> dict[str, Any]:
-        """What the paper says of a series' value over an index, or why nothing."""
+    def _marked(
+        self, key: str, measure: str, compared: list[PublishedIndex], baseline: Baseline | None
+    ) -> dict[str, Any]:
+        """What the paper says of a series' value over an index, compared with the first one, or why nothing."""
+        if any(index not in self.theirs for index in compared):
+            return {"alone": "the paper has no such index"}
         if key.startswith(f"{CANDIDATES} "):
             return {"alone": "the paper does not show the candidates' own measure"}
         if key != RECALL and measure != self.printed.measure:
@@ -189,7 +226,8 @@ class DepthTable:
 
     def _notes(self, datasets: list[str]) -> list[str]:
         level = TableTest.of(self.config.evaluation)
-        first = next(iter(self.printed.indexes.values()))
+        panels = [self.theirs, *(self._indexes(dataset) for dataset in datasets)]
+        first = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
         shown = (measure for dataset in datasets for measure in self._measures(dataset))
         measures = measures_text([self.printed.measure, *shown])
         labels = first_stage_labels(self.config)
@@ -200,7 +238,7 @@ class DepthTable:
         return [
             f"Published: {self.printed.protocol}. Shares stand for percent here.",
             f"Ours: mean [{self.config.evaluation.confidence:.0%} interval, bootstrap over queries]. {MARK} better "
-            f"than over {first.label} at the same depth; {test_text(level)}. Recall is the mean over queries of the "
+            f"than over {first} at the same depth; {test_text(level)}. Recall is the mean over queries of the "
             "share of relevant documents among the candidates.",
             f"Verdicts: a number is reproduced when it lies in our interval or within "
             f"{self.published.verdict.tolerance:g} of our mean. On data sets that the paper lacks, what it says of its "

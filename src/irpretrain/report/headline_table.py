@@ -1,5 +1,7 @@
 """The headline table: first stages, the control and all models, in every measure of our own data sets."""
 
+import math
+
 from irpretrain.config import Config
 from irpretrain.report.cells import Column, Table
 from irpretrain.report.naming import (
@@ -13,16 +15,15 @@ from irpretrain.report.naming import (
     shown_measures,
 )
 from irpretrain.report.plans import Baseline, CellPlan, Compared, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.remarks import headline_notes
+from irpretrain.report.remarks import deep_experiments, headline_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.table_engine import build
 
-REGIMES = ("zero-shot", "full")
 CONTROL_MARK, BM25_MARK = "†", "*"
 
 
 def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
-    """Return the table of all runs but few-shot ones: first stages, control, all models."""
+    """Return the table of all runs: first stages, control, all models."""
     pairs = scores.pairs()
     panels = tuple(_panel(config, scores, pair) for pair in pairs)
     notes = tuple(headline_notes(config, scores, pairs))
@@ -34,22 +35,35 @@ def _title(config: Config, scores: Scores, pairs: list[tuple[str, str]]) -> str:
     labels: dict[str, dict[str, None]] = {}
     for pair in pairs:
         regimes, _ = _layout(config, scores, pair)
-        run = "first stages" if regimes == [FIRST_STAGE] else " and ".join(map(regime_label, regimes))
+        run = "first stages" if regimes == [FIRST_STAGE] else _listed(regimes)
         labels.setdefault(run, {})[dataset_label(config, pair[0])] = None
     title = "; ".join(f"{run} on {' and '.join(datasets)}" for run, datasets in labels.items())
-    return title[:1].upper() + title[1:] if title else "Nothing was run"
+    nothing = "Depths alone were measured" if deep_experiments(config) else "Nothing was run"
+    return title[:1].upper() + title[1:] if title else nothing
+
+
+def _listed(regimes: list[str]) -> str:
+    """Return "zero-shot, few-shot and fine-tuned": regimes without their numbers of queries."""
+    *others, last = dict.fromkeys(regime_label(regime).partition(" (")[0] for regime in regimes)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:
-    run = {n.model for n in scores.names() if (n.dataset, n.candidates) == pair and n.regime in REGIMES}
+    run = {n.model for n in scores.names() if (n.dataset, n.candidates) == pair and n.regime != FIRST_STAGE}
     first = [model for model in first_stage_labels(config) if scores.first_stage(pair[0], model)]
     reranking = [model for model in config.models if model in run]
     return first + sorted(reranking, key=lambda model: not is_control(config, model))
 
 
 def _layout(config: Config, scores: Scores, pair: tuple[str, str]) -> tuple[list[str], list[str]]:
-    run = {n.regime for n in scores.names() if (n.dataset, n.candidates) == pair}
-    return [r for r in REGIMES if r in run] or [FIRST_STAGE], shown_measures(config, scores, pair[0])
+    run = {n.regime for n in scores.names() if (n.dataset, n.candidates) == pair} - {FIRST_STAGE}
+    return sorted(run, key=_training_queries) or [FIRST_STAGE], shown_measures(config, scores, pair[0])
+
+
+def _training_queries(regime: str) -> float:
+    """How many queries fine-tune a model: columns go from none to all."""
+    fixed = {"zero-shot": 0, "full": math.inf}
+    return fixed[regime] if regime in fixed else int(regime.removeprefix("few-shot-"))
 
 
 def _baselines(

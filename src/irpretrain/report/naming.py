@@ -22,7 +22,8 @@ REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine
 def regime_label(regime: str) -> str:
     """Return the name of a regime in tables."""
     if regime.startswith("few-shot-"):
-        return f"{regime.removeprefix('few-shot-')} queries"
+        number = regime.removeprefix("few-shot-")
+        return f"few-shot ({number} {'query' if number == '1' else 'queries'})"
     return REGIMES.get(regime, regime)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.usage import depth_of, reranked_depth, with_starts
+from irpretrain.config.usage import active_experiments, depth_of, reranked_depth, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
@@ -62,11 +62,17 @@ def table_notes(
     ]
 
 
+def deep_experiments(config: Config) -> list[str]:
+    """Return the experiments at several depths, which stand in tables of depths alone."""
+    return [name for name, experiment in active_experiments(config).items() if experiment.depths]
+
+
 def headline_notes(config: Config, scores: Scores, datasets: Sequence[tuple[str, str]]) -> list[str]:
     """Return the notes of the headline table."""
     test = test_text(TableTest.of(config.evaluation))
     measures = list(dict.fromkeys(m for d, _ in datasets for m in shown_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
+    deep = ", ".join(deep_experiments(config))
     encoder = "; than the encoder with a fresh score head (untrained when zero-shot): †" if control else ""
     return [
         f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *{encoder}; {test}. "
@@ -76,6 +82,7 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[tuple[str,
         *_datasets(config, scores, datasets),
         *_undecided(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets),
+        *([f"In the table of depths alone: experiments {deep}."] if deep else []),
         *config.report.notes,
     ]
 

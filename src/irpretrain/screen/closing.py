@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.catalogue.needed import read_entries, told
+from irpretrain.config.usage import hidden_views
 from irpretrain.corpora.ir_datasets_library import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
 from irpretrain.papers.files import known_papers
@@ -16,8 +17,8 @@ SHOWN = 3
 
 
 def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collection[str], since: float) -> str:
-    """Return the headline table, where the report lies, and what was left out; the list of data sets, of those
-    that the configuration reads if it reads any, where that was asked for.
+    """Return the headline table, where the report lies, and what was not shown or left out; the list of data sets, of
+    those that the configuration reads if it reads any, where that was asked for.
 
     Args:
         missing: files of the catalogue that are not there, by entry.
@@ -37,8 +38,9 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
             catalogue += f"\n\nThe configuration reads these. All: {as_user_stands(paths.DATASETS_TABLE)}"
         return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
     left_out = told(dict(missing), "Left out was what needs these files, which are not there:")
+    hidden = "".join(f"{line}\n" for line in hidden_views(plan.config))
     made = headlines("results", since, as_user_stands("results"))
-    return "".join(f"\n{text}" for text in (made, asked_for(plan, targets, made), left_out) if text)
+    return "".join(f"\n{text}" for text in (made, asked_for(plan, targets, made), hidden, left_out) if text)
 
 
 def asked_for(plan: Plan, targets: Collection[str], said: str) -> str:
