@@ -149,3 +149,25 @@ def test_memory_that_runs_out_in_inference_stops_with_advice_and_torch_s_numbers
     with pytest.raises(RuntimeError, match="shapes"), reproducible(ComputeConfig(device="cpu")):
         raise RuntimeError("shapes differ")
     assert compute.free_memory(RuntimeError("nothing said")) == ""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other API call",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+    ],
+)
+def test_memory_that_a_library_of_the_gpu_lacks_is_named(message: str) -> None:
+    with (
+        pytest.raises(TrainingError, match=r"^memory ran out\. .*batch_tokens"),
+        reproducible(ComputeConfig(device="cpu")),
+    ):
+        raise RuntimeError(message)
+
+
+def test_convolutions_keep_single_precision_meanwhile() -> None:
+    before = torch.backends.cudnn.allow_tf32
+    with reproducible(ComputeConfig(device="cpu")):
+        assert not torch.backends.cudnn.allow_tf32
+    assert torch.backends.cudnn.allow_tf32 == before
