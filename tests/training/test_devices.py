@@ -17,9 +17,10 @@ import torch
 
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.errors import ConfigError, SetupError, TrainingError
-from irpretrain.training import compute, devices
+from irpretrain.training import compute, devices, ranks
 from irpretrain.training.compute import choose_device, own_gpu, reproducible
 from irpretrain.training.devices import own_devices
+from irpretrain.training.ranks import Ranks, taking_part
 
 JOB = """
 import json, sys
@@ -171,3 +172,15 @@ def test_convolutions_keep_single_precision_meanwhile() -> None:
     with reproducible(ComputeConfig(device="cpu")):
         assert not torch.backends.cudnn.allow_tf32
     assert torch.backends.cudnn.allow_tf32 == before
+
+
+def test_a_process_takes_its_gpu_before_it_meets_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = list[str]()
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: calls.append(f"set {device}"))
+    group = SimpleNamespace(
+        init_process_group=lambda backend, device_id, **_: calls.append(f"meet on {device_id}"),
+        destroy_process_group=lambda: None,
+    )
+    monkeypatch.setattr(ranks, "distributed", group)
+    with taking_part(Ranks(1, 2, gpu=1)):
+        assert calls == ["set cuda:1", "meet on cuda:1"]
