@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoTokenizer, BertModel
+from transformers import AutoTokenizer, BertConfig, BertModel
 
 from irpretrain.errors import InputError
+from irpretrain.models.cedr_knrm import CedrKnrmHead
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.reranker import load_reranker
 
@@ -79,3 +80,14 @@ def test_what_reads_other_heads_refuses_it(tiny_encoder: Path, tmp_path: Path) -
     (tmp_path / "model/cedr_knrm.safetensors").write_bytes(b"nothing")
     with pytest.raises(InputError, match="weights cannot be read"):
         CrossEncoder.load(tmp_path / "model")
+
+
+def test_the_head_computes_in_single_precision_under_autocast() -> None:
+    """In bfloat16 most scores would tie, and the kernel of exact matches, 0.001 wide, would tell none."""
+    head = CedrKnrmHead(BertConfig(hidden_size=8, num_hidden_layers=1), 1)
+    layers = torch.randn(2, 3, 9, 8, generator=torch.Generator().manual_seed(1))
+    types = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 1, 1]]).expand(3, -1)
+    expected = head([*layers], types, torch.ones_like(types))
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = head([*layers], types, torch.ones_like(types))
+    assert torch.equal(scores, expected)

@@ -154,8 +154,10 @@ def test_a_call_a_sequence_is_attention_with_a_mask_of_blocks(data: st.DataObjec
     key, value = torch.randn(2, sum(asked), 2, 4, generator=draw, dtype=torch.float64)
     bounds = [Bounds.of(torch.tensor(lengths), LONGEST) for lengths in (asking, asked)]
     assert [b.lengths for b in bounds] == [asking, asked]
-    expected, found = (way(query, key, value, *bounds, 0.0) for way in (of_blocks, by_sequence))
+    ways = (of_blocks, of_blocks_on_gpu, by_sequence)
+    expected, hosted, found = (way(query, key, value, *bounds, 0.0) for way in ways)
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    assert torch.equal(hosted, expected)
 
 
 @pytest.mark.parametrize("autocast", [True, False])
@@ -454,7 +456,9 @@ def test_the_kernel_is_attention_with_a_mask_of_blocks() -> None:
 def of_blocks_on_gpu(*arguments: Any) -> Tensor:
     """The reference, on the host."""
     query, key, value, asking, asked, dropout = arguments
-    hosted = [Bounds(bounds.ends.cpu(), bounds.longest, bounds.given.cpu()) for bounds in (asking, asked)]
+    hosted = [
+        Bounds(bounds.ends.cpu(), bounds.longest, bounds.device_lengths.cpu()) for bounds in (asking, asked)
+    ]
     return of_blocks(query.cpu(), key.cpu(), value.cpu(), *hosted, dropout).to(query.device)
 
 

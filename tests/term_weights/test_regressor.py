@@ -16,7 +16,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.contracts import TERM_TARGETS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.regression import TokenRegression
+from irpretrain.term_weights.regression import TokenRegression, squared_errors
 from irpretrain.term_weights.sequences import TrainingSequences
 from irpretrain.term_weights.train import train_regressor
 from irpretrain.text.encoder_pieces import EncoderPieces
@@ -234,3 +234,15 @@ def test_a_broken_off_training_ends_as_an_unbroken_one(train, monkeypatch):
     folder, _ = train("broken")
     assert weights_of(folder) == weights_of(expected)
     assert len((folder / "metrics.jsonl").read_text().splitlines()) == 6
+
+
+def test_errors_are_those_of_words_with_a_target_and_no_device_is_asked_which() -> None:
+    """On `meta`, whose tensors have no numbers, whoever asks gets an error."""
+    weights = torch.tensor([[0.5, 9.0], [1.0, 0.25]], requires_grad=True)
+    targets = torch.tensor([[0.0, float("nan")], [float("nan"), 0.75]])
+    errors = squared_errors(weights, targets)
+    errors.backward()
+    assert errors.item() == 0.5
+    assert weights.grad is not None
+    assert weights.grad.tolist() == [[1.0, 0.0], [0.0, -1.0]]
+    assert squared_errors(weights.detach().to("meta"), targets.to("meta")).shape == ()

@@ -17,9 +17,10 @@ import torch
 
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.errors import ConfigError, SetupError, TrainingError
-from irpretrain.training import compute, devices
+from irpretrain.training import compute, devices, ranks
 from irpretrain.training.compute import choose_device, own_gpu, reproducible
 from irpretrain.training.devices import own_devices
+from irpretrain.training.ranks import Ranks, taking_part
 
 JOB = """
 import json, sys
@@ -149,3 +150,37 @@ def test_memory_that_runs_out_in_inference_stops_with_advice_and_torch_s_numbers
     with pytest.raises(RuntimeError, match="shapes"), reproducible(ComputeConfig(device="cpu")):
         raise RuntimeError("shapes differ")
     assert compute.free_memory(RuntimeError("nothing said")) == ""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other API call",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+    ],
+)
+def test_memory_that_a_library_of_the_gpu_lacks_is_named(message: str) -> None:
+    with (
+        pytest.raises(TrainingError, match=r"^memory ran out\. .*batch_tokens"),
+        reproducible(ComputeConfig(device="cpu")),
+    ):
+        raise RuntimeError(message)
+
+
+def test_convolutions_keep_single_precision_meanwhile() -> None:
+    before = torch.backends.cudnn.allow_tf32
+    with reproducible(ComputeConfig(device="cpu")):
+        assert not torch.backends.cudnn.allow_tf32
+    assert torch.backends.cudnn.allow_tf32 == before
+
+
+def test_a_process_takes_its_gpu_before_it_meets_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = list[str]()
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: calls.append(f"set {device}"))
+    group = SimpleNamespace(
+        init_process_group=lambda backend, device_id, **_: calls.append(f"meet on {device_id}"),
+        destroy_process_group=lambda: None,
+    )
+    monkeypatch.setattr(ranks, "distributed", group)
+    with taking_part(Ranks(1, 2, gpu=1)):
+        assert calls == ["set cuda:1", "meet on cuda:1"]

@@ -42,7 +42,7 @@ class CedrKnrmHead(nn.Module):
         initialise(self, {"combine.weight", "combine.bias"}, config.initializer_range, seed)
 
     def forward(self, layers: Sequence[Tensor], token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return scores, float [sequences].
+        """Return scores, float [sequences]; always in single precision, as `NeuralRanker` does and for its reason.
 
         Args:
             layers: hidden states, embeddings first, each float [sequences, positions, hidden size].
@@ -51,8 +51,9 @@ class CedrKnrmHead(nn.Module):
         query, document = text_positions(token_type_ids, attention_mask)
         longest = int(query.sum(1).max())
         asked = query[:, 1 : 1 + longest]
-        features = [self._kernels(hidden.float(), asked, document) for hidden in layers]
-        return self.combine(torch.cat([*features, layers[-1][:, 0].float()], dim=1)).squeeze(-1)
+        with torch.autocast(query.device.type, enabled=False):
+            features = [self._kernels(hidden.float(), asked, document) for hidden in layers]
+            return self.combine(torch.cat([*features, layers[-1][:, 0].float()], dim=1)).squeeze(-1)
 
     def _kernels(self, hidden: Tensor, asked: Tensor, document: Tensor) -> Tensor:
         """Return the features of one layer, float [sequences, kernels]."""

@@ -43,8 +43,7 @@ def encode_read(
         rows = torch.arange(sequences, device=attention_mask.device) * positions
         if masked is not None:
             rows = torch.cat([rows, masked.reshape(-1).nonzero().squeeze(-1)])
-        mask, rows = (to_device(tensor, device) for tensor in (attention_mask, rows))
-        states = encode_rows(bert, input_ids, token_type_ids, mask, rows)
+        states = encode_rows(bert, input_ids, token_type_ids, attention_mask, to_device(rows, device))
         return states[:sequences], states[sequences:]
     read = torch.zeros_like(attention_mask, dtype=torch.bool) if masked is None else masked.clone()
     read[:, 0] = True
@@ -61,14 +60,15 @@ def encode_rows(
 
     Args:
         bert: the encoder.
-        input_ids, token_type_ids, attention_mask: int64 [sequences, positions].
+        input_ids, token_type_ids: int64 [sequences, positions].
+        attention_mask: int64 [sequences, positions]; on the host, a GPU need not be waited for, or on the device.
         rows: int64 [chosen]; numbers of positions, counted through all sequences in their order.
 
     Returns:
         float [chosen, hidden size].
     """
     hidden = bert.embeddings(input_ids=input_ids, token_type_ids=token_type_ids)
-    mask = create_bidirectional_mask(config=bert.config, inputs_embeds=hidden, attention_mask=attention_mask)
+    mask = _padding_mask(bert, hidden, attention_mask)
     *before, last = bert.encoder.layer
     for layer in before:
         hidden = layer(hidden, mask)
@@ -76,6 +76,19 @@ def encode_rows(
     attended = last.attention.output(_select(context, rows), _select(hidden, rows))
     output: Tensor = last.feed_forward_chunk(attended)
     return output
+
+
+def _padding_mask(bert: BertModel, hidden: Tensor, attention_mask: Tensor) -> Tensor | None:
+    """The mask that transformers makes; of a mask on the host without asking the device whether anything is padding."""
+    if attention_mask.device == hidden.device or bert.config._attn_implementation != "sdpa":
+        mask: Tensor | None = create_bidirectional_mask(  # type: ignore[assignment]
+            config=bert.config, inputs_embeds=hidden, attention_mask=to_device(attention_mask, hidden.device)
+        )
+        return mask
+    if attention_mask.all():
+        return None
+    real = to_device(attention_mask.bool(), hidden.device)
+    return real[:, None, None].expand(-1, 1, real.shape[1], -1)
 
 
 def _select(states: Tensor, rows: Tensor) -> Tensor:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification
@@ -199,8 +198,7 @@ class CrossEncoder(SavedHubModel):
             mask = to_device(attention_mask, input_ids.device)
             output = bert(input_ids, mask, token_type_ids, output_hidden_states=True)
             scores = self.cedr(output.hidden_states, token_type_ids, mask)
-            read = torch.zeros_like(mask) if masked is None else to_device(masked, mask.device)
-            chosen = output.last_hidden_state[read.bool()]
+            chosen = _states_at(output.last_hidden_state, masked)
         if masked is None:
             return scores, None
         embeddings = self.classifier.get_input_embeddings().weight
@@ -217,12 +215,11 @@ class CrossEncoder(SavedHubModel):
         mask = to_device(attention_mask, input_ids.device)
         types = {"token_type_ids": token_type_ids} if self._takes_types else {}
         try:
-            with packed(self.encoder, attention_of(self.encoder, self.packing)):
+            with packed(self.encoder, attention_of(self.encoder, self.packing), attention_mask):
                 logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits
         finally:
             hook.remove()
-        read = torch.zeros_like(mask) if masked is None else to_device(masked, mask.device)
-        return logits.squeeze(-1), states[0][read.bool()]
+        return logits.squeeze(-1), _states_at(states[0], masked)
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files, with the MLM head and the head of CEDR-KNRM, into an existing folder."""
@@ -231,6 +228,15 @@ class CrossEncoder(SavedHubModel):
                 state = {key: tensor.detach().cpu().contiguous() for key, tensor in head.named_parameters()}
                 save_file(state, folder / name, metadata={"format": "pt"})
         super().write_files(folder)
+
+
+def _states_at(states: Tensor, masked: Tensor | None) -> Tensor:
+    """Return the states, float [sequences, positions, hidden size], where `masked` says, in row-major order."""
+    if masked is None:
+        return states[0, :0]
+    # By numbers, which a mask on the host gives without waiting for a GPU; indexing by the mask would ask the device.
+    rows = masked.reshape(-1).nonzero().squeeze(-1)
+    return states.reshape(-1, states.shape[-1]).index_select(0, to_device(rows, states.device))
 
 
 def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> Any:

@@ -20,6 +20,7 @@ from transformers import AttentionInterface
 from transformers.modeling_outputs import BaseModelOutput
 
 from irpretrain.models.packed_attention import Bounds, PackedAttention
+from irpretrain.models.to_device import to_device
 
 ATTENTION = "irpretrain-packed"
 """Name of our function in transformers' attention interface."""
@@ -60,13 +61,14 @@ def can_pack(encoder: Any) -> bool:
 
 
 @contextmanager
-def packed(encoder: Any, attend: PackedAttention | None) -> Iterator[None]:
+def packed(encoder: Any, attend: PackedAttention | None, attention_mask: Tensor) -> Iterator[None]:
     """Let an encoder compute its batches packed while the context lasts; as it does by itself without `attend`.
 
     Args:
         encoder: the encoder inside a classifier; it then takes int64 `input_ids`, `attention_mask` and, where it has
             any, `token_type_ids` alone, [sequences, positions], padding last, and returns states of 0 for padding.
         attend: the attention.
+        attention_mask: that of the batch, int64 [sequences, positions]; on the host, a GPU need not be waited for.
     """
     if not can_pack(encoder):
         yield
@@ -75,30 +77,28 @@ def packed(encoder: Any, attend: PackedAttention | None) -> Iterator[None]:
         if attend is None:
             yield
         else:
-            with _computing_packed(encoder, attend):
+            with _computing_packed(encoder, attend, attention_mask):
                 yield
 
 
 @contextmanager
-def _computing_packed(encoder: Any, attend: PackedAttention) -> Iterator[None]:
+def _computing_packed(encoder: Any, attend: PackedAttention, mask: Tensor) -> Iterator[None]:
     whole, replaced = encoder.forward, vars(encoder).get("forward")
     position_numbers = POSITIONS[encoder.config.model_type]
 
-    def forward(
-        input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None, **_: Any
-    ) -> BaseModelOutput:
-        places = attention_mask.flatten().nonzero().squeeze(1)
+    def forward(input_ids: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> BaseModelOutput:
+        places = to_device(mask.flatten().nonzero().squeeze(1), input_ids.device)
         numbers = position_numbers(input_ids, encoder.config).flatten()[places]
         types = {} if token_type_ids is None else {"token_type_ids": token_type_ids.flatten()[places][None]}
         with _attending(encoder.config):
             states = whole(
                 input_ids=input_ids.flatten()[places][None],
                 position_ids=numbers[None],
-                packed=_Packed(attend, Bounds.of(attention_mask.bool().sum(1), attention_mask.shape[1])),
+                packed=_Packed(attend, Bounds.of(mask.bool().sum(1), mask.shape[1], input_ids.device)),
                 **types,
             ).last_hidden_state[0]
-        unpacked = states.new_zeros((attention_mask.numel(), states.shape[-1])).index_copy(0, places, states)
-        return BaseModelOutput(last_hidden_state=unpacked.view(*attention_mask.shape, -1))
+        unpacked = states.new_zeros((mask.numel(), states.shape[-1])).index_copy(0, places, states)
+        return BaseModelOutput(last_hidden_state=unpacked.view(*mask.shape, -1))
 
     encoder.forward = forward
     try:

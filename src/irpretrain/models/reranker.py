@@ -24,6 +24,7 @@ from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of
 from irpretrain.models.packed_families import packed
 from irpretrain.models.parameters import load_network, positions, refuse_missing
+from irpretrain.models.to_device import to_device
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
 
@@ -61,16 +62,15 @@ class Reranker(HubModel):
             )
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return raw scores, float [sequences], of int64 [sequences, positions]."""
+        """Return raw scores, float [sequences], of int64 [sequences, positions]; the mask may lie on the host."""
         types = token_type_ids if self._takes_types else None
         if self.packing != "off" and self.bert is not None:
             logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
         else:
             token_types = {} if types is None else {"token_type_ids": types}
-            with packed(self.encoder, attention_of(self.encoder, self.packing)):
-                logits = self.network(
-                    input_ids=input_ids, attention_mask=attention_mask, **token_types
-                ).logits
+            with packed(self.encoder, attention_of(self.encoder, self.packing), attention_mask):
+                mask = to_device(attention_mask, input_ids.device)
+                logits = self.network(input_ids=input_ids, attention_mask=mask, **token_types).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
     def _packed_logits(

@@ -124,7 +124,7 @@ class TermWeightRegressor(SavedHubModel):
             classifier: Any = self.classifier
             states = encode_packed(bert, input_ids, None, attention_mask, attend)
             return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
-        with packed(self.encoder, attend):
+        with packed(self.encoder, attend, attention_mask):
             logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
         return logits.squeeze(-1)
 

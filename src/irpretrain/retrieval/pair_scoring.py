@@ -6,8 +6,9 @@ no bit of a score. Other pairs in the batch change a score by float rounding at 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from irpretrain.retrieval.partial_scores import PartialScores
 
 
+Batch = TypeVar("Batch")
+Begun = TypeVar("Begun")
 TITLE = "re-rank"
 """What status lines call the job."""
 
@@ -51,7 +54,7 @@ def score_sequences(
 
     Args:
         model: put on the device and out of training mode meanwhile.
-        score: from the tensors of a batch to scores [sequences].
+        score: from the tensors of a batch to scores [sequences]; a third tensor, the mask, lies on the host.
         pairs: what to score, in any order.
         lengths: of the sequence of each.
         build: from indices of `pairs` to the arrays of their batch, each [sequences, positions].
@@ -63,6 +66,7 @@ def score_sequences(
     """
     import torch
 
+    from irpretrain.models.to_device import to_device, to_host  # torch
     from irpretrain.training.compute import autocast, reproducible, scored_at_once  # torch
     from irpretrain.training.fast_paths import packs, use_fast_paths  # torch
 
@@ -77,9 +81,15 @@ def score_sequences(
                 if done:
                     say(f"[{TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
                 batches = batch_by_length(pairs, lengths, tokens, not packs(model), done)
-                for rows in progress(batches, TITLE, "pairs", len(pairs), size=len, done=done):
-                    batch_scores = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
-                    scores[rows] = batch_scores.float().cpu().numpy()
+                batches = progress(batches, TITLE, "pairs", len(pairs), size=len, done=done)
+
+                def begin(rows: Sequence[int]) -> Callable[[], Tensor]:
+                    ids, second, *masks = (torch.from_numpy(array) for array in build(rows))
+                    # Masks stay on the host, where a model can count positions without waiting for the device.
+                    return to_host(score(to_device(ids, device), to_device(second, device), *masks).float())
+
+                for rows, wait in begun_ahead(batches, begin, 0 if device.type == "cpu" else 1):
+                    scores[rows] = wait().numpy()
                     done += len(rows)
                     if kept:
                         kept.keep(scores, done)
@@ -92,6 +102,21 @@ def score_sequences(
             f"the score of document {pair.document!r} for query {pair.query!r} is {scores[index]}"
         )
     return scores
+
+
+def begun_ahead(
+    batches: Iterable[Batch], begin: Callable[[Batch], Begun], ahead: int
+) -> Iterator[tuple[Batch, Begun]]:
+    """Yield each batch, in order, with what `begin` returned for it, once `begin` was called for `ahead` more.
+
+    A GPU is only given its work by `begin`. So it computes while the host prepares the batch behind.
+    """
+    begun = deque[tuple[Batch, Begun]]()
+    for batch in batches:
+        begun.append((batch, begin(batch)))
+        if len(begun) > ahead:
+            yield begun.popleft()
+    yield from begun
 
 
 def batch_by_length(

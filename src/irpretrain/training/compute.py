@@ -31,6 +31,8 @@ SMALLER = (
 """What makes a training's steps take less memory."""
 SCORED_ON_PROCESSOR, SCORED_ON_GPU = 2048, 65536
 """Word pieces of a batch without gradients: what a processor's caches hold, what fills a GPU."""
+NO_MEMORY = ("can't allocate memory", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
+"""What errors say: of the host's memory; of pinned memory and of CUDA's own; of cuBLAS's handles and workspaces."""
 NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -55,11 +57,14 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         torch.get_num_threads(),
         torch.are_deterministic_algorithms_enabled(),
         torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
+        torch.backends.cudnn.allow_tf32,
     )
     torch.set_num_threads(options.threads)
     torch.use_deterministic_algorithms(device.type == "cpu")
     # Filling fresh memory only finds faults of kernels; it costs a pass over every tensor.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    # By default a GPU's convolutions cut single precision to TF32's 10 bits; matrix products do not.
+    torch.backends.cudnn.allow_tf32 = False
     try:
         yield device
     except RuntimeError as error:
@@ -72,6 +77,7 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         torch.set_num_threads(before[0])
         torch.use_deterministic_algorithms(before[1])
         torch.utils.deterministic.fill_uninitialized_memory = before[2]  # type: ignore[attr-defined]
+        torch.backends.cudnn.allow_tf32 = before[3]
 
 
 def scored_at_once(batch_tokens: int | None, device: torch.device) -> int:
@@ -132,8 +138,8 @@ def own_gpus(options: ComputeConfig) -> list[int]:
 
 
 def memory_ran_out(error: RuntimeError) -> bool:
-    """Whether torch could not get memory, of a GPU or of the machine."""
-    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+    """Whether torch, or a library of the GPU's that takes memory beside it, could not get any, there or on the host."""
+    return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in NO_MEMORY)
 
 
 def free_memory(error: RuntimeError) -> str:

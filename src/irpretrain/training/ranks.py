@@ -90,6 +90,9 @@ def taking_part(ranks: Ranks) -> Iterator[None]:
     """Let this process be one of several inside; the others wait until all have come."""
     backend = "gloo" if ranks.gpu is None else "cpu:gloo,cuda:nccl"
     device = None if ranks.gpu is None else torch.device("cuda", ranks.gpu)
+    if device is not None:
+        # First: until then the current one is the first GPU, on which each process would take a context's memory.
+        torch.cuda.set_device(device)
     with lost_processes():
         distributed.init_process_group(backend, rank=ranks.rank, world_size=ranks.count, device_id=device)
     _here[0] = ranks

@@ -122,8 +122,8 @@ class StepTask(Protocol):
 def add_measured(measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also: Tensor) -> float:
     """Add what micro-batches measured to the metrics of their tasks, in their order; return another number, `also`.
 
-    All numbers come from the device together, so that a step waits for it once. It also waits with fp16, afterwards, as
-    `GradScaler.step` asks whether a gradient is infinite, and with several processes, before, in `sum_gradients`.
+    All numbers come from the device together, so that a step waits for it once. With fp16 too: the fused optimiser is
+    told on the device whether a gradient is infinite.
     """
     tensors = [tensor for _, values in measured for tensor in values.values()]
     *numbers, last = torch.stack(
