@@ -121,13 +121,11 @@ def cross_faults(config: Config) -> Iterator[str]:
             yield from named_faults(config, name, config.first_stages[name])
     for name, experiment in config.experiments.items():
         if is_shown(config, experiment) and hides_depths(config, experiment):
-            papers, too = (
-                " or ".join(papers_with_depths()),
-                "" if experiment.papers is None else " and papers",
-            )
+            papers = " or ".join(papers_with_depths())
+            lists = "report.papers" if experiment.papers is None else "report.papers and papers"
             yield (
                 f"experiments.{name}.depths: no table of this report shows depths, so nothing of {name} would be run; "
-                f"add {papers} to report.papers{too}, or leave depths out"
+                f"add {papers} to {lists}, or leave depths out"
             )
     for name, experiment in active_experiments(config).items():
         yield from experiment_faults(config, name, experiment)
