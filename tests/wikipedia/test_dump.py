@@ -250,7 +250,7 @@ def test_a_dump_whose_first_bytes_are_damaged_is_still_a_dump(tmp_path):
         (
             dump(page("", "No id")),
             "page without title or id: 'No id' (byte 225); 1 of 1 records are malformed, more than the share of 0.001 "
-            "that is allowed\n  Mend the record, or give another format or other options (docs/corpora.md): none was sound.",
+            "that is allowed\n  Mend the record, or give another format or other options",
         ),
     ],
 )
