@@ -113,7 +113,7 @@ MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
     "indri": ("mu",),
 }
 """Which parameters each ranking model has."""
-MODEL_SECTIONS: dict[RankingModel, str] = {
+MODEL_SECTIONS: dict[str, str] = {
     "bm25": "bm25",
     "ql": "query_likelihood",
     "ql-jm": "jelinek_mercer",

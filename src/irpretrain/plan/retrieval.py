@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from irpretrain.config.retrieval import (
     LUCENE_WORDS,
@@ -10,7 +10,6 @@ from irpretrain.config.retrieval import (
     MODEL_SECTIONS,
     TF_INDEX,
     FirstStageConfig,
-    RankingModel,
     RunConfig,
     SweepConfig,
 )
@@ -194,7 +193,7 @@ class Retrieval(PlanPart):
         ]
 
     def _search_options(self, model: str, depth: int | None = None) -> Any:
-        return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[cast(RankingModel, model)]})
+        return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
 
     def _with_depth(self, depth: int | None, keys: set[str]) -> Any:
         """Return some keys of `retrieval`, with a first stage's own depth in the place of `depth`."""
