@@ -41,8 +41,13 @@ def option(
     return Field(**start, description=description, json_schema_extra=extra or None, **others)
 
 
-def deciding(section: BaseModel, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a section, or of a part of it, without the keys that decide nothing, at any depth."""
+def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the values of a section without the keys that decide nothing, at any depth.
+
+    Args:
+        values: those of them that matter; all by default.
+    """
+    values = section.model_dump() if values is None else values
     chosen: dict[str, Any] = {}
     for key, value in values.items():
         extra = type(section).model_fields[key].json_schema_extra

@@ -11,9 +11,6 @@ from irpretrain.config.base import Section, option
 Packing = Literal["auto", "on", "off"]
 Prefetch = Literal["auto", "on", "off"]
 
-COMPUTE_WITHOUT_EFFECT = {"gpus": True, "processes": True, "prefetch": True, "checkpoint_minutes": True}
-"""Keys of `compute` that change no result; how many processes they make is named apart where it does."""
-
 
 class ComputeConfig(Section):
     """Computing of a job. Part of the job's hash, because float sums depend on it."""

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from irpretrain.atomic import atomic_file, write_text
-from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.base import deciding
 from irpretrain.config.downstream import (
     DownstreamTaskConfig,
     DownstreamTrainingConfig,
@@ -37,12 +37,7 @@ from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.steps import Setting
 from irpretrain.training.trainer import Trainer
 
-WITHOUT_EFFECT: dict[str, Any] = {
-    "keep_models": True,
-    "log_every": True,
-    "learning_rates": True,  # each has a job of its own
-    "compute": COMPUTE_WITHOUT_EFFECT,
-}
+WITHOUT_EFFECT = {"keep_models", "learning_rates"}  # each learning rate has a job of its own
 """Options that change no prediction of one learning rate, so a run may be resumed with others."""
 
 
@@ -130,7 +125,7 @@ def finetune_downstream(
             "from": sha256(model),
             "examples": sha256(examples),
             "task": task.sentences.task if task.sentences else "questions",
-            "options": options.model_dump(exclude=WITHOUT_EFFECT),
+            "options": deciding(options, options.model_dump(exclude=WITHOUT_EFFECT)),
             "seed": seed,
             "device": device.type,
             "versions": versions(),

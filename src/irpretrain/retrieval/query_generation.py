@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.base import deciding
 from irpretrain.config.retrieval import Doc2QueryConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS
@@ -27,7 +27,7 @@ from irpretrain.training.blocks import Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
 from irpretrain.training.kept_batches import KeptBatches
 
-WITHOUT_EFFECT: dict[str, Any] = {"model": True, "times": True, "compute": COMPUTE_WITHOUT_EFFECT}
+WITHOUT_EFFECT = {"model", "times"}
 """Options that change no query and nothing that is kept of a job that is broken off; the model counts by its files."""
 
 
@@ -63,7 +63,7 @@ def generate_queries(
             "stage": "generate queries",
             "model": sha256(model),
             "documents": sha256(documents),
-            "options": options.model_dump(exclude=WITHOUT_EFFECT),
+            "options": deciding(options, options.model_dump(exclude=WITHOUT_EFFECT)),
             "text": text.model_dump(),
             "device": device.type,
             "versions": versions(),

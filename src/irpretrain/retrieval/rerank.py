@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.base import deciding
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import InputError
@@ -112,7 +112,7 @@ def _depends(
         "text": None if corpus.text is None else corpus.text.model_dump(),
         "queries": sha256(queries),
         "candidates": sha256(candidates),
-        "options": options.model_dump(exclude={"compute": COMPUTE_WITHOUT_EFFECT}),
+        "options": deciding(options),
         "device": choose_device(options.compute).type,
         "versions": versions(),
     }

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
@@ -33,9 +33,6 @@ from irpretrain.training.blocks import Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, scored_at_once, versions
 from irpretrain.training.fast_paths import packs, use_fast_paths
 from irpretrain.training.kept_batches import KeptBatches
-
-WITHOUT_EFFECT: dict[str, Any] = {"inference": {"compute": COMPUTE_WITHOUT_EFFECT}}
-"""Options that change no weight, so a run may be resumed with others."""
 
 
 def infer_documents(
@@ -69,8 +66,8 @@ def infer_documents(
             "model": sha256(model),
             "layers": options.encoder and options.encoder.layers,
             "documents": sha256(documents),
-            "options": options.model_dump(
-                include={"max_length", "window_overlap", "inference"}, exclude=WITHOUT_EFFECT
+            "options": deciding(
+                options, options.model_dump(include={"max_length", "window_overlap", "inference"})
             ),
             "text": text.model_dump(),
             "device": device.type,

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import EPOCHS, TermTrainingConfig, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.errors import InputError
@@ -25,8 +25,6 @@ from irpretrain.training.trainer import Trainer
 
 TRAINING_KEYS = {"training", "max_length", "window_overlap"}
 """What of a weighting decides the weights of its model, beside targets, encoder and seed."""
-WITHOUT_EFFECT: dict[str, Any] = {"training": {"log_every": True, "compute": COMPUTE_WITHOUT_EFFECT}}
-"""Options among them that do not, so a run may be resumed with others."""
 
 
 def train_regressor(
@@ -86,12 +84,11 @@ def train_regressor(
                 "from": sha256(encoder),
                 "targets": sha256(targets),
                 "folds": [sha256(folds), fold] if folds is not None else None,
-                "options": options.model_dump(include=TRAINING_KEYS, exclude=WITHOUT_EFFECT),
+                "options": deciding(options, options.model_dump(include=TRAINING_KEYS)),
                 "layers": encoder_options.layers,
                 "words": text.word_kind,
                 "seed": seed,
                 "device": device.type,
-                "processes": training.compute.process_count,
                 "versions": versions(),
                 "output": str(output),
             }

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch
 
 from irpretrain.atomic import write_text
-from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.base import deciding
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.errors import InputError
@@ -40,7 +40,7 @@ from irpretrain.training.search_progress import Progress
 from irpretrain.training.steps import StepTask
 from irpretrain.training.trainer import Trainer
 
-WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "recipe": True, "compute": COMPUTE_WITHOUT_EFFECT}
+WITHOUT_EFFECT = {"keep_models", "recipe"}
 """Options that change no score, so a run may be resumed with others."""
 RANKING = ".scores"
 """End of the names of scores that are kept while the validation fold or the test queries are ranked."""
@@ -158,8 +158,8 @@ def finetune(
             "test": [tested.documents.fingerprint, *map(sha256, test[1:])] if test else None,
             "fold": fold,
             "regime": regime,
-            "options": options.model_dump(exclude=WITHOUT_EFFECT),
-            "reranking": reranking.model_dump(exclude={"compute": COMPUTE_WITHOUT_EFFECT}),
+            "options": deciding(options, options.model_dump(exclude=WITHOUT_EFFECT)),
+            "reranking": deciding(reranking),
             "measure": measure,
             "seed": seed,
             "device": device.type,

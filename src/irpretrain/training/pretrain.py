@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import atomic_directory, write_text
-from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.base import deciding
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.models.cross_encoder import CrossEncoder
@@ -35,12 +35,6 @@ from irpretrain.training.ranks import here
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 from irpretrain.training.steps import Setting
 from irpretrain.training.trainer import Trainer
-
-WITHOUT_EFFECT: dict[str, Any] = {
-    "log_every": True,
-    "compute": COMPUTE_WITHOUT_EFFECT,
-}
-"""Options that change no weight, so a run may be resumed with others; how many processes they make is named apart."""
 
 
 def pretrain(
@@ -113,11 +107,10 @@ def pretrain(
                 "groups": [sha256(path) for path in groups],
                 "tokens": store.fingerprint,
                 "tasks": [task.model_dump() for task in tasks],
-                "options": options.model_dump(exclude=WITHOUT_EFFECT),
+                "options": deciding(options),
                 "layers": encoder_options.layers,
                 "seed": seed,
                 "device": device.type,
-                "processes": options.compute.process_count,
                 "versions": versions(),
                 "output": str(output),
             }
