@@ -19,7 +19,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import Ranking, Run, write_rankings
-from irpretrain.progress import Counter
+from irpretrain.progress import Counter, say
 from irpretrain.retrieval.analysis import anserini_texts
 from irpretrain.retrieval.index_record import RECORD, analysis_of
 from irpretrain.retrieval.java import JavaError, run_anserini
@@ -107,6 +107,7 @@ def run_indexing(
         command += ["-index", str(temporary), "-threads", str(options.threads)]
         command += ["-memoryBuffer", str(buffer_mb), "-optimize"]
         counter = Counter("index by Lucene", "documents", expected)
+        say(f"[index by Lucene] 0/{expected:,} documents, Lucene says once a minute how far it is")
 
         def count(line: str) -> None:
             if match := INDEXED.search(line):
