@@ -100,21 +100,18 @@ def _invert(folder: Path, terms: int) -> None:
 
     Occurrences go to files by ranges of terms first, each small enough to be sorted in memory.
     """
-    occurrences, places = (np.load(folder / name, mmap_mode="r") for name in ("terms.npy", "places.npy"))
-    starts = range(0, len(places), OCCURRENCES_AT_ONCE)
     bounds = np.zeros(terms + 1, np.int64)
-    for start in starts:
-        bounds[1:] += np.bincount(occurrences[start : start + OCCURRENCES_AT_ONCE], minlength=terms)
+    for numbers in _chunks(folder / "terms.npy"):
+        bounds[1:] += np.bincount(numbers, minlength=terms)
     np.cumsum(bounds, out=bounds)
     np.save(folder / "bounds.npy", bounds)
     file_of_term = bounds[:-1] // OCCURRENCES_AT_ONCE
-    for start in starts:
-        chunk = slice(start, start + OCCURRENCES_AT_ONCE)
-        files = file_of_term[occurrences[chunk]]
+    for numbers, places in zip(_chunks(folder / "terms.npy"), _chunks(folder / "places.npy"), strict=True):
+        files = file_of_term[numbers]
         for number in np.unique(files):
             chosen = files == number
             pairs = np.empty(np.count_nonzero(chosen), PAIR)
-            pairs["term"], pairs["place"] = occurrences[chunk][chosen], places[chunk][chosen]
+            pairs["term"], pairs["place"] = numbers[chosen], places[chosen]
             with open(folder / f"{number}.pairs", "ab") as file:
                 pairs.tofile(file)
     with GrowingArray(folder / "sorted.npy", np.dtype(np.int64)) as by_term:
@@ -122,9 +119,14 @@ def _invert(folder: Path, terms: int) -> None:
             pairs = np.fromfile(folder / f"{number}.pairs", PAIR)
             by_term.add(pairs["place"][np.argsort(pairs["term"], kind="stable")])
             (folder / f"{number}.pairs").unlink()
-    del occurrences, places
     (folder / "sorted.npy").replace(folder / "places.npy")
     (folder / "terms.npy").unlink()
+
+
+def _chunks(path: Path) -> Iterator[np.ndarray]:
+    """Yield an array in pieces of `OCCURRENCES_AT_ONCE`, each mapped anew: what is read of a map stays in memory."""
+    for start in range(0, len(np.load(path, mmap_mode="r")), OCCURRENCES_AT_ONCE):
+        yield np.load(path, mmap_mode="r")[start : start + OCCURRENCES_AT_ONCE]
 
 
 @dataclass(frozen=True)
