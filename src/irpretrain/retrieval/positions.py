@@ -106,6 +106,7 @@ def _invert(folder: Path, terms: int) -> None:
     np.cumsum(bounds, out=bounds)
     np.save(folder / "bounds.npy", bounds)
     file_of_term = bounds[:-1] // OCCURRENCES_AT_ONCE
+    counter = Counter("sort positions", "occurrences", int(bounds[-1]))
     for numbers, places in zip(_chunks(folder / "terms.npy"), _chunks(folder / "places.npy"), strict=True):
         files = file_of_term[numbers]
         for number in np.unique(files):
@@ -114,11 +115,14 @@ def _invert(folder: Path, terms: int) -> None:
             pairs["term"], pairs["place"] = numbers[chosen], places[chosen]
             with open(folder / f"{number}.pairs", "ab") as file:
                 pairs.tofile(file)
+        counter.add(len(numbers))
+    counter = Counter("write positions", "occurrences", int(bounds[-1]))
     with GrowingArray(folder / "sorted.npy", np.dtype(np.int64)) as by_term:
         for number in np.unique(file_of_term):
             pairs = np.fromfile(folder / f"{number}.pairs", PAIR)
             by_term.add(pairs["place"][np.argsort(pairs["term"], kind="stable")])
             (folder / f"{number}.pairs").unlink()
+            counter.add(len(pairs))
     (folder / "sorted.npy").replace(folder / "places.npy")
     (folder / "terms.npy").unlink()
 
