@@ -74,3 +74,10 @@ def test_a_configuration_that_is_refused_has_one_message(capfd, tmp_path) -> Non
     shown = "".join(capfd.readouterr())
     assert "pretraining.steps" in shown
     assert "Traceback" not in shown
+
+
+def test_a_reader_that_stops_reading_ends_the_plan_without_a_traceback() -> None:
+    command = f"{sys.executable} -m irpretrain.costs.plan | head -1"
+    read = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert len(read.stdout.splitlines()) == 1
+    assert read.stderr == "Planned as if all data were there and nothing were done yet.\n"

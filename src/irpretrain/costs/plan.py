@@ -67,10 +67,14 @@ def _counted_once(command: list[str], config: Config) -> int:
     told = os.environ if config.skip_absent else {**os.environ, REFUSED: "1"}
     with subprocess.Popen(command, env=told, stdout=subprocess.PIPE, text=True) as planning:
         counts = 0
-        for line in planning.stdout or ():
-            counts += line.startswith("Job stats:")
-            if counts < 2:
-                print(line, end="", flush=True)
+        try:
+            for line in planning.stdout or ():
+                counts += line.startswith("Job stats:")
+                if counts < 2:
+                    print(line, end="", flush=True)
+        except BrokenPipeError:  # `head` has seen enough
+            planning.kill()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python empties its buffer at the end
     return planning.returncode
 
 
