@@ -169,7 +169,7 @@ def _add_documents(made: argparse.ArgumentParser) -> None:
         help="file or folder of documents, or ir_datasets:<id>; --set malformed=skip leaves out what cannot be read",
     )
     made.add_argument(
-        "--format", default="jsonl", choices=sorted(FORMATS["documents"].keys() - {"ir_datasets"}), metavar="FORMAT",
+        "--format", default="jsonl", choices=sorted({*FORMATS["documents"]} - {"ir_datasets"}), metavar="FORMAT",
         help="format of the documents (docs/corpora.md); by default jsonl",
     )  # fmt: skip
     made.add_argument(

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.files import given_files
+from irpretrain.corpora.judgements import trec
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.qrels import trec
 from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.errors import InputError
