@@ -42,18 +42,24 @@ class Reading:
 
 def readings(entry: Entry) -> Iterator[Reading]:
     """Yield everything that an entry says how to read."""
-    for corpus in entry.corpora.values():
-        yield _reading("documents", corpus, entry)
-    for dataset in entry.datasets.values():
-        yield _reading("topics", dataset["queries"], entry)
-        yield _reading("judgements", dataset["qrels"], entry)
-    for stage in entry.first_stages.values():
-        for run in stage["runs"].values():
-            yield _reading("runs", run, entry)
-    for task in entry.downstream_tasks.values():
+    for _, kind, section in _sections_with_files(entry):
+        yield _reading(kind, section, entry)
+
+
+def _sections_with_files(entry: Entry) -> Iterator[tuple[str, Kind, Any]]:
+    """Yield key, kind of the records and content of every section of an entry that names files of records."""
+    for name, corpus in entry.corpora.items():
+        yield f"corpora.{name}", "documents", corpus
+    for name, dataset in entry.datasets.items():
+        yield f"datasets.{name}.queries", "topics", dataset.get("queries")
+        yield f"datasets.{name}.qrels", "judgements", dataset.get("qrels")
+    for name, stage in entry.first_stages.items():
+        for key, run in (stage.get("runs") or {}).items():
+            yield f"first_stages.{name}.runs.{key}", "runs", run
+    for name, task in entry.downstream_tasks.items():
         for kind in TASK_KINDS:
-            for part in task.get(kind, {}).values():
-                yield _reading(kind, part, entry)
+            for part, files in task.get(kind, {}).items():
+                yield f"downstream_tasks.{name}.{kind}.{part}", kind, files
 
 
 def _reading(kind: Kind, section: dict[str, Any], entry: Entry) -> Reading:
@@ -69,11 +75,6 @@ def _reading(kind: Kind, section: dict[str, Any], entry: Entry) -> Reading:
     )
 
 
-def catalogue_directory() -> Path:
-    """Return the folder that holds a file for each data set."""
-    return resources_directory() / "datasets"
-
-
 def read_catalogue(folder: str | Path | None = None) -> Catalogue:
     """Read and check every `<name>.yaml` of a folder (null: the project's own).
 
@@ -82,7 +83,7 @@ def read_catalogue(folder: str | Path | None = None) -> Catalogue:
     """
     faults: list[str] = []
     catalogue: Catalogue = {}
-    for path in sorted(Path(folder or catalogue_directory()).glob("*.yaml")):
+    for path in sorted(Path(folder or resources_directory() / "datasets").glob("*.yaml")):
         try:
             catalogue[path.stem] = _read_entry(path)
         except ConfigError as error:
@@ -110,23 +111,13 @@ def placed(described: Any, known: Collection[str], data: str | Path) -> Any:
 
 def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
     """Yield (key, path) of every place of an entry that must name a file."""
-    for name, corpus in entry.corpora.items():
-        yield f"corpora.{name}.path", corpus.get("path")
+    for key, _, section in _sections_with_files(entry):
+        value = section.get("path") if isinstance(section, dict) else None
+        for path in value if isinstance(value, list) else [value]:
+            yield f"{key}.path", path
     for name, dataset in entry.datasets.items():
-        for part in ("queries", "qrels"):
-            section = dataset.get(part)
-            value = section.get("path") if isinstance(section, dict) else None
-            for path in value if isinstance(value, list) else [value]:
-                yield f"datasets.{name}.{part}.path", path
         if isinstance(dataset.get("folds"), str):
             yield f"datasets.{name}.folds", dataset["folds"]
-    for name, stage in entry.first_stages.items():
-        for key, run in (stage.get("runs") or {}).items():
-            yield f"first_stages.{name}.runs.{key}.path", run.get("path") if isinstance(run, dict) else run
-    for name, task in entry.downstream_tasks.items():
-        for kind in TASK_KINDS:
-            for part, files in task.get(kind, {}).items():
-                yield f"downstream_tasks.{name}.{kind}.{part}.path", files.get("path")
 
 
 def _read_entry(path: Path) -> Entry:

@@ -92,18 +92,17 @@ class Contract:
     def stream_chosen(
         self,
         path: str | Path,
-        wanted: Collection[str],
+        document_ids: Collection[str],
         columns: list[str] | None = None,
-        key: str = "document_id",
         rows: int = ROWS_AS_OBJECTS,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows whose `key` is among `wanted`, at most `rows` at a time; of row groups without any only the
-        key is read."""
+        """Yield the rows of some documents, at most `rows` at a time; of row groups without any only the identifiers
+        are read."""
         self.check(path)
-        names = pa.array(sorted(wanted), pa.string())
+        names = pa.array(sorted(document_ids), pa.string())
         with _read(path), parquet_file(path) as file:
             for group in range(file.num_row_groups):
-                matches = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
+                matches = pc.is_in(file.read_row_group(group, ["document_id"]).column(0), value_set=names)
                 if pc.any(matches).as_py():
                     yield from file.read_row_group(group, columns).filter(matches).to_batches(rows)
 

@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 
 import cbor2
 
-from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.corpora.records import Malformed
 
 DEEPEST = 100
@@ -19,7 +19,6 @@ LONGEST_ITEM = 64 << 20
 """Bytes of one item of the stream, everything in it included."""
 BREAK = b"\xff"
 OPEN_LIST = b"\x9f"
-GET_AGAIN = "Get the file again and compare its checksum"
 KINDS = {0: "articles", 1: "outlines", 2: "paragraphs"}
 
 

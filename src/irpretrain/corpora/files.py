@@ -289,6 +289,8 @@ def _open_zstandard(path: str | Path) -> IO[bytes]:
 
 DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading a truncated or corrupt archive raises."""
+GET_AGAIN = "Get the file again and compare its checksum"
+"""Remedy for a damaged file."""
 
 
 def damage_text(path: str | Path, error: BaseException) -> str:

@@ -1,5 +1,6 @@
 """Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
 
+from functools import partial
 from typing import Any
 
 from irpretrain.config.compute import ComputeConfig
@@ -138,9 +139,8 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
     return [Work("train_term_weights", "word pieces", amount, computing(encoder, training.compute))]
 
 
-def _weigh(
-    rule: str, config: Config, weighting: TermWeightsConfig, encoder: EncoderConfig, texts: Size
-) -> list[Work]:
+def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: Size) -> list[Work]:
+    weighting, encoder = _weighting(config, wildcards)
     if weighting.model not in ENCODED:
         return []
     # How many windows a text has is not known.
@@ -149,19 +149,12 @@ def _weigh(
     return [Work(rule, "word pieces", amount, computing(encoder, weighting.inference.compute))]
 
 
-def _weigh_documents(config: Config, wildcards: Wildcards) -> list[Work]:
-    texts = sizes.documents_of_shard(config, wildcards["corpus"])
-    return _weigh("weigh_documents", config, *_weighting(config, wildcards), texts)
-
-
-def _weigh_by_attention(config: Config, wildcards: Wildcards) -> list[Work]:
-    texts = sizes.documents_of_shard(config, wildcards["corpus"])
-    return _weigh("weigh_by_attention", config, *_weighting(config, wildcards), texts)
+def _weigh_documents(rule: str, config: Config, wildcards: Wildcards) -> list[Work]:
+    return _weigh(rule, config, wildcards, sizes.documents_of_shard(config, wildcards["corpus"]))
 
 
 def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
-    texts = sizes.queries(config, wildcards["dataset"])
-    return _weigh("weigh_queries", config, *_weighting(config, wildcards), texts)
+    return _weigh("weigh_queries", config, wildcards, sizes.queries(config, wildcards["dataset"]))
 
 
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -178,8 +171,8 @@ ENCODER_RULES: dict[str, Describe] = {
     "rerank_snapshot": _rerank,
     "finetune": _finetune,
     "train_term_weights": _train_term_weights,
-    "weigh_documents": _weigh_documents,
-    "weigh_by_attention": _weigh_by_attention,
+    "weigh_documents": partial(_weigh_documents, "weigh_documents"),
+    "weigh_by_attention": partial(_weigh_documents, "weigh_by_attention"),
     "weigh_queries": _weigh_queries,
     "score_diagnosis_pairs": _score_diagnosis_pairs,
 }

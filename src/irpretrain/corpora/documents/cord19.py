@@ -14,7 +14,7 @@ from typing import Any, Literal
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.checked import document
-from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".csv",)
@@ -22,7 +22,6 @@ NEEDED = ("cord_uid", "title", "abstract")
 LONGEST_CELL = 16 << 20
 """Characters. A quotation mark that is never closed would take the rest of the file into one cell."""
 REPEATED = "repeated identifier"
-GET_AGAIN = "Get the file again and compare its checksum"
 
 
 class Options(Section):

@@ -13,7 +13,7 @@ from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.files import refuse_packed
+from irpretrain.corpora.files import GET_AGAIN, refuse_packed
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
@@ -39,7 +39,6 @@ from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
 from irpretrain.wording import worded
 
 SUFFIXES = (".xml",)
-GET_AGAIN = "Get the file again and compare its checksum"
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
 _DATABASE = re.compile("(([a-z0-9_]+?)(?:wiki(?=pedia-)|wik[a-z]+))(?:pedia)?-")
 """A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki."""
