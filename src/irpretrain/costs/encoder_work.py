@@ -10,7 +10,7 @@ from irpretrain.config.term_weights import ENCODED, EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import depth_of, largest_shots, trained_on
 from irpretrain.costs import sizes
-from irpretrain.costs.sizes import Size, product, total
+from irpretrain.costs.sizes import Size, inverse, product, total
 from irpretrain.costs.work import Computing, Describe, Wildcards, Work
 
 
@@ -92,9 +92,10 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     # A fold validates where something is chosen; a fold is tested unless another data set is.
     validating = int(options.chooses(regime))
     share = (folds - validating - (1 if fold else 0)) / folds
+    # A few shots are so many queries; else all of the share train.
     pairs = product(sizes.relevant(config, train), share)
     if shots:
-        pairs = product(_relevant_of_query(config, train), shots)
+        pairs = product(sizes.relevant(config, train), inverse(sizes.queries(config, train)), shots)
     rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
     passages = _passages(config.reranking_of(model).passages, "most_in_training")
     trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
@@ -112,11 +113,6 @@ def _folds(config: Config, dataset: str) -> int:
     from irpretrain.evaluation.folds import count_folds  # pyarrow
 
     return count_folds(config.datasets[dataset])
-
-
-def _relevant_of_query(config: Config, dataset: str) -> Size:
-    queries = sizes.queries(config, dataset)
-    return product(sizes.relevant(config, dataset), 1 / queries) if queries else None
 
 
 def _weighting(config: Config, wildcards: Wildcards) -> tuple[TermWeightsConfig, EncoderConfig]:

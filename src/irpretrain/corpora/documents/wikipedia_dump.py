@@ -157,12 +157,12 @@ def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
 
 def language_of(path: Path, options: Options) -> WikiLanguage:
     """Return the names that the wikitext of a dump is read by."""
-    return WikiLanguage.of(_with_wiki(path, _site(path)[0], options)[0], options.names)
+    return WikiLanguage.of(_wiki(path, options), options.names)
 
 
 def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
     """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
-    site, _ = _with_wiki(path, _site(path)[0], options)
+    site = _wiki(path, options)
     language = WikiLanguage.of(site, options.names)
     for entry in _classified(path, site, language, options, everything):
         if isinstance(entry, Unparsed):
@@ -171,8 +171,12 @@ def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
 
 def facts(path: Path, options: Options) -> dict[str, str]:
     """Return what a dump says of its wiki that later stages must know: how titles are compared."""
-    case = _with_wiki(path, _site(path)[0], options)[0].case
+    case = _wiki(path, options).case
     return {TITLE_CASE: case} if case else {}
+
+
+def _wiki(path: Path, options: Options) -> SiteInfo:
+    return _with_wiki(path, _site(path)[0], options)[0]
 
 
 def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
