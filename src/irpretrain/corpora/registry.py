@@ -47,13 +47,6 @@ def gives_answers(name: str) -> bool:
     return getattr(format_module("judgements", name), "ANSWERS", False)
 
 
-def option_files(kind: Kind, name: str, given: dict[str, Any]) -> list[str]:
-    """Return the files that the options of the format `name` name, beside those that it reads."""
-    module = format_module(kind, name)
-    files_of = getattr(module, "option_files", None)
-    return [] if files_of is None else list(files_of(module.Options(**given)))
-
-
 def read_options(kind: Kind, name: str, given: dict[str, Any]) -> Section:
     """Return the checked options of the format `name`; ValueError names every fault."""
     options: type[Section] = format_module(kind, name).Options

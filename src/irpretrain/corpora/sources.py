@@ -25,7 +25,7 @@ from irpretrain.config.usage import (
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
 from irpretrain.corpora.ir_datasets_library import check_downloaded
-from irpretrain.corpora.registry import format_module, option_files
+from irpretrain.corpora.registry import format_module
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
     GENERATOR_REMEDY,
@@ -164,7 +164,10 @@ def corpus_files(config: Config, corpus: str) -> list[Path]:
 def corpus_aids(config: Config, corpus: str) -> list[str]:
     """Return the files that the options of a corpus name, such as its spam rankings."""
     section = config.corpora[corpus]
-    return option_files("documents", section.format, section.options)
+    module = format_module("documents", section.format)
+    if not hasattr(module, "option_files"):
+        return []
+    return list(module.option_files(module.Options(**section.options)))
 
 
 def corpus_folders_beside(config: Config, corpus: str) -> list[str]:
