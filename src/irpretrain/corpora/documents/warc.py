@@ -175,9 +175,8 @@ def _document(record: WarcRecord, options: Options) -> AnyDocument:
         detail = f"{fault} (header {options.id_header})"
         return Malformed(record.number, "bad identifier", detail, place=_place(record))
     if options.spam is not None:
-        from irpretrain.corpora.spam_rankings import (
-            percentile_of,
-        )  # loads pyarrow, so only where it is asked for
+        # Loads pyarrow, so only where it is asked for.
+        from irpretrain.corpora.spam_rankings import percentile_of
 
         percentile = percentile_of(identifier, Path(options.spam))
         if percentile is None:
