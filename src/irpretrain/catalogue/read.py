@@ -43,7 +43,16 @@ class Reading:
 def readings(entry: Entry) -> Iterator[Reading]:
     """Yield everything that an entry says how to read."""
     for _, kind, section in _sections_with_files(entry):
-        yield _reading(kind, section, entry)
+        path, options = section["path"], section.get("options", {})
+        yield Reading(
+            kind,
+            section.get("format", "trec"),
+            [path] if isinstance(path, str) else list(path),
+            [value for value in options.values() if isinstance(value, str) and value in entry.files],
+            options,
+            section.get("expected"),
+            section.get("files"),
+        )
 
 
 def _sections_with_files(entry: Entry) -> Iterator[tuple[str, Kind, Any]]:
@@ -60,19 +69,6 @@ def _sections_with_files(entry: Entry) -> Iterator[tuple[str, Kind, Any]]:
         for kind in TASK_KINDS:
             for part, files in task.get(kind, {}).items():
                 yield f"downstream_tasks.{name}.{kind}.{part}", kind, files
-
-
-def _reading(kind: Kind, section: dict[str, Any], entry: Entry) -> Reading:
-    path, options = section["path"], section.get("options", {})
-    return Reading(
-        kind,
-        section.get("format", "trec"),
-        [path] if isinstance(path, str) else list(path),
-        [value for value in options.values() if isinstance(value, str) and value in entry.files],
-        options,
-        section.get("expected"),
-        section.get("files"),
-    )
 
 
 def read_catalogue(folder: str | Path | None = None) -> Catalogue:

@@ -27,7 +27,7 @@ class CborError(Exception):
 
     def __init__(self, reason: str, byte: int) -> None:
         super().__init__(reason)
-        self.reason, self.byte = reason, byte
+        self.byte = byte
 
 
 class CborReader:
@@ -120,7 +120,7 @@ def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
                 number += 1
         except CborError as error:
             where = _place(number, error.byte)
-            yield Malformed(number, "broken CBOR", error.reason, None, where, GET_AGAIN, loses_more=True)
+            yield Malformed(number, "broken CBOR", str(error), None, where, GET_AGAIN, loses_more=True)
         except DAMAGE as error:
             detail = damage_text(path, error)
             where = _place(number, reader.byte)

@@ -77,18 +77,18 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                 else:
                     yield position, table.line_num, dict(zip(columns, cells, strict=True))
                     position += 1
-        except (csv.Error, UnicodeDecodeError) as error:
-            reason = "not valid UTF-8" if isinstance(error, UnicodeDecodeError) else "broken CSV"
-            line = table.line_num + 1
-            yield Malformed(max(position, 0), reason, str(error), line, remedy=GET_AGAIN, loses_more=True)
-            return
+        except csv.Error as error:
+            reason, detail = "broken CSV", str(error)
+        except UnicodeDecodeError as error:
+            reason, detail = "not valid UTF-8", str(error)
         except DAMAGE as error:
-            detail = damage_text(path, error)
-            line, reason = table.line_num + 1, "damaged archive"
-            yield Malformed(max(position, 0), reason, detail, line, remedy=GET_AGAIN, loses_more=True)
+            reason, detail = "damaged archive", damage_text(path, error)
+        else:
+            if position < 0:
+                yield Malformed(0, "no table of CORD-19", "the file is empty", 1)
             return
-    if position < 0:
-        yield Malformed(0, "no table of CORD-19", "the file is empty", 1)
+        line = table.line_num + 1
+        yield Malformed(max(position, 0), reason, detail, line, remedy=GET_AGAIN, loses_more=True)
 
 
 def _document(path: Path, position: int, line: int, cells: dict[str, str], options: Options) -> AnyDocument:
