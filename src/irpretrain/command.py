@@ -31,7 +31,7 @@ from irpretrain.replacement import check_output_file
 from irpretrain.wording import telling_the_command
 
 if TYPE_CHECKING:
-    from irpretrain.corpora.json_files import JsonLine
+    from irpretrain.corpora.files import FieldLine
 
 BAD_INPUT = 2
 """Exit code, as argparse has it."""
@@ -169,7 +169,7 @@ def _add_documents(made: argparse.ArgumentParser) -> None:
         help="file or folder of documents, or ir_datasets:<id>; --set malformed=skip leaves out what cannot be read",
     )
     made.add_argument(
-        "--format", default="jsonl", choices=sorted(FORMATS["documents"].keys() - {"ir_datasets"}), metavar="FORMAT",
+        "--format", default="jsonl", choices=sorted({*FORMATS["documents"]} - {"ir_datasets"}), metavar="FORMAT",
         help="format of the documents (docs/corpora.md); by default jsonl",
     )  # fmt: skip
     made.add_argument(
@@ -222,7 +222,7 @@ def score(options: argparse.Namespace) -> str:
     """Write pairs with their scores."""
     from irpretrain.library.models import CrossEncoder
 
-    pairs = [line.record for line in _read_objects(options.pairs, ("query", "document"))]
+    pairs = [line.fields for line in _read_objects(options.pairs, ("query", "document"))]
     model = CrossEncoder(options.model, **_settings(options))
     scores = model.score([(pair["query"], pair["document"]) for pair in pairs])
     rows = (pair | {"score": float(str(value))} for pair, value in zip(pairs, scores, strict=True))
@@ -251,11 +251,11 @@ def axioms(options: argparse.Namespace) -> str:
     settings = _settings(options)
     collection = _collection(options, settings, settings)
     for pair in pairs:
-        if (name := pair.record["document_id"]) not in collection:
+        if (name := pair.fields["document_id"]) not in collection:
             raise InputError(
                 options.pairs, f"there is no document {name!r}", pair.line, "Check the documents."
             )
-    values = collection.axioms((pair.record["query"], pair.record["document_id"]) for pair in pairs)
+    values = collection.axioms((pair.fields["query"], pair.fields["document_id"]) for pair in pairs)
     with _opened(options.output) as handle:
         values.to_csv(handle, index=False)
     return f"{len(values):,} pairs in {options.output}"
@@ -265,11 +265,11 @@ def search(options: argparse.Namespace) -> str:
     """Write the best documents of each query as a TREC run."""
     queries: dict[str, str] = {}
     for line in _read_objects(options.queries, ("query_id", "query")):
-        name = line.record["query_id"]
+        name = line.fields["query_id"]
         fault = f"query {name!r} was there before" if name in queries else identifier_fault(name)
         if fault:
             raise InputError(options.queries, fault, line.line, "Give each query an identifier of its own.")
-        queries[name] = line.record["query"]
+        queries[name] = line.fields["query"]
     settings = _settings(options)
     collection = _collection(options, settings, settings)
     names = progress(sorted(queries), "irpretrain", "queries", len(queries))
@@ -331,7 +331,7 @@ def _collection(
     return Collection.read(options.documents, options.format, read, **places, **others)
 
 
-def _read_objects(path: str, keys: tuple[str, ...]) -> "Iterator[JsonLine]":
+def _read_objects(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
     """Yield the JSON objects of a file, which have these keys, with texts as values."""
     from irpretrain.corpora.json_files import read_objects
     from irpretrain.corpora.records import Malformed
@@ -340,7 +340,7 @@ def _read_objects(path: str, keys: tuple[str, ...]) -> "Iterator[JsonLine]":
         if isinstance(entry, Malformed):
             raise InputError(path, str(entry), entry.line)
         for key in keys:
-            if not isinstance(entry.record.get(key), str):
+            if not isinstance(entry.fields.get(key), str):
                 raise InputError(
                     path, f"{key} is missing or no text", entry.line, f"Give {' and '.join(keys)}."
                 )

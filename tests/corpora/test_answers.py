@@ -13,7 +13,7 @@ from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.answer_words import has_words, spaced
 from irpretrain.corpora.answered_questions import prepare_questions
 from irpretrain.corpora.judge_by_answers import judge_by_answers
-from irpretrain.corpora.qrels import entity_questions
+from irpretrain.corpora.judgements import entity_questions
 from irpretrain.corpora.records import Answers
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run

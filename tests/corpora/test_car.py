@@ -7,11 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
-from any_bytes import records_or_refusal
 from cbor_writer import Unknown, dumps
 
 from irpretrain.corpora.documents import car_paragraphs
@@ -124,22 +121,3 @@ def test_pages_that_are_none(tmp_path):
     fault, found = car_outlines.read(path, car_outlines.Options())
     assert (fault.reason, fault.place) == ("no outline", "page 1")
     assert found.query_id == "enwiki:Sea/Depth"
-
-
-@given(st.data())
-def test_garbage(tmp_path_factory, data):
-    content = bytearray(
-        dumps(["CAR", [data.draw(st.integers(0, 3))], []])
-        + b"\x9f"
-        + dumps(PARAGRAPHS[0])
-        + dumps(OUTLINES[0])
-    )
-    for _ in range(data.draw(st.integers(0, 5))):
-        place = data.draw(st.integers(0, len(content)))
-        content[place : place + data.draw(st.integers(0, 8))] = data.draw(st.binary(max_size=4))
-    path = tmp_path_factory.mktemp("car") / "x.cbor"
-    path.write_bytes(content)
-    for found in records_or_refusal(car_paragraphs.read(path, car_paragraphs.Options()), path):
-        assert isinstance(found, Document | Skipped | Malformed)
-    for found in records_or_refusal(car_outlines.read(path, car_outlines.Options()), path):
-        assert isinstance(found, Query | Malformed)

@@ -9,9 +9,6 @@ import json
 from pathlib import Path
 
 import pytest
-from any_bytes import records_or_refusal
-from hypothesis import given
-from hypothesis import strategies as st
 
 from irpretrain.corpora.documents import cord19
 from irpretrain.corpora.documents.cord19 import Options, read
@@ -189,19 +186,3 @@ def test_a_cell_without_end_costs_bounded_memory(tmp_path, monkeypatch):
     path = write(tmp_path, 'cord_uid,title,abstract\na,b,"' + "x" * 5000 + '"\n')
     [found] = read(path, Options())
     assert str(found) == "broken CSV: field larger than field limit (1000)"
-
-
-@given(st.data())
-def test_garbage(tmp_path_factory, data):
-    content = bytearray(table(ROWS).encode())
-    for _ in range(data.draw(st.integers(0, 6))):
-        place = data.draw(st.integers(0, len(content)))
-        piece = data.draw(
-            st.one_of(st.binary(max_size=6), st.sampled_from([b'"', b",", b"\r", b"\0", b"../"]))
-        )
-        content[place : place + data.draw(st.integers(0, 8))] = piece
-    path = tmp_path_factory.mktemp("cord") / "metadata.csv"
-    path.write_bytes(content)
-    for options in (Options(), FULL):
-        for found in records_or_refusal(read(path, options), path):
-            assert isinstance(found, Document | Skipped | Malformed)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora.registry import FORMATS
+from irpretrain.corpora.registry import FORMATS, format_module
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +57,7 @@ def test_options_are_filled_in_and_survive_a_round_trip():
     ("kind", "name"), [(kind, name) for kind, names in FORMATS.items() for name in names]
 )
 def test_every_format_keeps_the_interface(kind, name):
-    module = import_module(FORMATS[kind][name])
+    module = format_module(kind, name)
     assert module.Options
     assert callable(module.read)
     assert kind != "documents" or module.SUFFIXES

@@ -9,7 +9,7 @@ from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.usage import active_experiments, used_first_stages, used_models
 from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.corpora.collection import check_collection, check_corpus
+from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.embedded import read_manifest, resolve
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.shards import write_shard
@@ -31,7 +31,6 @@ def test_the_example(tmp_path, monkeypatch):
     check_sources(config, read_manifest(ROOT / "resources/embedded.yaml"))
     corpus, dataset = config.corpora["fruit"], config.datasets["fruit"]
     write_shard(corpus, resolve(corpus.path)[1], 0, "documents-0.parquet", "redirects-0.parquet")
-    assert check_corpus(["documents-0.parquet"], corpus.path) == 4
     assert check_collection(["documents-0.parquet"])["documents"] == 4
     sources = resolve(dataset.queries.path)[1], resolve(dataset.qrels.path)[1]
     counts = prepare(dataset, *sources, ["documents-0.parquet"], config.seed, "queries.parquet", "qrels.txt")

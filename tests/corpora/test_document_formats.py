@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from irpretrain.corpora.documents import jsonl, parquet_files, tsv
+from irpretrain.corpora.documents import jsonl, parquet, tsv
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped
 from irpretrain.errors import InputError
 
@@ -127,7 +127,7 @@ def test_parquet_documents(tmp_path):
         {"id": [1, 2, None], "text": ["one", "", "x"], "title": ["A", None, "B"], "extra": [0.1, 0.2, 0.3]}
     )
     pq.write_table(table, tmp_path / "a.parquet")
-    found = list(parquet_files.read(tmp_path / "a.parquet", parquet_files.Options()))
+    found = list(parquet.read(tmp_path / "a.parquet", parquet.Options()))
     assert found[0] == Document(0, "1", "A", "", "one")
     assert found[1] == Skipped(1, "empty document", place="document 2")
     assert (found[2].reason, found[2].position) == ("bad identifier", 2)
@@ -142,7 +142,7 @@ def write_rows(path, rows):
 def test_shares_of_a_parquet_file_are_ranges_of_rows(tmp_path):
     path = tmp_path / "a.parquet"
     write_rows(path, 3000)
-    shares = [list(parquet_files.read(path, parquet_files.Options(), Share(n, 4))) for n in range(4)]
+    shares = [list(parquet.read(path, parquet.Options(), Share(n, 4))) for n in range(4)]
     assert [len(documents) for documents in shares] == [750] * 4
     together = [document for documents in shares for document in documents]
     assert [(d.position, d.document_id) for d in together] == [(n, str(n)) for n in range(3000)]
@@ -158,9 +158,7 @@ def test_damage_in_a_row_group_costs_no_other_and_is_told_once(tmp_path):
     path.write_bytes(content)
     sound = [*range(1400), *range(2100, 2800)]
     for of in (1, 2, 4, 5):
-        found = [
-            r for n in range(of) for r in parquet_files.read(path, parquet_files.Options(), Share(n, of))
-        ]
+        found = [r for n in range(of) for r in parquet.read(path, parquet.Options(), Share(n, of))]
         (damage,) = [record for record in found if isinstance(record, Malformed)]
         assert (damage.reason, damage.position, damage.loses_more) == ("damaged Parquet file", 1400, True)
         assert [record.position for record in found if record is not damage] == sound
@@ -170,21 +168,21 @@ def test_a_damaged_name_of_a_parquet_column_is_told_by_one_share(tmp_path):
     path = tmp_path / "a.parquet"
     write_rows(path, 1)
     path.write_bytes(path.read_bytes().replace(b"body", b"bod\xff"))
-    (damage,) = parquet_files.read(path, parquet_files.Options(), Share(0, 2))
+    (damage,) = parquet.read(path, parquet.Options(), Share(0, 2))
     assert damage.reason == "damaged Parquet file"
-    assert list(parquet_files.read(path, parquet_files.Options(), Share(1, 2))) == []
+    assert list(parquet.read(path, parquet.Options(), Share(1, 2))) == []
 
 
 def test_parquet_that_cannot_be_used(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1 nothing PAR1")
-    (found,) = parquet_files.read(tmp_path / "a.parquet", parquet_files.Options())
+    (found,) = parquet.read(tmp_path / "a.parquet", parquet.Options())
     assert found.reason == "damaged Parquet file"
     pq.write_table(pa.table({"name": ["a"]}), tmp_path / "b.parquet")
     with pytest.raises(InputError, match="none of the fields id"):
-        list(parquet_files.read(tmp_path / "b.parquet", parquet_files.Options()))
+        list(parquet.read(tmp_path / "b.parquet", parquet.Options()))
     pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"]), tmp_path / "c.parquet")
     with pytest.raises(InputError, match="two columns called text"):
-        list(parquet_files.read(tmp_path / "c.parquet", parquet_files.Options()))
+        list(parquet.read(tmp_path / "c.parquet", parquet.Options()))
 
 
 EVIL = "e\x1b[31mvil"
@@ -201,7 +199,7 @@ def test_names_of_columns_reach_the_terminal_clean(tmp_path, header, options):
     columns = [f"{name}\n" if name == EVIL else name for name in header]
     table = pa.Table.from_arrays([pa.array(["a"])] * 2, names=columns)
     pq.write_table(table, tmp_path / "a.parquet")
-    for name, reader in (("a.tsv", tsv), ("a.parquet", parquet_files)):
+    for name, reader in (("a.tsv", tsv), ("a.parquet", parquet)):
         with pytest.raises(InputError) as raised:
             list(reader.read(tmp_path / name, reader.Options(**options)))
         assert SHOWN in raised.value.reason
@@ -213,4 +211,4 @@ def test_a_packed_parquet_file_is_refused_as_packed(tmp_path):
     packed = tmp_path / "a.parquet.gz"
     packed.write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
     with pytest.raises(InputError, match=r"must not be packed: this one is, with gzip\n  Unpack it"):
-        list(parquet_files.read(packed, parquet_files.Options()))
+        list(parquet.read(packed, parquet.Options()))

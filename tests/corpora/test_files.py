@@ -20,10 +20,7 @@ from irpretrain.errors import InputError
 
 
 def zstandard(data):
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return sink.getvalue().to_pybytes()
+    return pa.compress(data, codec="zstd", asbytes=True)
 
 
 COMPRESS = {

@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from any_bytes import records_or_refusal
-from hypothesis import given
-from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
@@ -110,11 +107,3 @@ def test_folds_that_do_not_fit(tmp_path):
     (folder / "Fold4").rename(folder / "Fold7")
     with pytest.raises(InputError, match="it has Fold1, Fold2, Fold3, Fold5, Fold7"):
         read_folds(folder)
-
-
-@given(st.one_of(st.binary(max_size=120), st.text("0123 qid:#docid=.\nNUL", max_size=120).map(str.encode)))
-def test_garbage(tmp_path_factory, content):
-    path = tmp_path_factory.mktemp("letor") / "x.txt"
-    path.write_bytes(content)
-    for found in records_or_refusal(read_letor(path), path):
-        assert isinstance(found, LetorLine | Malformed)

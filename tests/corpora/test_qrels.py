@@ -2,7 +2,7 @@
 
 import pytest
 
-from irpretrain.corpora.qrels import trec, tsv
+from irpretrain.corpora.judgements import trec, tsv
 from irpretrain.corpora.records import Judgement, Malformed
 from irpretrain.errors import InputError
 

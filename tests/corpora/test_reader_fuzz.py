@@ -79,7 +79,12 @@ SOUND = {
     "cord19": b'cord_uid,title,abstract\nabc,"t, ""u""",one\n',
     "lecard": '{"ajName": "一案", "qw": "湖北省"}'.encode(),
 }
-OPTIONS = {"glue": {"task": "sst-2"}}
+OPTIONS = {
+    "glue": [{"task": "sst-2"}],
+    "cord19": [{}, {"text": "full"}],
+    "trectext": [{}, {"encoding": "latin-1"}],
+}
+"""Options with which a format is read; those of the others are the default alone."""
 LETOR = b"2 qid:10 25:0.5 #docid = GX1 inc = 1\n0 qid:10 25:1 #docid = GX2\n"
 MRQA = (
     b'{"header": {}}\n{"context": "one two", "qas": [{"qid": "q1", "question": "What?", "answers": ["two"], '
@@ -115,7 +120,19 @@ TOKENS = [
     *(b"\n", b"\t", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8"),
     *(b"{", b'"', b"null", b"1e999", b"-1", b"\\ud800"),
     *(b"<", b"</page>", b"<page>", b"<text>", b"&lt;!--", b"<!DOCTYPE a>", b"&#0;", b"[[", b"{{", b"{|"),
-    *(b"<top>", b"</top>", b"<num>"),
+    *(
+        b"<top>",
+        b"</top>",
+        b"<num>",
+        b"<DOC>",
+        b"</DOC>",
+        b"<DOCNO>",
+        b"<DOCHDR>",
+        b"<TEXT>",
+        b"<!--",
+        b"-->",
+    ),
+    *(b"WARC/0.18\n", b"\n\n", b"Content-Length: 9\n", b"\n.I ", b"qid:", b"NULL", b",", b"\r", b"../"),
 ]
 
 
@@ -130,10 +147,11 @@ def test_any_bytes(kind, name, tmp_path_factory):
     @given(damaged(sound, TOKENS, [*PACKINGS, zstandard]))
     def check(data):
         path.write_bytes(data)
-        _read_all(reader, path, options)
+        for options in all_options:
+            _read_all(reader, path, options)
 
-    options = reader.Options(**OPTIONS.get(name, {}))
-    _read_all_is_sound(reader, path, sound, options)
+    all_options = [reader.Options(**options) for options in OPTIONS.get(name, [{}])]
+    _read_all_is_sound(reader, path, sound, all_options[0])
     check()
 
 
@@ -144,7 +162,7 @@ def test_an_archive_that_breaks_off_stops_a_run_that_skips_few_records(kind, nam
     path.write_bytes(gzip.compress(SOUND_OF_KIND.get((kind, name), SOUND.get(name)))[:-20])
     tally = Tally(MalformedConfig(skip=0.9), "malformed")
     with pytest.raises(InputError):
-        list(tally.sound(path, reader.read(path, reader.Options(**OPTIONS.get(name, {})))))
+        list(tally.sound(path, reader.read(path, reader.Options(**OPTIONS.get(name, [{}])[0]))))
 
 
 def _read_all_is_sound(reader, path: Path, sound: bytes, options) -> None:
@@ -158,6 +176,8 @@ def _read_all(reader, path: Path, options) -> None:
         for record in tally.sound(path, _checked(reader.read(path, options))):
             _check_record(record)
     except InputError as error:
+        if error.path != path:
+            raise
         str(error).encode()
     json.dumps(tally.counts()).encode()
     "\n".join(tally.examples).encode()

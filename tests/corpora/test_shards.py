@@ -15,7 +15,7 @@ from cbor_writer import dumps
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces, records
-from irpretrain.corpora.collection import check_collection, check_corpus
+from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.policy import over_budget
 from irpretrain.corpora.records import Share, share_of
 from irpretrain.corpora.registry import FORMATS
@@ -207,10 +207,10 @@ def test_an_empty_corpus_is_found_when_all_shards_are_there(tmp_path):
     (tmp_path / "a.jsonl").write_text("\n\n")
     paths, _ = shard_all(tmp_path / "a.jsonl", tmp_path / "out", 2)
     with pytest.raises(InputError, match="the corpus has no documents"):
-        check_corpus(paths, tmp_path / "a.jsonl")
+        check_collection(paths)
     write_documents(tmp_path / "b.jsonl", 2)
     paths, _ = shard_all(tmp_path / "b.jsonl", tmp_path / "out", 2)
-    assert check_corpus(paths, tmp_path / "b.jsonl") == 2
+    assert check_collection(paths)["documents"] == 2
 
 
 def test_a_shard_that_does_not_exist_is_a_fault_of_the_caller(tmp_path):

@@ -3,9 +3,6 @@
 from pathlib import Path
 
 import pytest
-from any_bytes import records_or_refusal
-from hypothesis import given
-from hypothesis import strategies as st
 
 from irpretrain.corpora.documents import smart
 from irpretrain.corpora.records import Document, Malformed, Query, Share, Skipped
@@ -77,10 +74,3 @@ def test_shares_partition_the_documents(tmp_path: Path, monkeypatch: pytest.Monk
         for record in smart.read(tmp_path / "file", smart.Options(), Share(number, 2))
     ]
     assert sorted(record.position for record in found) == [0, 1, 2]
-
-
-@given(st.binary(max_size=100))
-def test_garbage(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    path = tmp_path_factory.mktemp("smart") / "file"
-    path.write_bytes(b".I 1\n.W\n" + content)
-    list(records_or_refusal(smart.read(path, smart.Options()), path))

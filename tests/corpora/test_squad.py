@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from irpretrain.corpora.documents import squad
 from irpretrain.corpora.embedded import materialise
-from irpretrain.corpora.qrels import squad as squad_qrels
+from irpretrain.corpora.judgements import squad as squad_qrels
 from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
 from irpretrain.corpora.topics import squad as squad_topics
 

@@ -13,8 +13,9 @@ from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.documents import lecard
 from irpretrain.corpora.files import given_files
-from irpretrain.corpora.qrels import json_object, trec
-from irpretrain.corpora.qrels import letor as letor_qrels
+from irpretrain.corpora.judgements import json as json_judgements
+from irpretrain.corpora.judgements import letor as letor_qrels
+from irpretrain.corpora.judgements import trec
 from irpretrain.corpora.questions import mrqa
 from irpretrain.corpora.records import (
     Document,
@@ -119,7 +120,7 @@ def test_a_case_without_text(tmp_path):
 
 def test_labels(tmp_path):
     path = write(tmp_path / "label.json", '{"5156": {"38633": 2, "501": 0}, "-991": {"7": 3}}')
-    assert read(json_object, path) == [
+    assert read(json_judgements, path) == [
         Judgement(0, "5156", "38633", 2),
         Judgement(1, "5156", "501", 0),
         Judgement(2, "-991", "7", 3),
@@ -132,7 +133,7 @@ def test_labels(tmp_path):
         ('{"a b": {"d": 1}}', "bad identifier"),
         ("", "not valid JSON"),
     ):
-        [found] = read(json_object, write(path, content))
+        [found] = read(json_judgements, write(path, content))
         assert str(found).startswith(fault)
 
 

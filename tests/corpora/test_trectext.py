@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from any_bytes import records_or_refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -249,8 +249,8 @@ def test_garbage(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("trectext") / "file"
     path.write_bytes(content)
     for options in (LATIN, Options()):
-        for found in records_or_refusal(read(path, options), path):
-            assert isinstance(found, Document | Skipped | Malformed)
+        with suppress(InputError):  # random bytes may begin like a packed file
+            assert all(isinstance(r, Document | Skipped | Malformed) for r in read(path, options))
 
 
 @pytest.mark.timeout(600)

@@ -6,13 +6,10 @@ import gzip
 from pathlib import Path
 
 import pytest
-from any_bytes import records_or_refusal
-from hypothesis import given
-from hypothesis import strategies as st
 
 from irpretrain.corpora import doc_blocks
 from irpretrain.corpora.documents.trecweb import Options, read
-from irpretrain.corpora.records import Document, Malformed, Share, Skipped
+from irpretrain.corpora.records import Document, Share, Skipped
 
 PAGES = [
     b"""<DOC>
@@ -130,18 +127,3 @@ def test_faults(tmp_path, content, reason):
     assert str(first).startswith(reason)
     assert "byte 0" in first.place
     assert others[-1].document_id == "GX000-00-0000034"
-
-
-@given(st.data())
-def test_garbage(tmp_path_factory, data):
-    content = bytearray(PAGES[0] + PAGES[1])
-    for _ in range(data.draw(st.integers(0, 5))):
-        place = data.draw(st.integers(0, len(content)))
-        piece = data.draw(
-            st.one_of(st.binary(max_size=6), st.sampled_from([b"<DOC>", b"</DOC>", b"<DOCHDR>", b"<!--"]))
-        )
-        content[place : place + data.draw(st.integers(0, 30))] = piece
-    path = tmp_path_factory.mktemp("trecweb") / "00"
-    path.write_bytes(content)
-    for found in records_or_refusal(read(path, Options()), path):
-        assert isinstance(found, Document | Skipped | Malformed)

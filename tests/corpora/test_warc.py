@@ -8,9 +8,6 @@ import zlib
 from pathlib import Path
 
 import pytest
-from any_bytes import records_or_refusal
-from hypothesis import given
-from hypothesis import strategies as st
 
 from irpretrain.corpora.documents import warc
 from irpretrain.corpora.documents.warc import Options, option_files, read, read_warc
@@ -282,20 +279,3 @@ def test_changed_rankings_are_read_again(tmp_path):
     path.write_text(RANKINGS.replace("60 ", "61 "))
     os.utime(path, ns=(1, 1))
     assert percentile_of("clueweb09-en0000-00-00000", path) == 61
-
-
-@given(st.data())
-def test_garbage(tmp_path_factory, data):
-    content = bytearray(b"".join(SOUND[:3]))
-    for _ in range(data.draw(st.integers(0, 5))):
-        place = data.draw(st.integers(0, len(content)))
-        piece = data.draw(
-            st.one_of(
-                st.binary(max_size=6), st.sampled_from([b"WARC/0.18\n", b"\n\n", b"Content-Length: 9\n"])
-            )
-        )
-        content[place : place + data.draw(st.integers(0, 30))] = piece
-    path = tmp_path_factory.mktemp("warc") / "00.warc"
-    path.write_bytes(content)
-    for found in records_or_refusal(read(path, Options()), path):
-        assert isinstance(found, Document | Skipped | Malformed)

@@ -24,6 +24,7 @@ from irpretrain.contracts import (
     ContractWriter,
 )
 from irpretrain.errors import IntegrityError
+from small_documents import document_rows
 
 TWO_QUERIES = [{"query_id": "q1", "text": "red fox"}, {"query_id": "q2", "text": "grey Ω"}]
 
@@ -54,11 +55,11 @@ def test_what_is_written_is_read(tmp_path):
 
 def test_chosen_rows_are_found_wherever_they_stand(tmp_path):
     number = contracts.ROWS_PER_GROUP + 5
-    QUERIES.write(tmp_path / "q.parquet", [{"query_id": f"q{i}", "text": f"t{i}"} for i in range(number)])
-    wanted = {"q1", f"q{number - 1}", "q3", "q-none"}
-    batches = list(QUERIES.stream_chosen(tmp_path / "q.parquet", wanted, ["text"], key="query_id", rows=1))
-    assert [batch.to_pydict() for batch in batches] == [{"text": [t]} for t in ("t1", "t3", f"t{number - 1}")]
-    assert list(QUERIES.stream_chosen(tmp_path / "q.parquet", set(), key="query_id")) == []
+    DOCUMENTS.write(tmp_path / "d.parquet", document_rows({f"d{i}": f"t{i}" for i in range(number)}))
+    chosen = {"d1", f"d{number - 1}", "d3", "d-none"}
+    batches = list(DOCUMENTS.stream_chosen(tmp_path / "d.parquet", chosen, ["body"], rows=1))
+    assert [batch.to_pydict() for batch in batches] == [{"body": [t]} for t in ("t1", "t3", f"t{number - 1}")]
+    assert list(DOCUMENTS.stream_chosen(tmp_path / "d.parquet", set())) == []
 
 
 def test_nested_columns_survive(tmp_path):

@@ -47,10 +47,7 @@ def multistream(pages, pages_in_stream=10):
 
 
 def zstandard(data):
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return sink.getvalue().to_pybytes()
+    return pa.compress(data, codec="zstd", asbytes=True)
 
 
 CONTAINERS = {

@@ -116,6 +116,11 @@ class Wiki:
         return documents, redirects
 
 
+def lead(*pieces: Piece) -> Part:
+    """A lead section."""
+    return Part(0, "", pieces)
+
+
 def wikitext(article: Article) -> str:
     """The wikitext of an article, with links in places where a reader sees none: a template, references, a comment."""
     lines = ["{{Infobox|x=[[Alpha]]}}<!-- [[Alpha]] -->"]

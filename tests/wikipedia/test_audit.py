@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from english_pages import ENGLISH
 from synthetic_dumps import dump, page
 
 import audit_wikitext as module
@@ -11,14 +12,11 @@ from audit_wikitext import Sampling, audit_pages, audit_wikitext, main, page_aud
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.errors import InputError
 from irpretrain.report.markdown import escape
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 from wikitext_comparison import Difference, compare_readings
 from wikitext_reference import Edition, Reading
 
 CONFIG = CorpusConfig(format="wikipedia-dump", path="x")
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 PAGES = [page(n, f"Title {n}", f"[[A{n}]]\n== See also ==\n* [[B{n}]]") for n in range(1, 41)]
 
 pytestmark = pytest.mark.deep  # a tool for developers, not a part of the workflow

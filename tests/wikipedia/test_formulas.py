@@ -1,14 +1,11 @@
 """Formulas in a line of text; every expected value was written by hand."""
 
 import pytest
+from english_pages import ENGLISH
 
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.formulas import LONGEST, chemistry_in_a_line, in_a_line
 from irpretrain.wikipedia.wikitext.rendering import Rendering
-
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from synthetic_wiki import Article, Part, Piece, To, Wiki, make_graph
+from synthetic_wiki import Article, To, Wiki, lead, make_graph
 
 from irpretrain import contracts
 from irpretrain.config.graph import GraphConfig
@@ -15,10 +15,6 @@ from irpretrain.contracts import LINK_SOURCES
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.wikipedia.build_graph import build_graph, by_corpus
 from irpretrain.wikipedia.graph import Graph
-
-
-def lead(*pieces: Piece) -> Part:
-    return Part(0, "", pieces)
 
 
 def plain(title: str, text: str) -> Article:

@@ -10,17 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from synthetic_wiki import Article, Expected, Part, To, Wiki, expected, make_graph
+from synthetic_wiki import Article, Expected, Part, To, Wiki, expected, lead, make_graph
 
 from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO
 from irpretrain.provenance import sha256
 from irpretrain.wikipedia.graph import Graph
 
 SHARDS = [1, 2, 5]
-
-
-def lead(*pieces: str | To) -> Part:
-    return Part(0, "", pieces)
 
 
 def filler(words: int) -> list[str]:

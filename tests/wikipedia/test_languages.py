@@ -4,6 +4,7 @@ import pickle
 import re
 
 import pytest
+from english_pages import ENGLISH
 
 from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
@@ -11,8 +12,6 @@ from irpretrain.wikipedia.languages import WikiLanguage, language_code
 from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.templates import Templates, pattern_fault
-
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 
 
 @pytest.mark.parametrize(

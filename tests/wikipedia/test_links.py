@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthetic_wiki import Article, Part, Piece, To, Wiki
+from synthetic_wiki import Article, Part, To, Wiki, lead
 
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS
 from irpretrain.provenance import sha256
 from irpretrain.wikipedia import links as module
 from irpretrain.wikipedia.links import extract_links
-
-
-def lead(*pieces: Piece) -> Part:
-    return Part(0, "", pieces)
 
 
 def extract(

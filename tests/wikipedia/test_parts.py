@@ -1,6 +1,7 @@
 """Captions, tables, galleries and formulas: left out and counted, or shown where a user wants them."""
 
 import pytest
+from english_pages import ENGLISH
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
@@ -10,7 +11,6 @@ from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.rendering import Rendering
 
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 PAGE = """Lead.
 [[File:a.png|thumb|left|A [[cat]] and ''dog'']] [[File:b.svg|20px]] [[File:c.jpg|thumb|Plain caption]]
 {| class="x"

@@ -1,16 +1,7 @@
 """Raised numbers and fractions behind a number: plain text that is no other number, whatever markup is between."""
 
 import pytest
-
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
-
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
-
-
-def article_of(wikitext):
-    return parse_article(wikitext, ENGLISH)
+from english_pages import article_of
 
 
 @pytest.mark.parametrize(

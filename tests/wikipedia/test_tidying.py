@@ -1,21 +1,7 @@
 """Paragraphs, apostrophes and punctuation around what is left out; every expected value was written by hand."""
 
 import pytest
-
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
-
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
-
-
-def text_of(wikitext):
-    return parse_article(wikitext, ENGLISH).text
-
-
-def links_of(wikitext):
-    article = parse_article(wikitext, ENGLISH)
-    return [(article.text[link.start : link.end], link.target) for link in article.links]
+from english_pages import links_of, text_of
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ OUTLINES = st.lists(
 
 @given(OUTLINES)
 def test_parents_are_the_nearest_shallower_sections(outline):
-    parents = section_parents([section.level for section in outline])
+    parents = section_parents(outline)
     assert parents[0] == -1
     for number in range(1, len(outline)):
         shallower = [n for n in range(number) if outline[n].level < outline[number].level]
@@ -155,7 +155,7 @@ def test_parents_are_the_nearest_shallower_sections(outline):
 @given(OUTLINES, st.booleans(), st.booleans())
 def test_any_tree_is_sound(outline, drop_empty, drop_boilerplate):
     tree = build_tree("T", outline, drop_empty, drop_boilerplate)
-    parents = section_parents([section.level for section in outline])
+    parents = section_parents(outline)
     assert tree.nodes[0].parent == -1
     reached = [0]
     for number in reached:

@@ -1,27 +1,13 @@
 """Wikitext to text, sections and links, one construct at a time; every expected value was written by hand."""
 
 import pytest
+from english_pages import ENGLISH, links_of, text_of
 
 from irpretrain.corpora.characters import clean_text
 from irpretrain.wikipedia.article import Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import Names, WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
-
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
-
-
-def text_of(wikitext, language=ENGLISH):
-    return parse_article(wikitext, language).text
-
-
-def links_of(wikitext, language=ENGLISH):
-    """(anchor, title with fragment) of each link."""
-    article = parse_article(wikitext, language)
-    return [
-        (article.text[link.start : link.end], link.target + ("#" + link.fragment if link.fragment else ""))
-        for link in article.links
-    ]
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,14 @@
 import re
 
 import pytest
+from english_pages import ENGLISH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irpretrain.corpora.characters import clean_text
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.rendering import Rendering
 
-ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 MEGABYTE = 1_000_000
 EVERYTHING = Rendering(frozenset({"captions", "tables", "galleries"}), "formula")
 

@@ -42,36 +42,33 @@ class Reading:
 
 def readings(entry: Entry) -> Iterator[Reading]:
     """Yield everything that an entry says how to read."""
-    for corpus in entry.corpora.values():
-        yield _reading("documents", corpus, entry)
-    for dataset in entry.datasets.values():
-        yield _reading("topics", dataset["queries"], entry)
-        yield _reading("judgements", dataset["qrels"], entry)
-    for stage in entry.first_stages.values():
-        for run in stage["runs"].values():
-            yield _reading("runs", run, entry)
-    for task in entry.downstream_tasks.values():
+    for _, kind, section in _sections_with_files(entry):
+        path, options = section["path"], section.get("options", {})
+        yield Reading(
+            kind,
+            section.get("format", "trec"),
+            [path] if isinstance(path, str) else list(path),
+            [value for value in options.values() if isinstance(value, str) and value in entry.files],
+            options,
+            section.get("expected"),
+            section.get("files"),
+        )
+
+
+def _sections_with_files(entry: Entry) -> Iterator[tuple[str, Kind, Any]]:
+    """Yield key, kind of the records and content of every section of an entry that names files of records."""
+    for name, corpus in entry.corpora.items():
+        yield f"corpora.{name}", "documents", corpus
+    for name, dataset in entry.datasets.items():
+        yield f"datasets.{name}.queries", "topics", dataset.get("queries")
+        yield f"datasets.{name}.qrels", "judgements", dataset.get("qrels")
+    for name, stage in entry.first_stages.items():
+        for key, run in (stage.get("runs") or {}).items():
+            yield f"first_stages.{name}.runs.{key}", "runs", run
+    for name, task in entry.downstream_tasks.items():
         for kind in TASK_KINDS:
-            for part in task.get(kind, {}).values():
-                yield _reading(kind, part, entry)
-
-
-def _reading(kind: Kind, section: dict[str, Any], entry: Entry) -> Reading:
-    path, options = section["path"], section.get("options", {})
-    return Reading(
-        kind,
-        section.get("format", "trec"),
-        [path] if isinstance(path, str) else list(path),
-        [value for value in options.values() if isinstance(value, str) and value in entry.files],
-        options,
-        section.get("expected"),
-        section.get("files"),
-    )
-
-
-def catalogue_directory() -> Path:
-    """Return the folder that holds a file for each data set."""
-    return resources_directory() / "datasets"
+            for part, files in task.get(kind, {}).items():
+                yield f"downstream_tasks.{name}.{kind}.{part}", kind, files
 
 
 def read_catalogue(folder: str | Path | None = None) -> Catalogue:
@@ -82,7 +79,7 @@ def read_catalogue(folder: str | Path | None = None) -> Catalogue:
     """
     faults: list[str] = []
     catalogue: Catalogue = {}
-    for path in sorted(Path(folder or catalogue_directory()).glob("*.yaml")):
+    for path in sorted(Path(folder or resources_directory() / "datasets").glob("*.yaml")):
         try:
             catalogue[path.stem] = _read_entry(path)
         except ConfigError as error:
@@ -110,23 +107,13 @@ def placed(described: Any, known: Collection[str], data: str | Path) -> Any:
 
 def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
     """Yield (key, path) of every place of an entry that must name a file."""
-    for name, corpus in entry.corpora.items():
-        yield f"corpora.{name}.path", corpus.get("path")
+    for key, _, section in _sections_with_files(entry):
+        value = section.get("path") if isinstance(section, dict) else None
+        for path in value if isinstance(value, list) else [value]:
+            yield f"{key}.path", path
     for name, dataset in entry.datasets.items():
-        for part in ("queries", "qrels"):
-            section = dataset.get(part)
-            value = section.get("path") if isinstance(section, dict) else None
-            for path in value if isinstance(value, list) else [value]:
-                yield f"datasets.{name}.{part}.path", path
         if isinstance(dataset.get("folds"), str):
             yield f"datasets.{name}.folds", dataset["folds"]
-    for name, stage in entry.first_stages.items():
-        for key, run in (stage.get("runs") or {}).items():
-            yield f"first_stages.{name}.runs.{key}.path", run.get("path") if isinstance(run, dict) else run
-    for name, task in entry.downstream_tasks.items():
-        for kind in TASK_KINDS:
-            for part, files in task.get(kind, {}).items():
-                yield f"downstream_tasks.{name}.{kind}.{part}.path", files.get("path")
 
 
 def _read_entry(path: Path) -> Entry:

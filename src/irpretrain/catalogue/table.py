@@ -82,13 +82,13 @@ def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folde
 
 
 def _lines(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]) -> list[Line]:
-    return [_line(name, entry, reports.get(name), folders[0]) for name, entry in catalogue.items()]
-
-
-def _line(name: str, entry: Entry, report: str | Path | None, data: str) -> Line:
-    """Return a data set with what its report says; without one nothing of it is there."""
-    folder, states = (data, {}) if report is None else read_report(report)
-    return Line(name, entry, folder, {path: states.get(path, FileState("missing")) for path in entry.files})
+    """Return each data set with what its report says; without one nothing of it is there."""
+    lines: list[Line] = []
+    for name, entry in catalogue.items():
+        folder, states = read_report(reports[name]) if name in reports else (folders[0], {})
+        files = {path: states.get(path, FileState("missing")) for path in entry.files}
+        lines.append(Line(name, entry, folder, files))
+    return lines
 
 
 def as_text(lines: list[Line], data: str) -> str:

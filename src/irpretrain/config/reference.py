@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.root import Config
-from irpretrain.corpora.registry import FORMATS, Kind
+from irpretrain.corpora.registry import FORMATS, Kind, format_module
 from irpretrain.generated_pages import literal, write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
 from irpretrain.papers.files import read_preset
@@ -238,9 +238,8 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
         "runs": "first_stages.<name>.runs.<data set>",
     }
     for kind, place in places.items():
-        formats = FORMATS[kind]
-        for name, module in formats.items():
-            options = import_module(module).Options
+        for name in FORMATS[kind]:
+            options = format_module(kind, name).Options
             if options.model_fields:
                 yield f"{place}.options of format {name}", options
             for child, model in _children("", options):

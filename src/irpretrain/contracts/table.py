@@ -52,7 +52,12 @@ class Contract:
 
     def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | pa.Table) -> int:
         """Write `rows` (dicts in any number, or an Arrow table) atomically; return how many there were."""
-        return self.write_tables(path, [rows] if isinstance(rows, pa.Table) else self._tables(rows))
+        if isinstance(rows, pa.Table):
+            return self.write_tables(path, [rows])
+        with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
+            for row in rows:
+                writer.add_row(row)
+        return writer.rows
 
     def write_tables(self, path: str | Path, tables: Iterable[pa.Table]) -> int:
         """Write Arrow tables one after the other, atomically; return the number of rows."""
@@ -60,19 +65,6 @@ class Contract:
             for table in tables:
                 writer.add(table)
             return writer.rows
-
-    def _tables(self, rows: Iterable[dict[str, Any]]) -> Iterator[pa.Table]:
-        defaults = {c.name: c.default for c in self.columns if c.default is not None}
-        batch: list[dict[str, Any]] = []
-        characters = 0
-        for row in rows:
-            batch.append(defaults | row if defaults else row)
-            characters += _characters(row)
-            if len(batch) == ROWS_AS_OBJECTS or characters >= CHARACTERS_AS_OBJECTS:
-                yield pa.Table.from_pylist(batch, schema=self.schema)
-                batch, characters = [], 0
-        if batch:
-            yield pa.Table.from_pylist(batch, schema=self.schema)
 
     def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
         """Read the whole table after checking its schema."""
@@ -92,18 +84,17 @@ class Contract:
     def stream_chosen(
         self,
         path: str | Path,
-        wanted: Collection[str],
+        document_ids: Collection[str],
         columns: list[str] | None = None,
-        key: str = "document_id",
         rows: int = ROWS_AS_OBJECTS,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows whose `key` is among `wanted`, at most `rows` at a time; of row groups without any only the
-        key is read."""
+        """Yield the rows of some documents, at most `rows` at a time; of row groups without any only the identifiers
+        are read."""
         self.check(path)
-        names = pa.array(sorted(wanted), pa.string())
+        names = pa.array(sorted(document_ids), pa.string())
         with _read(path), parquet_file(path) as file:
             for group in range(file.num_row_groups):
-                matches = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
+                matches = pc.is_in(file.read_row_group(group, ["document_id"]).column(0), value_set=names)
                 if pc.any(matches).as_py():
                     yield from file.read_row_group(group, columns).filter(matches).to_batches(rows)
 
@@ -153,6 +144,7 @@ class ContractWriter:
     def __init__(self, contract: Contract, path: Path) -> None:
         self.contract, self.rows = contract, 0
         self._writer = pq.ParquetWriter(path, contract.schema, compression="zstd", version="2.6")
+        self._defaults = {c.name: c.default for c in contract.columns if c.default is not None}
         self._rows: list[dict[str, Any]] = []
         self._characters = 0
         self._waiting: list[pa.Table] = []
@@ -177,8 +169,8 @@ class ContractWriter:
             self._flush()
 
     def add_row(self, row: dict[str, Any]) -> None:
-        """Append one row."""
-        self._rows.append(row)
+        """Append one row; a column that it lacks has the contract's default."""
+        self._rows.append(self._defaults | row if self._defaults else row)
         self._characters += _characters(row)
         if len(self._rows) == ROWS_AS_OBJECTS or self._characters >= CHARACTERS_AS_OBJECTS:
             self._add_rows()

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.collection import absent_documents, document_names
-from irpretrain.corpora.qrels.trec import columns_hint
+from irpretrain.corpora.judgements.trec import columns_hint
 from irpretrain.corpora.topics_and_judgements import Judgements
 from irpretrain.errors import InputError
 

@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 
 import cbor2
 
-from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.corpora.records import Malformed
 
 DEEPEST = 100
@@ -19,7 +19,6 @@ LONGEST_ITEM = 64 << 20
 """Bytes of one item of the stream, everything in it included."""
 BREAK = b"\xff"
 OPEN_LIST = b"\x9f"
-GET_AGAIN = "Get the file again and compare its checksum"
 KINDS = {0: "articles", 1: "outlines", 2: "paragraphs"}
 
 
@@ -28,7 +27,7 @@ class CborError(Exception):
 
     def __init__(self, reason: str, byte: int) -> None:
         super().__init__(reason)
-        self.reason, self.byte = reason, byte
+        self.byte = byte
 
 
 class CborReader:
@@ -121,7 +120,7 @@ def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
                 number += 1
         except CborError as error:
             where = _place(number, error.byte)
-            yield Malformed(number, "broken CBOR", error.reason, None, where, GET_AGAIN, loses_more=True)
+            yield Malformed(number, "broken CBOR", str(error), None, where, GET_AGAIN, loses_more=True)
         except DAMAGE as error:
             detail = damage_text(path, error)
             where = _place(number, reader.byte)

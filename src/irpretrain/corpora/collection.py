@@ -1,6 +1,7 @@
 """Checks on whole corpora and on collections of corpora, once all their shards are written."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,6 @@ from irpretrain.provenance import read_sidecar
 
 Place = tuple[str, Path, int, int]
 """Document id, shard, part and position."""
-
-
-def check_corpus(documents: Sequence[str | Path], source: str | Path) -> int:
-    """Return the number of documents of a corpus; InputError where all its shards are empty."""
-    total = sum(DOCUMENTS.count(path) for path in documents)
-    if total == 0:
-        raise no_documents(source, [read_sidecar(path).get("counts", {}) for path in documents])
-    return total
 
 
 def check_collection(
@@ -50,16 +43,12 @@ def check_collection(
             number, or with too many malformed records.
     """
     paths = [Path(path) for path in documents]
-    corpora: dict[str, int] = {}
-    for path in paths:
-        name = path.parent.as_posix()
-        corpora[name] = corpora.get(name, 0) + DOCUMENTS.count(path)
-    for name, count in sorted(corpora.items()):
-        if count == 0:
-            check_corpus([path for path in paths if path.parent.as_posix() == name], name)
-        _check_malformed(name, [path for path in paths if path.parent.as_posix() == name])
     if not paths:
         raise InputError("collection", "it has no shards")
+    shards: dict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        shards[path.parent.as_posix()].append(path)
+    corpora = {name: _check_corpus(name, shards[name]) for name in sorted(shards)}
     for name, number in sorted((expected or {}).items()):
         _check_number([path for path in paths if path.parent.name == name], number)
     check_identifiers(paths, _recorded_place)
@@ -101,9 +90,13 @@ def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
             yield batch.column(0)
 
 
-def _check_malformed(name: str, shards: list[Path]) -> None:
-    """Refuse a corpus of whose records, in all shards together, more are malformed than its configuration allows."""
+def _check_corpus(name: str, shards: list[Path]) -> int:
+    """Return the number of documents of a corpus. Refuse one that is empty, and one of whose records, in all shards
+    together, more are malformed than its configuration allows."""
+    total = sum(DOCUMENTS.count(path) for path in shards)
     counts = [read_sidecar(path).get("counts", {}) for path in shards]
+    if total == 0:
+        raise no_documents(name, counts)
     if excess := over_budget(counts):
         examples = [example for shard in counts for example in shard.get("malformed_examples", ())]
         raise InputError(
@@ -112,6 +105,7 @@ def _check_malformed(name: str, shards: list[Path]) -> None:
             remedy=f"Mend the files, or set malformed: {excess.enough} of the corpus. The .meta.json of its shards "
             "have examples.",
         )
+    return total
 
 
 def _check_number(shards: list[Path], expected: int) -> None:

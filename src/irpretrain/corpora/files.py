@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, Any, Literal, cast
 
 from irpretrain.corpora.records import Malformed, Share, everything
 from irpretrain.errors import InputError
@@ -80,6 +80,19 @@ class Line:
     def position(self) -> int:
         """That of the record that the line holds: its number less 1."""
         return self.number - 1
+
+    def malformed(self, reason: str, detail: str) -> Malformed:
+        """Return a fault of the line, with its place."""
+        return Malformed(self.position, reason, detail, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLine:
+    """One line that holds named fields, such as a JSON object or a row of a table, and its place."""
+
+    position: int
+    line: int
+    fields: dict[str, Any]
 
 
 def list_files(
@@ -276,6 +289,8 @@ def _open_zstandard(path: str | Path) -> IO[bytes]:
 
 DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading a truncated or corrupt archive raises."""
+GET_AGAIN = "Get the file again and compare its checksum"
+"""Remedy for a damaged file."""
 
 
 def damage_text(path: str | Path, error: BaseException) -> str:

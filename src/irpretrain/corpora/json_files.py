@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.files import DAMAGE, Line, damage_text, open_bytes, read_lines
+from irpretrain.corpora.checked import converted
+from irpretrain.corpora.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
 from irpretrain.corpora.records import Malformed, Share, everything
 
 LARGEST = 256 << 20
@@ -31,29 +31,18 @@ def read_json(path: Path) -> Any | Malformed:
         return Malformed(0, "not valid JSON", str(error), loses_more=True)
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLine:
-    """One object and its place."""
-
-    position: int
-    line: int
-    record: dict[str, Any]
-
-
-def read_objects(path: Path, share: Share = everything) -> Iterator[JsonLine | Malformed]:
+def read_objects(path: Path, share: Share = everything) -> Iterator[FieldLine | Malformed]:
     """Yield the objects of a share's lines; a position is a line's number less 1."""
-    for line in read_lines(path, share=share):
-        yield line if isinstance(line, Malformed) else _parse(line)
+    return converted(read_lines(path, share=share), _parse)
 
 
-def _parse(line: Line) -> JsonLine | Malformed:
-    position = line.number - 1
+def _parse(line: Line) -> FieldLine | Malformed:
     try:
-        record = json.loads(line.text)
+        fields = json.loads(line.text)
     except RecursionError:
-        return Malformed(position, "not valid JSON", "nested too deeply", line.number)
+        return line.malformed("not valid JSON", "nested too deeply")
     except ValueError as error:
-        return Malformed(position, "not valid JSON", str(error), line.number)
-    if not isinstance(record, dict):
-        return Malformed(position, "not a JSON object", line.text[:40], line.number)
-    return JsonLine(position, line.number, record)
+        return line.malformed("not valid JSON", str(error))
+    if not isinstance(fields, dict):
+        return line.malformed("not a JSON object", line.text[:40])
+    return FieldLine(line.position, line.number, fields)

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from irpretrain.corpora.files import read_lines
+from irpretrain.corpora.checked import converted
+from irpretrain.corpora.files import Line, read_lines
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
 
@@ -38,23 +39,18 @@ class LetorLine:
 
 def read_letor(path: Path) -> Iterator[LetorLine | Malformed]:
     """Yield the lines of one file; a position is the line's number less 1."""
-    for line in read_lines(path):
-        if isinstance(line, Malformed):
-            yield line
-            continue
-        position = line.number - 1
-        match = _LINE.match(line.text)
-        if match is None:
-            detail = f"{line.text[:60]!r} is no <label> qid:<query> <features> #docid = <document>"
-            yield Malformed(position, "not a line of LETOR", detail, line.number)
-            continue
-        features = _features(match["features"])
-        if isinstance(features, str):
-            yield Malformed(position, "feature cannot be read", repr(features[:40]), line.number)
-        else:
-            yield LetorLine(
-                position, line.number, match["label"], match["query"], match["document"], features
-            )
+    return converted(read_lines(path), _parse)
+
+
+def _parse(line: Line) -> LetorLine | Malformed:
+    match = _LINE.match(line.text)
+    if match is None:
+        detail = f"{line.text[:60]!r} is no <label> qid:<query> <features> #docid = <document>"
+        return line.malformed("not a line of LETOR", detail)
+    features = _features(match["features"])
+    if isinstance(features, str):
+        return line.malformed("feature cannot be read", repr(features[:40]))
+    return LetorLine(line.position, line.number, match["label"], match["query"], match["document"], features)
 
 
 def _features(text: str) -> dict[int, float | None] | str:

@@ -32,7 +32,7 @@ def write_shard(
 
     `language` says what a word of a passage is (`text.lengths`).
 
-    One of several shards may be empty; `collection.check_corpus` tells whether the whole corpus is.
+    One of several shards may be empty; `collection.check_collection` tells whether the whole corpus is.
 
     Returns:
         Counts: files, records read, skipped and malformed by reason, documents and redirects written.

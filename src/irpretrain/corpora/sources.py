@@ -25,7 +25,7 @@ from irpretrain.config.usage import (
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
 from irpretrain.corpora.ir_datasets_library import check_downloaded
-from irpretrain.corpora.registry import format_module, option_files
+from irpretrain.corpora.registry import format_module
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
     GENERATOR_REMEDY,
@@ -115,13 +115,9 @@ def check_sources(config: Config, manifest: Manifest) -> None:
         with _collected(faults, f"{key}.path"):
             if not _is_file(encoder.path, manifest):
                 installed = installed_path(manifest.asset(str(resolve(encoder.path)[1])))
-                if (
-                    installed is not None
-                ):  # a package that is not installed is reported by the stage that copies from it
+                if installed is not None:  # else the stage that copies from the package reports it
                     check_encoder_files(installed, encoder, longest_sequences(config, key), key)
-    if faults:
-        listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
-        raise ConfigError(f"Some sources cannot be used; paths are relative to {Path.cwd()}\n{listed}")
+    _refuse(f"Some sources cannot be used; paths are relative to {Path.cwd()}", faults)
 
 
 def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
@@ -142,9 +138,7 @@ def check_downloads(config: Config) -> None:
     for (identifier, part), key in used_ir_datasets(config).items():
         with _collected(faults, key):
             check_downloaded(identifier, part)
-    if faults:
-        listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
-        raise ConfigError(f"Some data of ir_datasets cannot be used\n{listed}")
+    _refuse("Some data of ir_datasets cannot be used", faults)
 
 
 def used_assets(config: Config) -> list[str]:
@@ -170,7 +164,10 @@ def corpus_files(config: Config, corpus: str) -> list[Path]:
 def corpus_aids(config: Config, corpus: str) -> list[str]:
     """Return the files that the options of a corpus name, such as its spam rankings."""
     section = config.corpora[corpus]
-    return option_files("documents", section.format, section.options)
+    module = format_module("documents", section.format)
+    if not hasattr(module, "option_files"):
+        return []
+    return list(module.option_files(module.Options(**section.options)))
 
 
 def corpus_folders_beside(config: Config, corpus: str) -> list[str]:
@@ -201,6 +198,12 @@ def _collected(faults: list[str], key: str) -> Iterator[None]:
         faults.append(f"{key}: {error}")
     except IRPretrainError as error:
         faults.append(str(error))
+
+
+def _refuse(heading: str, faults: list[str]) -> None:
+    """Raise a ConfigError that lists the faults, if there are any."""
+    if faults:
+        raise ConfigError("\n".join([heading, *("  - " + fault.replace("\n", "\n  ") for fault in faults)]))
 
 
 def _is_file(path: str, manifest: Manifest) -> bool:

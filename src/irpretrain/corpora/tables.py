@@ -1,22 +1,25 @@
 """Tab-separated rows with named columns: shared by documents, topics and judgements."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from irpretrain.corpora.characters import clean_line
-from irpretrain.corpora.files import read_lines
+from irpretrain.corpora.files import FieldLine, read_lines
 from irpretrain.corpora.records import Malformed, Share, everything
 from irpretrain.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row and its place."""
+def _check_names(columns: list[str]) -> list[str]:
+    if len(set(columns)) < len(columns):
+        raise ValueError("a column is named twice")
+    return columns
 
-    position: int
-    line: int
-    cells: dict[str, str]
+
+ColumnNames = Annotated[list[str], AfterValidator(_check_names)]
+"""Type of an option that names the columns of a file in order, each once."""
 
 
 def header(path: Path) -> list[str]:
@@ -36,11 +39,11 @@ def header(path: Path) -> list[str]:
 
 def read_rows(
     path: Path, columns: Sequence[str], has_header: bool, share: Share = everything
-) -> Iterator[Row | Malformed]:
+) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
     first = next((line.position + 1 for line in read_lines(path)), 0) if has_header else 0
     for line in read_lines(path, share=share):
-        if (position := line.position) < first:
+        if line.position < first:
             continue
         if isinstance(line, Malformed):
             yield line
@@ -48,6 +51,6 @@ def read_rows(
             cells = line.text.split("\t")
             if len(cells) != len(columns):
                 detail = f"{len(cells)} instead of {len(columns)}"
-                yield Malformed(position, "wrong number of columns", detail, line.number)
+                yield line.malformed("wrong number of columns", detail)
             else:
-                yield Row(position, line.number, dict(zip(columns, cells, strict=True)))
+                yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))

@@ -20,7 +20,6 @@ from irpretrain.corpora.collection import absent_documents, check_collection
 from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, lost_documents, malformed_records, tell
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.query_sample import sample
-from irpretrain.corpora.records import Query
 from irpretrain.corpora.topics_and_judgements import (
     REPEATED_JUDGEMENT,
     REPEATED_QUERY,
@@ -84,21 +83,29 @@ def prepare(
     check_something_is_relevant(judgements, qrels_files[0])
     relevant = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
     usable = [query for query in all_queries if query.query_id in relevant]
-    if len(usable) < len(all_queries) and dataset.unjudged_queries == "refuse":
-        _refuse_unjudged(all_queries, relevant, queries_files[0])
+    without = [query for query in all_queries if query.query_id not in relevant]
+    if without and dataset.unjudged_queries == "refuse":
+        raise InputError(
+            queries_files[0],
+            f"{len(without):,} queries have no relevant document, such as {without[0].query_id}",
+            without[0].line,
+            remedy="Add judgements, or set unjudged_queries: drop to leave such queries out and count them.",
+        )
     chosen = sample(usable, dataset, seed, queries_files[0])
     kept = {query.query_id: judgements[query.query_id] for query in chosen}
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
     lines = [f"{q} 0 {d} {kept[q][d]}\n" for q in sorted(kept) for d in sorted(kept[q])]
     write_text(qrels, "".join(lines))
+    example = f"query {without[0].query_id}" if without else ""
+    hopeless = _hopeless(kept, unknown)
     losses = [
         *lost_documents(documents),
         malformed_records(topics, "queries"),
         malformed_records(judged, "judgements"),
-        _unjudged(all_queries, relevant),
+        Loss(len(without), len(all_queries), "queries have no relevant document and are left out", example),
         _of_unknown_queries(strangers, number, names),
         _of_unknown_documents(kept, unknown, documents),
-        _hopeless(kept, unknown),
+        hopeless,
     ]
     told = tell(
         dataset.label, f"{len(chosen):,} queries, {len(lines):,} judgements", corpus["documents"], losses
@@ -108,21 +115,15 @@ def prepare(
         "documents": corpus["documents"],
         "queries": topics.counts(),
         "judgements": judged.counts(),
-        "queries_without_relevant_document": len(all_queries) - len(usable),
+        "queries_without_relevant_document": len(without),
         "queries_not_sampled": len(usable) - len(chosen),
-        "queries_whose_relevant_documents_are_unknown": _hopeless(kept, unknown).number,
+        "queries_whose_relevant_documents_are_unknown": hopeless.number,
         "judged_queries_unknown": len(strangers),
         "judgements_of_unknown_queries": sum(strangers.values()),
         "judgements_of_unknown_documents": sum(name in unknown for pairs in kept.values() for name in pairs),
         "queries_written": len(chosen),
         "judgements_written": len(lines),
     }
-
-
-def _unjudged(queries: list[Query], relevant: set[str]) -> Loss:
-    without = [query.query_id for query in queries if query.query_id not in relevant]
-    example = f"query {without[0]}" if without else ""
-    return Loss(len(without), len(queries), "queries have no relevant document and are left out", example)
 
 
 def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> Loss:
@@ -154,13 +155,3 @@ def _hopeless(kept: Judgements, unknown: set[str]) -> Loss:
     example = f"query {names[0]}" if names else ""
     what = "queries have no relevant document in the corpus and score 0"
     return Loss(len(names), len(kept), what, example)
-
-
-def _refuse_unjudged(queries: list[Query], relevant: set[str], source: str | Path) -> None:
-    without = [query for query in queries if query.query_id not in relevant]
-    raise InputError(
-        source,
-        f"{len(without):,} queries have no relevant document, such as {without[0].query_id}",
-        without[0].line,
-        remedy="Add judgements, or set unjudged_queries: drop to leave such queries out and count them.",
-    )

@@ -1,13 +1,13 @@
 """Files of topics and judgements as the configuration describes them: what is repeated, contradicts, or is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.files import given_files
+from irpretrain.corpora.judgements import trec
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.qrels import trec
 from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.errors import InputError
@@ -31,6 +31,15 @@ def read_records(kind: Kind, config: FileConfig, path: Path) -> Any:
     return reader.read(path, reader.Options(**config.options))
 
 
+def _sound_records(
+    kind: Kind, config: FileConfig, files: list[Path], tally: Tally
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the sound records of some files, each with its file; `tally` counts or refuses the others."""
+    for path in files:
+        for record in tally.sound(path, read_records(kind, config, path)):
+            yield path, record
+
+
 def check_number(config: FileConfig, files: list[Path], found: int, what: str) -> None:
     """Raise InputError where files hold another number of records than the configuration expects."""
     if config.expected not in (None, found):
@@ -45,16 +54,15 @@ def check_number(config: FileConfig, files: list[Path], found: int, what: str) -
 def read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Query]:
     """Read the queries; one that is repeated word for word counts once, one with another text is malformed."""
     first = dict[str, Query]()
-    for path in files:
-        for query in cast(Any, tally.sound(path, read_records("topics", config, path))):
-            earlier = first.setdefault(query.query_id, query)
-            if earlier is query:
-                continue
-            if earlier.text == query.text:
-                tally.skipped[REPEATED_QUERY] += 1
-            else:
-                detail = f"{query.query_id} was {earlier.text[:60]!r} before"
-                tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
+    for path, query in _sound_records("topics", config, files, tally):
+        earlier = first.setdefault(query.query_id, query)
+        if earlier is query:
+            continue
+        if earlier.text == query.text:
+            tally.skipped[REPEATED_QUERY] += 1
+        else:
+            detail = f"{query.query_id} was {earlier.text[:60]!r} before"
+            tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
     tally.settle()
     return list(first.values())
 
@@ -62,9 +70,8 @@ def read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Qu
 def read_judgements(config: FileConfig, files: list[Path], tally: Tally) -> Judgements:
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
     read = Judgements()
-    for path in files:
-        for entry in cast(Any, tally.sound(path, read_records("judgements", config, path))):
-            _add(read, entry, path, tally)
+    for path, entry in _sound_records("judgements", config, files, tally):
+        _add(read, entry, path, tally)
     tally.settle()
     return read
 
@@ -89,9 +96,8 @@ def _add(read: Judgements, entry: Judgement, path: Path, tally: Tally) -> None:
 def read_answers(config: FileConfig, files: list[Path], tally: Tally) -> dict[str, tuple[str, ...]]:
     """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
     read = dict[str, tuple[str, ...]]()
-    for path in files:
-        for entry in cast(Any, tally.sound(path, read_records("judgements", config, path))):
-            _add_answers(read, entry, path, tally)
+    for path, entry in _sound_records("judgements", config, files, tally):
+        _add_answers(read, entry, path, tally)
     tally.settle()
     return read
 

@@ -1,5 +1,6 @@
 """Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
 
+from functools import partial
 from typing import Any
 
 from irpretrain.config.compute import ComputeConfig
@@ -9,7 +10,7 @@ from irpretrain.config.term_weights import ENCODED, EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import depth_of, largest_shots, trained_on
 from irpretrain.costs import sizes
-from irpretrain.costs.sizes import Size, product, total
+from irpretrain.costs.sizes import Size, inverse, product, total
 from irpretrain.costs.work import Computing, Describe, Wildcards, Work
 
 
@@ -91,9 +92,10 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     # A fold validates where something is chosen; a fold is tested unless another data set is.
     validating = int(options.chooses(regime))
     share = (folds - validating - (1 if fold else 0)) / folds
+    # A few shots are so many queries; else all of the share train.
     pairs = product(sizes.relevant(config, train), share)
     if shots:
-        pairs = product(_relevant_of_query(config, train), shots)
+        pairs = product(sizes.relevant(config, train), inverse(sizes.queries(config, train)), shots)
     rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
     passages = _passages(config.reranking_of(model).passages, "most_in_training")
     trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
@@ -111,11 +113,6 @@ def _folds(config: Config, dataset: str) -> int:
     from irpretrain.evaluation.folds import count_folds  # pyarrow
 
     return count_folds(config.datasets[dataset])
-
-
-def _relevant_of_query(config: Config, dataset: str) -> Size:
-    queries = sizes.queries(config, dataset)
-    return product(sizes.relevant(config, dataset), 1 / queries) if queries else None
 
 
 def _weighting(config: Config, wildcards: Wildcards) -> tuple[TermWeightsConfig, EncoderConfig]:
@@ -138,9 +135,8 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
     return [Work("train_term_weights", "word pieces", amount, computing(encoder, training.compute))]
 
 
-def _weigh(
-    rule: str, config: Config, weighting: TermWeightsConfig, encoder: EncoderConfig, texts: Size
-) -> list[Work]:
+def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: Size) -> list[Work]:
+    weighting, encoder = _weighting(config, wildcards)
     if weighting.model not in ENCODED:
         return []
     # How many windows a text has is not known.
@@ -149,19 +145,12 @@ def _weigh(
     return [Work(rule, "word pieces", amount, computing(encoder, weighting.inference.compute))]
 
 
-def _weigh_documents(config: Config, wildcards: Wildcards) -> list[Work]:
-    texts = sizes.documents_of_shard(config, wildcards["corpus"])
-    return _weigh("weigh_documents", config, *_weighting(config, wildcards), texts)
-
-
-def _weigh_by_attention(config: Config, wildcards: Wildcards) -> list[Work]:
-    texts = sizes.documents_of_shard(config, wildcards["corpus"])
-    return _weigh("weigh_by_attention", config, *_weighting(config, wildcards), texts)
+def _weigh_documents(rule: str, config: Config, wildcards: Wildcards) -> list[Work]:
+    return _weigh(rule, config, wildcards, sizes.documents_of_shard(config, wildcards["corpus"]))
 
 
 def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
-    texts = sizes.queries(config, wildcards["dataset"])
-    return _weigh("weigh_queries", config, *_weighting(config, wildcards), texts)
+    return _weigh("weigh_queries", config, wildcards, sizes.queries(config, wildcards["dataset"]))
 
 
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -178,8 +167,8 @@ ENCODER_RULES: dict[str, Describe] = {
     "rerank_snapshot": _rerank,
     "finetune": _finetune,
     "train_term_weights": _train_term_weights,
-    "weigh_documents": _weigh_documents,
-    "weigh_by_attention": _weigh_by_attention,
+    "weigh_documents": partial(_weigh_documents, "weigh_documents"),
+    "weigh_by_attention": partial(_weigh_documents, "weigh_by_attention"),
     "weigh_queries": _weigh_queries,
     "score_diagnosis_pairs": _score_diagnosis_pairs,
 }

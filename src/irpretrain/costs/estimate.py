@@ -86,9 +86,8 @@ def estimate(
             result.others[rule] += 1
         for work in parts:
             rate = measured.get((work.stage, work.computing))
-            if (
-                rate is None and rule in TEXT_RULES
-            ):  # one row for all variants of a rule that were not measured
+            # One row for all variants of a rule that were not measured.
+            if rate is None and rule in TEXT_RULES:
                 work = replace(work, stage=f"{rule}, others" if rule in variants else rule)
             row = rows.setdefault((work.stage, work.computing), Row(work, rate, places[rule]))
             row.jobs += 1

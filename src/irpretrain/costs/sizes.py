@@ -22,6 +22,11 @@ def total(*sizes: Size) -> Size:
     return sum(known_sizes) if len(known_sizes) == len(sizes) else None
 
 
+def inverse(size: Size) -> Size:
+    """Return 1 / size, which is not known where the size is not, or is 0."""
+    return 1 / size if size else None
+
+
 def records(config: Config, corpus: str) -> Size:
     """Return how many records the files of a corpus hold."""
     section = config.corpora[corpus]
@@ -55,8 +60,4 @@ def relevant(config: Config, dataset: str) -> Size:
     section = config.datasets[dataset]
     if section.sample_queries is None:
         return section.qrels.about
-    return product(section.qrels.about, section.sample_queries, _inverse(section.queries.about))
-
-
-def _inverse(size: Size) -> Size:
-    return 1 / size if size else None
+    return product(section.qrels.about, section.sample_queries, inverse(section.queries.about))

@@ -215,9 +215,8 @@ class _PageParser:
         self._length = 0
         self._found: dict[str, str] = {}
         self._oversized = self._deleted = False
-        self._newest: tuple[dict[str, str], bool, bool] | None = (
-            None  # what is kept of the newest revision so far
-        )
+        # What is kept of the newest revision so far.
+        self._newest: tuple[dict[str, str], bool, bool] | None = None
         self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = 1 << 16

@@ -43,9 +43,8 @@ class Failure:
 
 def main(descriptor: int) -> None:
     """Serve until the other side closes the connection."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the user interrupts the stage, which then closes the connection
+    # The user interrupts the stage, which then closes the connection.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with Connection(descriptor) as connection:
         try:
             settings: Settings = connection.recv()
@@ -75,9 +74,8 @@ def _parse(parse: Callable[[str], Any], text: str, seconds: float) -> Any:
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # what else has failed by now is not known
     except Exception as error:
-        if isinstance(
-            error.__cause__ or error.__context__, MemoryError
-        ):  # so compiled code raises SystemError
+        # Compiled code makes a SystemError of it.
+        if isinstance(error.__cause__ or error.__context__, MemoryError):
             os._exit(OUT_OF_MEMORY)
         return Failure(" ".join(f"{type(error).__name__}: {error}".split())[:200])
     finally:

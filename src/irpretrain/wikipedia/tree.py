@@ -100,7 +100,7 @@ def build_tree(
     """
     if not sections:
         raise ValueError("an article has at least its lead section")
-    parents = section_parents([section.level for section in sections])
+    parents = section_parents(sections)
     dropped = within(sections, BOILERPLATE if drop_boilerplate else ())
     kept = _without(sections, parents, dropped, drop_empty)
     numbers: dict[int, int] = {}
@@ -114,12 +114,12 @@ def build_tree(
     return WikiStructureTree(tuple(nodes))
 
 
-def section_parents(levels: Sequence[int]) -> list[int]:
+def section_parents(sections: Sequence[Section]) -> list[int]:
     """Return each section's parent: the nearest before it with a smaller level, else the lead, whose own is -1."""
     parents: list[int] = []
     open_sections: list[int] = []
-    for number, level in enumerate(levels):
-        while len(open_sections) > 1 and levels[open_sections[-1]] >= level:
+    for number, section in enumerate(sections):
+        while len(open_sections) > 1 and sections[open_sections[-1]].level >= section.level:
             open_sections.pop()
         parents.append(open_sections[-1] if open_sections else -1)
         open_sections.append(number)
@@ -133,9 +133,7 @@ def within(sections: Sequence[Section], roles: Collection[Role]) -> list[bool]:
     section below a See Also section is none.
     """
     counted: list[Role] = []
-    for section, parent in zip(
-        sections, section_parents([section.level for section in sections]), strict=True
-    ):
+    for section, parent in zip(sections, section_parents(sections), strict=True):
         counted.append("" if parent < 0 else section.role or counted[parent])
     return [role in roles for role in counted]
 

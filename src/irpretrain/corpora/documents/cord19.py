@@ -14,7 +14,7 @@ from typing import Any, Literal
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.checked import document
-from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".csv",)
@@ -22,7 +22,6 @@ NEEDED = ("cord_uid", "title", "abstract")
 LONGEST_CELL = 16 << 20
 """Characters. A quotation mark that is never closed would take the rest of the file into one cell."""
 REPEATED = "repeated identifier"
-GET_AGAIN = "Get the file again and compare its checksum"
 
 
 class Options(Section):
@@ -78,18 +77,18 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                 else:
                     yield position, table.line_num, dict(zip(columns, cells, strict=True))
                     position += 1
-        except (csv.Error, UnicodeDecodeError) as error:
-            reason = "not valid UTF-8" if isinstance(error, UnicodeDecodeError) else "broken CSV"
-            line = table.line_num + 1
-            yield Malformed(max(position, 0), reason, str(error), line, remedy=GET_AGAIN, loses_more=True)
-            return
+        except csv.Error as error:
+            reason, detail = "broken CSV", str(error)
+        except UnicodeDecodeError as error:
+            reason, detail = "not valid UTF-8", str(error)
         except DAMAGE as error:
-            detail = damage_text(path, error)
-            line, reason = table.line_num + 1, "damaged archive"
-            yield Malformed(max(position, 0), reason, detail, line, remedy=GET_AGAIN, loses_more=True)
+            reason, detail = "damaged archive", damage_text(path, error)
+        else:
+            if position < 0:
+                yield Malformed(0, "no table of CORD-19", "the file is empty", 1)
             return
-    if position < 0:
-        yield Malformed(0, "no table of CORD-19", "the file is empty", 1)
+        line = table.line_num + 1
+        yield Malformed(max(position, 0), reason, detail, line, remedy=GET_AGAIN, loses_more=True)
 
 
 def _document(path: Path, position: int, line: int, cells: dict[str, str], options: Options) -> AnyDocument:

@@ -19,4 +19,4 @@ class Options(DocumentFields):
 def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
     entries = read_objects(path, share)
-    return converted(entries, lambda e: fields.document(e.record, options, e.position, e.line))
+    return converted(entries, lambda e: fields.document(e.fields, options, e.position, e.line))

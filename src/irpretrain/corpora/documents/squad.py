@@ -87,30 +87,24 @@ def paragraph_id(article: str, index: int) -> str:
 
 
 def read_articles(path: Path, options: ArticleOptions) -> Iterator[Article | Malformed]:
-    """Yield the chosen articles of one file. The positions of paragraphs run through the whole file."""
-    content = _load(path)
-    if isinstance(content, Malformed):
-        yield content
+    """Yield the chosen articles of one file. The positions of paragraphs run through the whole file.
+
+    The file is held in memory as a whole (30 MB).
+    """
+    content = read_json(path)
+    articles = content.get("data") if isinstance(content, dict) else None
+    if not isinstance(articles, list):
+        detail = "there is no list of articles under the key data"
+        fault = Malformed(0, "not in SQuAD's format", detail, loses_more=True)
+        yield content if isinstance(content, Malformed) else fault
         return
     paragraphs = 0
-    for position, entry in enumerate(content):
+    for position, entry in enumerate(articles):
         article = _article(entry, position, paragraphs)
         if isinstance(article, Article):
             paragraphs += len(article.paragraphs)
         if options.takes(position):
             yield article
-
-
-def _load(path: Path) -> list[Any] | Malformed:
-    """Return the list of articles, or why the file is no SQuAD file. The whole file is held in memory (30 MB)."""
-    content = read_json(path)
-    if isinstance(content, Malformed):
-        return content
-    articles = content.get("data") if isinstance(content, dict) else None
-    if not isinstance(articles, list):
-        detail = "there is no list of articles under the key data"
-        return Malformed(0, "not in SQuAD's format", detail, loses_more=True)
-    return articles
 
 
 def _article(entry: Any, position: int, first: int) -> Article | Malformed:

@@ -22,9 +22,8 @@ from irpretrain.corpora.doc_blocks import Block, read_blocks
 from irpretrain.corpora.files import Encoding
 from irpretrain.corpora.records import AnyDocument, Document, Share, Skipped, everything
 
-SUFFIXES = (
-    "",
-)  # files of the disks are called ft911_1 and fr940104.0; `files` of the corpus says which count
+# Files of the disks are called ft911_1 and fr940104.0; `files` of the corpus says which count.
+SUFFIXES = ("",)
 TITLES = ("HEADLINE", "TI", "DOCTITLE", "TITLE", "HEAD", "HL", "TTL")
 BODIES = ("TEXT", "LEADPARA", "LP")
 

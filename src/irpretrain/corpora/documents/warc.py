@@ -13,7 +13,7 @@ from typing import IO
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 from irpretrain.corpora.web_pages import page, split_response, unpacked
 
@@ -21,7 +21,6 @@ LONGEST_RECORD = 64 << 20
 """Bytes. A longer record is malformed."""
 LONGEST_LINE, MOST_LINES = 1 << 16, 200
 BREAKS_OFF = "file breaks off"
-GET_AGAIN = "Get the file again and compare its checksum"
 _VERSION = re.compile(rb"WARC/(\d\.\d{1,2})\s*$")
 _HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:[ \t]*(.*?)\s*$", re.DOTALL)
 SUFFIXES = (".warc",)
@@ -176,9 +175,8 @@ def _document(record: WarcRecord, options: Options) -> AnyDocument:
         detail = f"{fault} (header {options.id_header})"
         return Malformed(record.number, "bad identifier", detail, place=_place(record))
     if options.spam is not None:
-        from irpretrain.corpora.spam_rankings import (
-            percentile_of,
-        )  # loads pyarrow, so only where it is asked for
+        # Loads pyarrow, so only where it is asked for.
+        from irpretrain.corpora.spam_rankings import percentile_of
 
         percentile = percentile_of(identifier, Path(options.spam))
         if percentile is None:

@@ -13,7 +13,7 @@ from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.files import refuse_packed
+from irpretrain.corpora.files import GET_AGAIN, refuse_packed
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
@@ -39,7 +39,6 @@ from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
 from irpretrain.wording import worded
 
 SUFFIXES = (".xml",)
-GET_AGAIN = "Get the file again and compare its checksum"
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
 _DATABASE = re.compile("(([a-z0-9_]+?)(?:wiki(?=pedia-)|wik[a-z]+))(?:pedia)?-")
 """A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki."""
@@ -158,12 +157,12 @@ def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
 
 def language_of(path: Path, options: Options) -> WikiLanguage:
     """Return the names that the wikitext of a dump is read by."""
-    return WikiLanguage.of(_with_wiki(path, _site(path)[0], options)[0], options.names)
+    return WikiLanguage.of(_wiki(path, options), options.names)
 
 
 def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
     """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
-    site, _ = _with_wiki(path, _site(path)[0], options)
+    site = _wiki(path, options)
     language = WikiLanguage.of(site, options.names)
     for entry in _classified(path, site, language, options, everything):
         if isinstance(entry, Unparsed):
@@ -172,8 +171,12 @@ def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
 
 def facts(path: Path, options: Options) -> dict[str, str]:
     """Return what a dump says of its wiki that later stages must know: how titles are compared."""
-    case = _with_wiki(path, _site(path)[0], options)[0].case
+    case = _wiki(path, options).case
     return {TITLE_CASE: case} if case else {}
+
+
+def _wiki(path: Path, options: Options) -> SiteInfo:
+    return _with_wiki(path, _site(path)[0], options)[0]
 
 
 def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:

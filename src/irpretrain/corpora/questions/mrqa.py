@@ -11,7 +11,8 @@ from typing import Any
 
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import Options
-from irpretrain.corpora.json_files import JsonLine, read_objects
+from irpretrain.corpora.files import FieldLine
+from irpretrain.corpora.json_files import read_objects
 from irpretrain.corpora.records import Malformed, SpanQuestion
 
 
@@ -21,7 +22,7 @@ def read(path: Path, options: Options) -> Iterator[SpanQuestion | Malformed]:
     for entry in read_objects(path):
         if isinstance(entry, Malformed):
             yield replace(entry, position=position)
-        elif not header and "header" not in entry.record:
+        elif not header and "header" not in entry.fields:
             yield Malformed(
                 position, "no header", "the first line must be an object with the key header", entry.line
             )
@@ -33,8 +34,8 @@ def read(path: Path, options: Options) -> Iterator[SpanQuestion | Malformed]:
         header = True
 
 
-def _questions(entry: JsonLine, position: int) -> Iterator[SpanQuestion | Malformed]:
-    context, questions = entry.record.get("context"), entry.record.get("qas")
+def _questions(entry: FieldLine, position: int) -> Iterator[SpanQuestion | Malformed]:
+    context, questions = entry.fields.get("context"), entry.fields.get("qas")
     if not isinstance(context, str) or not isinstance(questions, list):
         yield Malformed(position, "no context", "context or qas is missing", entry.line)
         return

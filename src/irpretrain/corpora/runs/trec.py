@@ -14,8 +14,8 @@ def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:
 
 
 def _retrieved(line: Line) -> Retrieved | Malformed:
-    position, cells = line.number - 1, line.text.split()
+    cells = line.text.split()
     if len(cells) != 6:
         detail = f"{len(cells)} instead of 6 (query Q0 document rank score tag)"
-        return Malformed(position, "wrong number of columns", detail, line.number)
-    return retrieved(cells[0], cells[2], cells[3], cells[4], position, line.number)
+        return line.malformed("wrong number of columns", detail)
+    return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)

@@ -6,9 +6,10 @@ from pathlib import Path
 from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import retrieved
+from irpretrain.corpora.checked import converted, retrieved
+from irpretrain.corpora.files import FieldLine
 from irpretrain.corpora.records import Malformed, Retrieved
-from irpretrain.corpora.tables import read_rows
+from irpretrain.corpora.tables import ColumnNames, read_rows
 
 NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}
 
@@ -16,7 +17,7 @@ NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}
 class Options(Section):
     """Options of the format tsv."""
 
-    columns: list[str] = option(
+    columns: ColumnNames = option(
         ["query_id", "document_id", "rank"],
         "Column names in order: query_id, document_id, and rank or score; others are ignored.",
     )
@@ -25,8 +26,6 @@ class Options(Section):
     @field_validator("columns")
     @classmethod
     def _check_columns(cls, columns: list[str]) -> list[str]:
-        if len(set(columns)) < len(columns):
-            raise ValueError("a column is named twice")
         if not set(columns) >= NEEDED or not set(columns) & PLACING:
             raise ValueError("query_id, document_id, and rank or score must be among the columns")
         return columns
@@ -34,10 +33,10 @@ class Options(Section):
 
 def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:
     """Yield the rows in the order of the file."""
-    for row in read_rows(path, options.columns, options.header):
-        if isinstance(row, Malformed):
-            yield row
-            continue
-        cells = {name: text.strip() for name, text in row.cells.items()}
-        rank, score = cells.get("rank"), cells.get("score")
-        yield retrieved(cells["query_id"], cells["document_id"], rank, score, row.position, row.line)
+    return converted(read_rows(path, options.columns, options.header), _retrieved)
+
+
+def _retrieved(row: FieldLine) -> Retrieved | Malformed:
+    cells = {name: text.strip() for name, text in row.fields.items()}
+    rank, score = cells.get("rank"), cells.get("score")
+    return retrieved(cells["query_id"], cells["document_id"], rank, score, row.position, row.line)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line
-from irpretrain.corpora.files import read_lines
+from irpretrain.corpora.files import Line, read_lines
 from irpretrain.corpora.records import LabelledText, Malformed, Skipped
 
 Task = Literal["cola", "sst-2", "mrpc", "sts-b", "qqp", "mnli", "qnli", "rte"]
@@ -56,35 +56,31 @@ def read(path: Path, options: Options) -> Iterator[LabelledText | Skipped | Malf
         if isinstance(line, Malformed):
             yield line
             continue
-        cells = line.text.split("\t")
         if not columns:
-            columns = [cell.strip() for cell in cells]
+            columns = [cell.strip() for cell in line.text.split("\t")]
             if layout.header and layout.texts[0] not in columns:
                 columns = list(layout.header)
             elif missing := [name for name in layout.texts if name not in columns]:
                 detail = f"there is no column {missing[0]}; there are {', '.join(columns)[:80]}"
-                yield Malformed(line.number - 1, f"no file of {options.task}", detail, line.number)
+                yield line.malformed(f"no file of {options.task}", detail)
                 return
             else:
                 continue
-        yield _row(cells, columns, layout, line.number, options.task)
+        yield _labelled_text(line, columns, options.task)
 
 
-def _row(
-    cells: list[str], columns: list[str], layout: _Layout, line: int, task: Task
-) -> LabelledText | Skipped | Malformed:
-    position = line - 1
+def _labelled_text(line: Line, columns: list[str], task: Task) -> LabelledText | Skipped | Malformed:
+    layout, cells = LAYOUTS[task], line.text.split("\t")
     if len(cells) != len(columns):
         if task == "qqp" and len(cells) < len(columns):
-            return Skipped(position, "row cut short")
-        detail = f"{len(cells)} instead of {len(columns)}"
-        return Malformed(position, "wrong number of columns", detail, line)
+            return Skipped(line.position, "row cut short")
+        return line.malformed("wrong number of columns", f"{len(cells)} instead of {len(columns)}")
     row = dict(zip(columns, cells, strict=True))
     label = row[layout.label].strip() if layout.label in row else None
     label_is_valid = label is None or (
         label in layout.labels if layout.labels else bool(_SCORE.fullmatch(label))
     )
     if not label_is_valid or (label is not None and not layout.labels and float(label) > 5):
-        return Malformed(position, "unknown label", repr(label)[:40], line)
+        return line.malformed("unknown label", repr(label)[:40])
     texts = tuple(clean_line(row[name]) for name in layout.texts)
-    return LabelledText(position, texts, label, line)
+    return LabelledText(line.position, texts, label, line.number)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import query
-from irpretrain.corpora.files import Encoding, read_lines
-from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.checked import converted, query
+from irpretrain.corpora.files import Encoding, Line, read_lines
+from irpretrain.corpora.records import Malformed, Query
 
 
 class Options(Section):
@@ -15,14 +15,13 @@ class Options(Section):
     encoding: Encoding = option("utf-8", "Of the file; the track's own are latin-1.")
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     """Yield the queries in the order of the file."""
-    for line in read_lines(path, encoding=options.encoding):
-        if isinstance(line, Malformed):
-            yield line
-            continue
-        identifier, colon, text = line.text.partition(":")
-        if colon:
-            yield query(identifier.strip(), text, line.number - 1, line.number)
-        else:
-            yield Malformed(line.number - 1, "no colon", repr(line.text[:40]), line.number)
+    return converted(read_lines(path, encoding=options.encoding), _query)
+
+
+def _query(line: Line) -> Query | Malformed:
+    identifier, colon, text = line.text.partition(":")
+    if not colon:
+        return line.malformed("no colon", repr(line.text[:40]))
+    return query(identifier.strip(), text, line.position, line.number)

@@ -6,7 +6,8 @@ from pathlib import Path
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import converted, query
 from irpretrain.corpora.fields import as_identifier, pick
-from irpretrain.corpora.json_files import JsonLine, read_objects
+from irpretrain.corpora.files import FieldLine
+from irpretrain.corpora.json_files import read_objects
 from irpretrain.corpora.records import Malformed, Query
 
 IDENTIFIERS = ("id", "_id", "qid", "query_id")
@@ -27,8 +28,8 @@ def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     return converted(read_objects(path), lambda entry: _query(entry, options))
 
 
-def _query(entry: JsonLine, options: Options) -> Query | Malformed:
-    record = entry.record
+def _query(entry: FieldLine, options: Options) -> Query | Malformed:
+    record = entry.fields
     id_key, text_key = pick(record, options.id_field, IDENTIFIERS), pick(record, options.text_field, TEXTS)
     if id_key is None or text_key is None:
         missing_field = (

@@ -18,4 +18,4 @@ class Options(Section):
 def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     """Yield the queries in the order of the file."""
     rows = read_rows(path, ("id", "text"), options.header)
-    return converted(rows, lambda r: query(r.cells["id"].strip(), r.cells["text"], r.position, r.line))
+    return converted(rows, lambda r: query(r.fields["id"].strip(), r.fields["text"], r.position, r.line))

@@ -60,9 +60,8 @@ class _Scan:
     def __init__(self, text: str, templates: Templates, parts: Parts) -> None:
         self.text, self.templates, self.parts = text, templates, parts
         self.shown: list[str] = []
-        self.open: list[
-            list[int]
-        ] = []  # [braces that are not closed yet, index of `shown` that is kept for them]
+        # Of each: braces that are not closed yet, index of `shown` that is kept for them.
+        self.open: list[list[int]] = []
         self.unclosed: set[str] = set()  # elements without a closing tag from here on
 
     def run(self) -> str:

@@ -44,18 +44,19 @@ def convert(arguments: Arguments) -> str:
         following = words[place + 1] if place + 1 < len(words) else ""
         between = _BETWEEN.get(following.lower())
         amount = re.sub(r"(?<=\d)\+(?=\d+/)", " ", words[place])
-        shown += amount + (between or _with_converted_unit("", following) + " ")
+        shown += amount + (between or _unit_of_code(following) + " ")
         place += 2
         if between is None and (following not in _COMPOUND or place + 1 >= len(words)):
             break  # what comes now is the unit to convert to, or the number of digits
     return shown.strip() or " ".join(words[:2])
 
 
-def _with_converted_unit(number: str, code: str) -> str:
+def _unit_of_code(code: str) -> str:
+    """Return what a unit's code shows behind an amount: " km" for km, "×10^6 km" for e6km."""
     multiple = _MULTIPLE.match(code)
     if multiple:
-        return f"{number}×10^{multiple[1]} {_UNITS.get(code[multiple.end() :], code[multiple.end() :])}"
-    return _with_unit(number, _UNITS.get(code, code))
+        return f"×10^{multiple[1]} {_UNITS.get(code[multiple.end() :], code[multiple.end() :])}"
+    return _with_unit("", _UNITS.get(code, code))
 
 
 def _with_unit(number: str, unit: str) -> str:

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import field_validator
-
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.checked import judgement
-from irpretrain.corpora.documents.tsv import check_names
 from irpretrain.corpora.fields import pick
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
-from irpretrain.corpora.tables import header, read_rows
+from irpretrain.corpora.tables import ColumnNames, header, read_rows
 from irpretrain.errors import InputError
 
 QUERIES = ("query_id", "query-id", "qid", "topic")
@@ -22,17 +19,12 @@ RELEVANCES = ("relevance", "score", "rel", "label")
 class Options(Section):
     """Options of the format tsv."""
 
-    columns: list[str] | None = option(
+    columns: ColumnNames | None = option(
         None,
         "Column names in order (query_id, document_id, relevance), for files without a "
         "header; null: the first line.",
         min_length=3,
     )
-
-    @field_validator("columns")
-    @classmethod
-    def _check_columns(cls, columns: list[str] | None) -> list[str] | None:
-        return check_names(columns)
 
 
 def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
@@ -50,7 +42,7 @@ def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malform
         if isinstance(row, Malformed):
             yield row
         else:
-            cells = {key: text.strip() for key, text in row.cells.items()}
+            cells = {key: text.strip() for key, text in row.fields.items()}
             yield judgement(
                 cells[query_key], cells[document_key], cells[relevance_key], row.position, row.line
             )

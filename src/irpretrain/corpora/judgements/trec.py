@@ -23,10 +23,10 @@ def read(path: Path, options: Options) -> Iterator[Judgement | Malformed]:
 def _judgement(line: Line) -> Judgement | Malformed:
     cells = line.text.split()
     if len(cells) == 4:
-        return judgement(cells[0], cells[2], cells[3], line.number - 1, line.number)
+        return judgement(cells[0], cells[2], cells[3], line.position, line.number)
     if len(cells) == 5 and _CHANCE.fullmatch(cells[4]):
-        return judgement(cells[0], cells[1], cells[2], line.number - 1, line.number)
-    return Malformed(line.number - 1, "wrong number of columns", f"{len(cells)} instead of 4", line.number)
+        return judgement(cells[0], cells[1], cells[2], line.position, line.number)
+    return line.malformed("wrong number of columns", f"{len(cells)} instead of 4")
 
 
 def documents_come_second(path: Path) -> bool:
