@@ -176,7 +176,10 @@ def test_a_damaged_name_of_a_parquet_column_is_told_by_one_share(tmp_path):
 def test_parquet_that_cannot_be_used(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1 nothing PAR1")
     (found,) = parquet.read(tmp_path / "a.parquet", parquet.Options())
-    assert found.reason == "damaged Parquet file"
+    assert (found.reason, found.remedy) == (
+        "damaged Parquet file",
+        "Get the file again and compare its checksum",
+    )
     pq.write_table(pa.table({"name": ["a"]}), tmp_path / "b.parquet")
     with pytest.raises(InputError, match="none of the fields id"):
         list(parquet.read(tmp_path / "b.parquet", parquet.Options()))

@@ -74,7 +74,9 @@ def _counted_once(command: list[str], config: Config) -> int:
                     print(line, end="", flush=True)
         except BrokenPipeError:  # `head` has seen enough
             planning.kill()
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python empties its buffer at the end
+            os.dup2(
+                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+            )  # Python empties its buffer at the end
     return planning.returncode
 
 

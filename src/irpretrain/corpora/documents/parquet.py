@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
-from irpretrain.corpora.files import BEGINNING, compression_in, damage_text
+from irpretrain.corpora.files import BEGINNING, GET_AGAIN, compression_in, damage_text
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
 from irpretrain.errors import InputError
 
@@ -79,7 +79,8 @@ def _row_group(
 
 
 def _damage(path: Path, position: int, error: Exception) -> Malformed:
-    return Malformed(position, "damaged Parquet file", damage_text(path, error)[:200], loses_more=True)
+    detail = damage_text(path, error)[:200]
+    return Malformed(position, "damaged Parquet file", detail, remedy=GET_AGAIN, loses_more=True)
 
 
 def _needed(options: Options, file: pq.ParquetFile) -> list[str]:
