@@ -1,23 +1,46 @@
-"""No forward pass asks the device for a number, for which a GPU would first have to do all that it was given.
+"""No forward pass and no loop over batches asks the device for a number: a GPU would first finish all its work.
 
-The device is torch's `meta`, whose tensors have no numbers: whoever asks it for one gets an error.
+The device is torch's `meta`, whose tensors have no numbers: whoever asks it for one gets an error. Of loops, what is
+copied to the host is replaced by zeros, and the order of copies and waits is checked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from transformers.masking_utils import create_bidirectional_mask
 
-from irpretrain.config.compute import Packing
+from irpretrain.config.compute import ComputeConfig, Packing
+from irpretrain.config.downstream import QuestionAnsweringConfig, SentenceTasksConfig
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
+from irpretrain.downstream import question_answering, sentence_labels
 from irpretrain.models import packed_encoder
-from irpretrain.models.chosen_rows import encode_rows
+from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.output_layers import SentenceClassifier, SpanReader
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.reranker import load_reranker
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.models.to_device import begun_ahead
+from irpretrain.term_weights import infer
+from irpretrain.text.keyed_texts import Text
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.training import probe
+from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.kept_batches import KeptBatches
+from irpretrain.training.steps import Setting
 from tiny_models import write_family
 
+CPU, META = torch.device("cpu"), torch.device("meta")
 LENGTHS = [3, 7, 5]
 MOST = 7
 PACKED = ["electra", "roberta", "modernbert"]
@@ -67,23 +90,143 @@ def test_a_reranker(encoders: dict[str, Path], family: str, tmp_path: Path) -> N
     assert model(*batch("meta")[:3]).shape == (3,)
 
 
+@pytest.mark.parametrize("packing", ["on", "off"])
+def test_a_regressor(encoders: dict[str, Path], packing: Packing) -> None:
+    model = TermWeightRegressor.from_encoder(encoders["bert"]).to("meta")
+    model.packing = packing
+    ids, _, mask, _ = batch("meta")
+    assert model(ids, mask).shape == (3, MOST)
+
+
+def test_an_encoder_s_attention(encoders: dict[str, Path]) -> None:
+    ids, _, mask, _ = batch("meta")
+    assert ClsAttention.from_encoder(encoders["bert"]).to("meta")(ids, mask).shape == (3, MOST)
+
+
+def test_models_of_tasks_beside_retrieval(encoders: dict[str, Path], tmp_path: Path) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path)
+    inputs = batch("meta")[:3]
+    assert [part.shape for part in SpanReader.from_encoder(tmp_path).to("meta")(*inputs)] == [(3, MOST)] * 2
+    assert SentenceClassifier.from_model(tmp_path, ["no", "yes"]).to("meta")(*inputs).shape == (3, 2)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("padded", [True, False])
 def test_a_mask_on_the_host_is_that_of_transformers(
-    encoders: dict[str, Path], padded: bool, monkeypatch: pytest.MonkeyPatch
+    encoders: dict[str, Path], padded: bool, attention: str
 ) -> None:
-    masks = list[Tensor | None]()
-    for device in ("cpu", "meta"):
-        bert = CrossEncoder.from_encoder(encoders["bert"]).to(device).bert
-        assert bert is not None
-        ids, types, mask, _ = batch(device)
-        mask = mask if padded else torch.ones_like(mask)
-        layer = bert.encoder.layer[0]
-        monkeypatch.setattr(layer, "forward", lambda hidden, made, _=layer: masks.append(made) or hidden)
-        encode_rows(bert, ids, types, mask, torch.zeros(1, dtype=torch.int64, device=device))
-    theirs, ours = masks
-    if not padded:
-        assert theirs is ours is None
-        return
-    assert theirs is not None
-    assert ours is not None
-    assert (ours.shape, ours.dtype, ours.stride(2)) == (theirs.shape, theirs.dtype, 0)
+    encoder = CrossEncoder.from_encoder(encoders["bert"]).encoder
+    encoder.set_attn_implementation(attention)
+    ids, _, mask, _ = batch("cpu")
+    mask = mask if padded else torch.ones_like(mask)
+    theirs = create_bidirectional_mask(encoder.config, encoder.embeddings(ids), mask)
+    # The numbered processor is another device than that of the mask, as a GPU is.
+    ours = padding_mask(encoder, mask, torch.device("cpu", 0))
+    assert (theirs is None) == (ours is None) == (not padded)
+    if padded:
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+    assert padding_mask(encoder, mask, CPU) is mask
+
+
+# Loops over batches
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Copies to the host and waits for them, in their order, while this test lasts; what is copied is zeros."""
+    turns = list[str]()
+
+    def copy(tensor: Tensor) -> Callable[[], Tensor]:
+        assert tensor.device == META
+        turns.append("copy")
+        return lambda: turns.append("wait") or torch.zeros(tensor.shape, dtype=tensor.dtype)
+
+    for module in (infer, probe, question_answering, sentence_labels):
+        monkeypatch.setattr(module, "to_host", copy)
+        if hasattr(module, "autocast"):  # which `meta` does not know
+            monkeypatch.setattr(module, "autocast", lambda *_: nullcontext())
+    monkeypatch.setattr(Setting, "autocast", lambda _: nullcontext())
+    return turns
+
+
+THREE_BATCHES = ["copy", "copy", "wait", "copy", "wait", "wait"]
+"""Each batch but the last is waited for after the next is begun."""
+
+
+@pytest.mark.parametrize(
+    ("device", "order"),
+    [
+        (CPU, ["begin 1", "end 1", "begin 2", "end 2"]),
+        (META, ["begin 1", "begin 2", "end 1", "end 2"]),
+    ],
+)
+def test_the_next_batch_is_begun_before_the_results_of_one_are_asked_for(
+    device: torch.device, order: list[str]
+) -> None:
+    steps = list[str]()
+    for batch, result in begun_ahead([1, 2], lambda batch: steps.append(f"begin {batch}") or -batch, device):
+        assert result == -batch
+        steps.append(f"end {batch}")
+    assert steps == order
+    assert list(begun_ahead([], str, device)) == []
+
+
+@pytest.mark.parametrize("model", ["regressor", "attention"])
+def test_term_weights(encoders: dict[str, Path], model: str, tmp_path: Path, turns: list[str]) -> None:
+    """Passages of three lengths, a batch each."""
+    TermWeightRegressor.from_encoder(encoders["bert"]).save(tmp_path / "regressor")
+    inference = {"batch_tokens": 64, "compute": {"device": "cpu", "packing": "off"}}
+    options = TermWeightsConfig(label="b", dataset="b", model=model, max_length=32, inference=inference)
+    kind, directory = {
+        "regressor": (infer.Predictor, tmp_path / "regressor"),
+        "attention": (infer.AttentionPredictor, encoders["bert"]),
+    }[model]
+    predictor = kind.open(directory, options, TextConfig(words="alphanumeric"), META)
+    texts = [Text(0, place, str(place), "cats " * (9 * place + 1)) for place in range(3)]
+    rows, counts = predictor.rows(texts)
+    assert turns == THREE_BATCHES
+    assert counts["sequences"] == 3
+    assert [terms[0]["weight"] for terms in rows["terms"].to_pylist()] == [0, 0, 0]
+
+
+def test_labels_of_sentences(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    rows = [
+        {"role": "test", "example_id": str(place), "texts": ["cats " * (place + 1)], "label": "1"}
+        for place in range(3)
+    ]
+    LABELLED_SENTENCES.write(tmp_path / "examples", rows)
+    options = SentenceTasksConfig(max_length=16, prediction_batch=1)
+    task = sentence_labels.SentenceLabels(tmp_path / "model", tmp_path / "examples", "cola", options, seed=1)
+    predicted = task.predict(task.model().to(META), "test", Setting(META, options.compute, 1), KeptBatches())
+    assert turns == THREE_BATCHES
+    assert predicted == {"0": "0", "1": "0", "2": "0"}
+
+
+def test_answers_to_questions(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    nothing: dict[str, Any] = {"role": "test", "question": "cats", "answers": [], "starts": [], "ends": []}
+    rows = [nothing | {"question_id": str(place), "context": "mice " * (place + 1)} for place in range(3)]
+    SPAN_QUESTIONS.write(tmp_path / "examples", rows)
+    options = QuestionAnsweringConfig(max_length=24, question_length=4, stride=8, prediction_batch=1)
+    task = question_answering.QuestionAnswering(tmp_path / "model", tmp_path / "examples", options, seed=1)
+    predicted = task.predict(task.model().to(META), "test", Setting(META, options.compute, 1), KeptBatches())
+    assert turns == [turn for turn in THREE_BATCHES for _ in ("starts", "ends")]
+    assert list(predicted) == ["0", "1", "2"]
+
+
+def test_held_out_groups(
+    encoders: dict[str, Path],
+    make_store: Callable[..., Path],
+    tiny_encoder: Path,
+    turns: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(probe, "BATCH_PIECES", 1)
+    store = TokenStore.open([make_store({"d": "word01 word02"})])
+    builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
+    group = RankingGroup(("word01", "word03"), (StoreSpan(0),))
+    model = CrossEncoder.from_encoder(tiny_encoder).to(META).eval()
+    scores = probe.score_groups(model, builder, [group] * 3, Setting(META, ComputeConfig(), 1))
+    assert turns == THREE_BATCHES
+    assert scores.tolist() == [0] * 6
