@@ -1,4 +1,4 @@
-"""No forward pass and no loop over batches asks the device for a number: a GPU would first finish all its work.
+"""No forward pass, loop over batches or training step asks the device for a number: a GPU would first finish its work.
 
 The device is torch's `meta`, whose tensors have no numbers: whoever asks it for one gets an error. Of loops, what is
 copied to the host is replaced by zeros, and the order of copies and waits is checked.
@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 from transformers.masking_utils import create_bidirectional_mask
 
-from irpretrain.config.compute import ComputeConfig, Packing
+from irpretrain.config.compute import ComputeConfig, Packing, TrainingComputeConfig
 from irpretrain.config.downstream import QuestionAnsweringConfig, SentenceTasksConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
+from irpretrain.config.training import MaskingConfig, OptimiserConfig
+from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS, TERM_TARGETS
 from irpretrain.downstream import question_answering, sentence_labels
 from irpretrain.models import packed_encoder
 from irpretrain.models.cls_attention import ClsAttention
@@ -31,12 +32,18 @@ from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.models.to_device import begun_ahead
 from irpretrain.term_weights import infer
+from irpretrain.term_weights.regression import TokenRegression
+from irpretrain.term_weights.sequences import TrainingSequences
+from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.text.keyed_texts import Text
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training import probe
+from irpretrain.training import probe, steps, trainer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.group_table import GroupTable
+from irpretrain.training.group_task import Task
 from irpretrain.training.kept_batches import KeptBatches
+from irpretrain.training.masking import Masker
 from irpretrain.training.steps import Setting
 from tiny_models import write_family
 
@@ -141,7 +148,7 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         turns.append("copy")
         return lambda: turns.append("wait") or torch.zeros(tensor.shape, dtype=tensor.dtype)
 
-    for module in (infer, probe, question_answering, sentence_labels):
+    for module in (infer, probe, question_answering, sentence_labels, steps):
         monkeypatch.setattr(module, "to_host", copy)
         if hasattr(module, "autocast"):  # which `meta` does not know
             monkeypatch.setattr(module, "autocast", lambda *_: nullcontext())
@@ -163,11 +170,11 @@ THREE_BATCHES = ["copy", "copy", "wait", "copy", "wait", "wait"]
 def test_the_next_batch_is_begun_before_the_results_of_one_are_asked_for(
     device: torch.device, order: list[str]
 ) -> None:
-    steps = list[str]()
-    for batch, result in begun_ahead([1, 2], lambda batch: steps.append(f"begin {batch}") or -batch, device):
+    turns = list[str]()
+    for batch, result in begun_ahead([1, 2], lambda batch: turns.append(f"begin {batch}") or -batch, device):
         assert result == -batch
-        steps.append(f"end {batch}")
-    assert steps == order
+        turns.append(f"end {batch}")
+    assert turns == order
     assert list(begun_ahead([], str, device)) == []
 
 
@@ -230,3 +237,84 @@ def test_held_out_groups(
     scores = probe.score_groups(model, builder, [group] * 3, Setting(META, ComputeConfig(), 1))
     assert turns == THREE_BATCHES
     assert scores.tolist() == [0] * 6
+
+
+# Steps of trainings
+
+
+@pytest.fixture
+def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that does a step of two micro-batches; it updates the weights before it waits, once."""
+
+    class Optimiser(torch.optim.SGD):
+        """The fused one does not know `meta`."""
+
+        def step(self, *arguments: Any) -> None:
+            turns.append("update")
+            super().step(*arguments)
+
+    monkeypatch.setattr(trainer, "make_optimiser", lambda model, _: Optimiser(model.parameters()))
+
+    def do(model: torch.nn.Module, task: Any) -> None:
+        compute = TrainingComputeConfig(device="cpu", packing="off")
+        training = trainer.Trainer(model, OptimiserConfig(), compute, META, seed=1, steps=1, accumulation=2)
+        assert training.step(0, [task]).loss == 0
+        assert turns == ["copy", "update", "wait"]
+
+    return do
+
+
+def test_a_step_of_term_weights(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
+    place = {"part": 0, "sample": 0, "judged": 1}
+    rows = [
+        place
+        | {
+            "position": number,
+            "document_id": str(number),
+            "text": "cats " * number,
+            "targets": [0.5] * number,
+        }
+        for number in (1, 2)
+    ]
+    TERM_TARGETS.write(tmp_path / "targets", rows)
+    encoder, options = (
+        EncoderPieces(encoders["bert"]),
+        TermWeightsConfig(label="b", dataset="b", max_length=32),
+    )
+    text = TextConfig(words="alphanumeric")
+    sequences = TrainingSequences.read(tmp_path / "targets", encoder, options, text)
+    step(TermWeightRegressor.from_encoder(encoders["bert"]), TokenRegression(sequences, 2, "mean", 1))
+
+
+def test_a_step_of_labels(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    rows = [{"role": "train", "example_id": name, "texts": ["cats"], "label": name} for name in ("0", "1")]
+    LABELLED_SENTENCES.write(tmp_path / "examples", rows)
+    options = SentenceTasksConfig(max_length=16, batch_size=2)
+    task = sentence_labels.SentenceLabels(tmp_path / "model", tmp_path / "examples", "cola", options, seed=1)
+    step(task.model(), task.training()[0])
+
+
+def test_a_step_of_answers(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    answer = {"role": "train", "question": "cats", "answers": ["ab"], "starts": [0], "ends": [2]}
+    rows = [answer | {"question_id": str(place), "context": "ab " * (place + 1)} for place in range(2)]
+    SPAN_QUESTIONS.write(tmp_path / "examples", rows)
+    options = QuestionAnsweringConfig(max_length=24, question_length=4, stride=8, batch_size=2)
+    task = question_answering.QuestionAnswering(tmp_path / "model", tmp_path / "examples", options, seed=1)
+    step(task.model(), task.training()[0])
+
+
+def test_a_step_of_ranking(
+    make_store: Callable[..., Path],
+    make_groups: Callable[..., Path],
+    tiny_encoder: Path,
+    step: Callable[..., None],
+) -> None:
+    store = TokenStore.open([make_store({"d": "word01 word02"})])
+    groups = GroupTable(make_groups([("d", "word01", "word03")] * 2), store, 2, 1, "rop")
+    tokenizer = load_tokenizer(tiny_encoder)
+    masker = Masker(MaskingConfig(ratio=0.5), tokenizer, 1, 16)
+    builder = BatchBuilder(store, tokenizer, 16, 4)
+    task = Task("rop", groups, builder, "hinge", mlm_weight=1.0, masker=masker)
+    step(CrossEncoder.from_encoder(tiny_encoder), task)
