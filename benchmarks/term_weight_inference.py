@@ -40,6 +40,8 @@ from irpretrain.training.compute import reproducible, scored_at_once
 MSMARCO = 8_841_823
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(5000))]
 LENGTH = 128
+Begin = Callable[..., Callable[[], list[np.ndarray]]]
+"""`Predictor._begin`."""
 
 
 def write_encoder(folder: Path, layers: int, hidden: int) -> None:
@@ -90,19 +92,21 @@ class Stopwatch:
         self.every, self.calls = every, 0
         self.seconds, self.measured, self.positions = 0.0, 0, 0
 
-    def wrap(self, predict: Callable[..., list[np.ndarray]]) -> Callable[..., list[np.ndarray]]:
-        """`Predictor._predict`, with zeros for the batches that are passed over."""
+    def wrap(self, begin: Begin) -> Begin:
+        """`Predictor._begin`, with zeros for the batches that are passed over."""
 
-        def timed(own: Predictor, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> list[np.ndarray]:
+        def timed(
+            predictor: Predictor, pieces: Sequence[Pieces], batch: LengthBatch[Window]
+        ) -> Callable[[], list[np.ndarray]]:
             self.calls += 1
             self.positions += batch.length * batch.rows
             if self.calls % self.every:
-                return [np.zeros(one.end - one.start, np.float32) for one in batch.items]
+                return lambda: [np.zeros(window.end - window.start, np.float32) for window in batch.items]
             start = time.process_time()
-            found = predict(own, batch, pieces)
+            weights = begin(predictor, pieces, batch)()
             self.seconds += time.process_time() - start
             self.measured += batch.length * batch.rows
-            return found
+            return lambda: weights
 
         return timed
 
@@ -141,8 +145,8 @@ def main() -> None:
         for _ in range(given.repeats):
             for way, batches in ways.items():
                 watch = Stopwatch(given.every)
-                predict = watch.wrap(Predictor._predict)
-                with mock.patch.multiple(Predictor, _batches=batches, _predict=predict):
+                begin = watch.wrap(Predictor._begin)
+                with mock.patch.multiple(Predictor, _batches=batches, _begin=begin):
                     start = time.process_time()
                     _, counts = predictor.rows(texts)
                     seconds[way].append(watch.scaled(time.process_time() - start))

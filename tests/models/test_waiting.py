@@ -1,23 +1,53 @@
-"""No forward pass asks the device for a number, for which a GPU would first have to do all that it was given.
+"""No forward pass, loop over batches or training step asks the device for a number: a GPU would first finish its work.
 
-The device is torch's `meta`, whose tensors have no numbers: whoever asks it for one gets an error.
+The device is torch's `meta`, whose tensors have no numbers: whoever asks it for one gets an error. Of loops, what is
+copied to the host is replaced by zeros, and the order of copies and waits is checked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from transformers.masking_utils import create_bidirectional_mask
 
-from irpretrain.config.compute import Packing
+from irpretrain.config.compute import ComputeConfig, Packing, TrainingComputeConfig
+from irpretrain.config.downstream import QuestionAnsweringConfig, SentenceTasksConfig
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.config.training import MaskingConfig, OptimiserConfig
+from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS, TERM_TARGETS
+from irpretrain.downstream import question_answering, sentence_labels
 from irpretrain.models import packed_encoder
-from irpretrain.models.chosen_rows import encode_rows
+from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.output_layers import SentenceClassifier, SpanReader
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.reranker import load_reranker
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.models.to_device import begun_ahead
+from irpretrain.term_weights import infer
+from irpretrain.term_weights.regression import TokenRegression
+from irpretrain.term_weights.sequences import TrainingSequences
+from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.keyed_texts import Text
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.training import probe, steps, trainer
+from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.group_table import GroupTable
+from irpretrain.training.group_task import Task
+from irpretrain.training.kept_batches import KeptBatches
+from irpretrain.training.masking import Masker
+from irpretrain.training.steps import Setting
 from tiny_models import write_family
 
+CPU, META = torch.device("cpu"), torch.device("meta")
 LENGTHS = [3, 7, 5]
 MOST = 7
 PACKED = ["electra", "roberta", "modernbert"]
@@ -67,23 +97,224 @@ def test_a_reranker(encoders: dict[str, Path], family: str, tmp_path: Path) -> N
     assert model(*batch("meta")[:3]).shape == (3,)
 
 
+@pytest.mark.parametrize("packing", ["on", "off"])
+def test_a_regressor(encoders: dict[str, Path], packing: Packing) -> None:
+    model = TermWeightRegressor.from_encoder(encoders["bert"]).to("meta")
+    model.packing = packing
+    ids, _, mask, _ = batch("meta")
+    assert model(ids, mask).shape == (3, MOST)
+
+
+def test_an_encoder_s_attention(encoders: dict[str, Path]) -> None:
+    ids, _, mask, _ = batch("meta")
+    assert ClsAttention.from_encoder(encoders["bert"]).to("meta")(ids, mask).shape == (3, MOST)
+
+
+def test_models_of_tasks_beside_retrieval(encoders: dict[str, Path], tmp_path: Path) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path)
+    inputs = batch("meta")[:3]
+    assert [part.shape for part in SpanReader.from_encoder(tmp_path).to("meta")(*inputs)] == [(3, MOST)] * 2
+    assert SentenceClassifier.from_model(tmp_path, ["no", "yes"]).to("meta")(*inputs).shape == (3, 2)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("padded", [True, False])
 def test_a_mask_on_the_host_is_that_of_transformers(
-    encoders: dict[str, Path], padded: bool, monkeypatch: pytest.MonkeyPatch
+    encoders: dict[str, Path], padded: bool, attention: str
 ) -> None:
-    masks = list[Tensor | None]()
-    for device in ("cpu", "meta"):
-        bert = CrossEncoder.from_encoder(encoders["bert"]).to(device).bert
-        assert bert is not None
-        ids, types, mask, _ = batch(device)
-        mask = mask if padded else torch.ones_like(mask)
-        layer = bert.encoder.layer[0]
-        monkeypatch.setattr(layer, "forward", lambda hidden, made, _=layer: masks.append(made) or hidden)
-        encode_rows(bert, ids, types, mask, torch.zeros(1, dtype=torch.int64, device=device))
-    theirs, ours = masks
-    if not padded:
-        assert theirs is ours is None
-        return
-    assert theirs is not None
-    assert ours is not None
-    assert (ours.shape, ours.dtype, ours.stride(2)) == (theirs.shape, theirs.dtype, 0)
+    encoder = CrossEncoder.from_encoder(encoders["bert"]).encoder
+    encoder.set_attn_implementation(attention)
+    ids, _, mask, _ = batch("cpu")
+    mask = mask if padded else torch.ones_like(mask)
+    theirs = create_bidirectional_mask(encoder.config, encoder.embeddings(ids), mask)
+    # The numbered processor is another device than that of the mask, as a GPU is.
+    ours = padding_mask(encoder, mask, torch.device("cpu", 0))
+    assert (theirs is None) == (ours is None) == (not padded)
+    if padded:
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+    assert padding_mask(encoder, mask, CPU) is mask
+
+
+# Loops over batches
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Copies to the host and waits for them, in their order, while this test lasts; what is copied is zeros."""
+    turns = list[str]()
+
+    def copy(tensor: Tensor) -> Callable[[], Tensor]:
+        assert tensor.device == META
+        turns.append("copy")
+        return lambda: turns.append("wait") or torch.zeros(tensor.shape, dtype=tensor.dtype)
+
+    for module in (infer, probe, question_answering, sentence_labels, steps):
+        monkeypatch.setattr(module, "to_host", copy)
+        if hasattr(module, "autocast"):  # which `meta` does not know
+            monkeypatch.setattr(module, "autocast", lambda *_: nullcontext())
+    monkeypatch.setattr(Setting, "autocast", lambda _: nullcontext())
+    return turns
+
+
+THREE_BATCHES = ["copy", "copy", "wait", "copy", "wait", "wait"]
+"""Each batch but the last is waited for after the next is begun."""
+
+
+@pytest.mark.parametrize(
+    ("device", "order"),
+    [
+        (CPU, ["begin 1", "end 1", "begin 2", "end 2"]),
+        (META, ["begin 1", "begin 2", "end 1", "end 2"]),
+    ],
+)
+def test_the_next_batch_is_begun_before_the_results_of_one_are_asked_for(
+    device: torch.device, order: list[str]
+) -> None:
+    turns = list[str]()
+    for batch, result in begun_ahead([1, 2], lambda batch: turns.append(f"begin {batch}") or -batch, device):
+        assert result == -batch
+        turns.append(f"end {batch}")
+    assert turns == order
+    assert list(begun_ahead([], str, device)) == []
+
+
+@pytest.mark.parametrize("model", ["regressor", "attention"])
+def test_term_weights(encoders: dict[str, Path], model: str, tmp_path: Path, turns: list[str]) -> None:
+    """Passages of three lengths, a batch each."""
+    TermWeightRegressor.from_encoder(encoders["bert"]).save(tmp_path / "regressor")
+    inference = {"batch_tokens": 64, "compute": {"device": "cpu", "packing": "off"}}
+    options = TermWeightsConfig(label="b", dataset="b", model=model, max_length=32, inference=inference)
+    kind, directory = {
+        "regressor": (infer.Predictor, tmp_path / "regressor"),
+        "attention": (infer.AttentionPredictor, encoders["bert"]),
+    }[model]
+    predictor = kind.open(directory, options, TextConfig(words="alphanumeric"), META)
+    texts = [Text(0, place, str(place), "cats " * (9 * place + 1)) for place in range(3)]
+    rows, counts = predictor.rows(texts)
+    assert turns == THREE_BATCHES
+    assert counts["sequences"] == 3
+    assert [terms[0]["weight"] for terms in rows["terms"].to_pylist()] == [0, 0, 0]
+
+
+def test_labels_of_sentences(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    rows = [
+        {"role": "test", "example_id": str(place), "texts": ["cats " * (place + 1)], "label": "1"}
+        for place in range(3)
+    ]
+    LABELLED_SENTENCES.write(tmp_path / "examples", rows)
+    options = SentenceTasksConfig(max_length=16, prediction_batch=1)
+    task = sentence_labels.SentenceLabels(tmp_path / "model", tmp_path / "examples", "cola", options, seed=1)
+    predicted = task.predict(task.model().to(META), "test", Setting(META, options.compute, 1), KeptBatches())
+    assert turns == THREE_BATCHES
+    assert predicted == {"0": "0", "1": "0", "2": "0"}
+
+
+def test_answers_to_questions(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    nothing: dict[str, Any] = {"role": "test", "question": "cats", "answers": [], "starts": [], "ends": []}
+    rows = [nothing | {"question_id": str(place), "context": "mice " * (place + 1)} for place in range(3)]
+    SPAN_QUESTIONS.write(tmp_path / "examples", rows)
+    options = QuestionAnsweringConfig(max_length=24, question_length=4, stride=8, prediction_batch=1)
+    task = question_answering.QuestionAnswering(tmp_path / "model", tmp_path / "examples", options, seed=1)
+    predicted = task.predict(task.model().to(META), "test", Setting(META, options.compute, 1), KeptBatches())
+    assert turns == [turn for turn in THREE_BATCHES for _ in ("starts", "ends")]
+    assert list(predicted) == ["0", "1", "2"]
+
+
+def test_held_out_groups(
+    encoders: dict[str, Path],
+    make_store: Callable[..., Path],
+    tiny_encoder: Path,
+    turns: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(probe, "BATCH_PIECES", 1)
+    store = TokenStore.open([make_store({"d": "word01 word02"})])
+    builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
+    group = RankingGroup(("word01", "word03"), (StoreSpan(0),))
+    model = CrossEncoder.from_encoder(tiny_encoder).to(META).eval()
+    scores = probe.score_groups(model, builder, [group] * 3, Setting(META, ComputeConfig(), 1))
+    assert turns == THREE_BATCHES
+    assert scores.tolist() == [0] * 6
+
+
+# Steps of trainings
+
+
+@pytest.fixture
+def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that does a step of two micro-batches; it updates the weights before it waits, once."""
+
+    class Optimiser(torch.optim.SGD):
+        """The fused one does not know `meta`."""
+
+        def step(self, *arguments: Any) -> None:
+            turns.append("update")
+            super().step(*arguments)
+
+    monkeypatch.setattr(trainer, "make_optimiser", lambda model, _: Optimiser(model.parameters()))
+
+    def do(model: torch.nn.Module, task: Any) -> None:
+        compute = TrainingComputeConfig(device="cpu", packing="off")
+        training = trainer.Trainer(model, OptimiserConfig(), compute, META, seed=1, steps=1, accumulation=2)
+        assert training.step(0, [task]).loss == 0
+        assert turns == ["copy", "update", "wait"]
+
+    return do
+
+
+def test_a_step_of_term_weights(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
+    place = {"part": 0, "sample": 0, "judged": 1}
+    rows = [
+        place
+        | {
+            "position": number,
+            "document_id": str(number),
+            "text": "cats " * number,
+            "targets": [0.5] * number,
+        }
+        for number in (1, 2)
+    ]
+    TERM_TARGETS.write(tmp_path / "targets", rows)
+    encoder, options = (
+        EncoderPieces(encoders["bert"]),
+        TermWeightsConfig(label="b", dataset="b", max_length=32),
+    )
+    text = TextConfig(words="alphanumeric")
+    sequences = TrainingSequences.read(tmp_path / "targets", encoder, options, text)
+    step(TermWeightRegressor.from_encoder(encoders["bert"]), TokenRegression(sequences, 2, "mean", 1))
+
+
+def test_a_step_of_labels(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    rows = [{"role": "train", "example_id": name, "texts": ["cats"], "label": name} for name in ("0", "1")]
+    LABELLED_SENTENCES.write(tmp_path / "examples", rows)
+    options = SentenceTasksConfig(max_length=16, batch_size=2)
+    task = sentence_labels.SentenceLabels(tmp_path / "model", tmp_path / "examples", "cola", options, seed=1)
+    step(task.model(), task.training()[0])
+
+
+def test_a_step_of_answers(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
+    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
+    answer = {"role": "train", "question": "cats", "answers": ["ab"], "starts": [0], "ends": [2]}
+    rows = [answer | {"question_id": str(place), "context": "ab " * (place + 1)} for place in range(2)]
+    SPAN_QUESTIONS.write(tmp_path / "examples", rows)
+    options = QuestionAnsweringConfig(max_length=24, question_length=4, stride=8, batch_size=2)
+    task = question_answering.QuestionAnswering(tmp_path / "model", tmp_path / "examples", options, seed=1)
+    step(task.model(), task.training()[0])
+
+
+def test_a_step_of_ranking(
+    make_store: Callable[..., Path],
+    make_groups: Callable[..., Path],
+    tiny_encoder: Path,
+    step: Callable[..., None],
+) -> None:
+    store = TokenStore.open([make_store({"d": "word01 word02"})])
+    groups = GroupTable(make_groups([("d", "word01", "word03")] * 2), store, 2, 1, "rop")
+    tokenizer = load_tokenizer(tiny_encoder)
+    masker = Masker(MaskingConfig(ratio=0.5), tokenizer, 1, 16)
+    builder = BatchBuilder(store, tokenizer, 16, 4)
+    task = Task("rop", groups, builder, "hinge", mlm_weight=1.0, masker=masker)
+    step(CrossEncoder.from_encoder(tiny_encoder), task)

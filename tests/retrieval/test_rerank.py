@@ -21,7 +21,7 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.retrieval.pair_scoring import Pair, batch_by_length, begun_ahead
+from irpretrain.retrieval.pair_scoring import Pair, batch_by_length
 from irpretrain.retrieval.partial_scores import PartialScores
 from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run, score_pairs
 from irpretrain.text.token_store import TokenStore
@@ -224,21 +224,6 @@ def test_batches_keep_their_budget_and_miss_nothing(
     assert (
         list(batch_by_length(pairs, lengths, budget, padded, sum(map(len, batches[:done])))) == batches[done:]
     )
-
-
-@pytest.mark.parametrize(
-    ("ahead", "order"),
-    [(0, ["begin 1", "end 1", "begin 2", "end 2"]), (1, ["begin 1", "begin 2", "end 1", "end 2"])],
-)
-def test_the_next_batch_is_begun_before_the_results_of_one_are_asked_for(
-    ahead: int, order: list[str]
-) -> None:
-    steps = list[str]()
-    for batch, result in begun_ahead([1, 2], lambda batch: steps.append(f"begin {batch}") or -batch, ahead):
-        assert result == -batch
-        steps.append(f"end {batch}")
-    assert steps == order
-    assert list(begun_ahead([], str, ahead)) == []
 
 
 def test_a_job_that_goes_on_where_sequences_are_packed_otherwise_scores_every_pair(

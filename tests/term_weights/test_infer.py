@@ -114,15 +114,15 @@ def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, 
     """Weights that were kept are the same to the last bit, those of a regressor that gives no numbers too."""
     documents = make_documents(DOCUMENTS)
     options = {"inference": {"batch_tokens": 64, "compute": {"device": "cpu", "checkpoint_minutes": 0}}}
-    original, predicted = Predictor._predict, []
+    original, predicted = Predictor._begin, []
 
-    def predict(self, batch, pieces):
+    def begin(self, pieces, batch):
         if len(predicted) == fails_at:
             raise KeyboardInterrupt
         predicted.append(len(batch.items))
-        return original(self, batch, pieces)
+        return original(self, pieces, batch)
 
-    monkeypatch.setattr(Predictor, "_predict", predict)
+    monkeypatch.setattr(Predictor, "_begin", begin)
     fails_at = None
     whole, expected = infer(documents, "whole", **options)
     in_one_go = [*predicted]

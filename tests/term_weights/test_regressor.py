@@ -20,7 +20,7 @@ from irpretrain.term_weights.regression import TokenRegression, squared_errors
 from irpretrain.term_weights.sequences import TrainingSequences
 from irpretrain.term_weights.train import train_regressor
 from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.training.steps import Setting, add_measured
+from irpretrain.training.steps import Setting, fetch_measured
 from irpretrain.training.trainer import Trainer
 
 SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
@@ -71,7 +71,7 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
         part = TokenRegression(sequences, 4, reduction, 1).read(SETTING, 0, 0)(model)
         micro_batches = list(part.losses)
         loss = sum(float(micro.loss.detach()) for micro in micro_batches)
-        add_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))
+        fetch_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))()
         assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
         assert part.metrics.counted == 20
         assert_allclose(part.metrics.record()["mean_squared_error"], np.mean(errors), rtol=1e-5)

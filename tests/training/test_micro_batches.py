@@ -31,7 +31,7 @@ from irpretrain.training.group_task import Task
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_task import PassageReader
 from irpretrain.training.shares import share_by_tokens
-from irpretrain.training.steps import Setting, add_measured
+from irpretrain.training.steps import Setting, fetch_measured
 
 CPU = torch.device("cpu")
 
@@ -102,7 +102,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(task: Task, tiny_encode
             micro.loss.backward()
             micro_batches.append((part.metrics, micro.measured))
         found.append((model, part.metrics, len(micro_batches)))
-        assert add_measured(micro_batches, torch.tensor(0.25)) == 0.25
+        assert fetch_measured(micro_batches, torch.tensor(0.25))() == 0.25
     (whole, metrics, _), *others = found
     assert [count for _, _, count in found] == [1, 4, 7]
     for model, own, _ in others:

@@ -22,7 +22,7 @@ from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_task import Task
 from irpretrain.training.judged import JudgedGroups, JudgedQuery
 from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
-from irpretrain.training.steps import Setting, add_measured
+from irpretrain.training.steps import Setting, fetch_measured
 from irpretrain.training.trainer import Trainer
 
 PASSAGES = PassagesConfig(words=6, stride=4)
@@ -75,7 +75,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
         whole = sum(micro.loss for micro in micro_batches)
         whole.backward()
         gradients.append(model.classifier.classifier.weight.grad.clone())
-        add_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))
+        fetch_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))()
         assert part.metrics.pairs == 10
         assert part.metrics.ranking_loss == pytest.approx(float(whole.detach()))
     torch.testing.assert_close(*gradients)

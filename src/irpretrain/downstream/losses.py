@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn import functional
 
+from irpretrain.models.to_device import to_device
 from irpretrain.training.metrics import TaskMetrics
 
 
@@ -39,7 +40,7 @@ def span_losses(
 
     Padding takes no part in the softmax, so that the loss does not depend on what else is in a batch.
     """
-    padding = attention == 0
+    padding = to_device(attention == 0, start_logits.device)
     side_losses = [
         functional.cross_entropy(
             logits.float().masked_fill(padding, float("-inf")), targets, reduction="none"

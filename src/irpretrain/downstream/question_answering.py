@@ -1,9 +1,9 @@
 """Extractive question answering: how windows train a span reader, and how it answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from irpretrain.downstream.windows import (
     read_questions,
 )
 from irpretrain.models.output_layers import SpanReader
+from irpretrain.models.to_device import to_host
 from irpretrain.progress import progress
 from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
 from irpretrain.training.kept_batches import KeptBatches
@@ -92,10 +93,10 @@ class SpanTask:
     ) -> Iterator[MicroBatchLoss]:
         for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
-            ids, types, attention = (
-                setting.tensor(array[rows, :length])
-                for array in (batch.input_ids, batch.token_type_ids, batch.attention_mask)
+            ids, types = (
+                setting.tensor(array[rows, :length]) for array in (batch.input_ids, batch.token_type_ids)
             )
+            attention = setting.on_host(batch.attention_mask[rows, :length])
             starts, ends = setting.tensor(batch.starts[rows]), setting.tensor(batch.ends[rows])
             with setting.autocast():
                 start_logits, end_logits = model(ids, types, attention)
@@ -186,25 +187,31 @@ class QuestionAnswering:
         windows.sort(key=sequences.length)
         model.eval()
 
-        def compute(some: list[Window]) -> list[Candidate | None]:
+        def begin(some: list[Window]) -> Callable[[], list[Candidate | None]]:
             batch = sequences.batch(some)
-            inputs: Any = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
+            ids, types = setting.tensor(batch.input_ids), setting.tensor(batch.token_type_ids)
             with torch.no_grad(), setting.autocast():
-                logits = model(*(setting.tensor(array) for array in inputs))
-            starts, ends = (side.float().cpu().numpy() for side in logits)
+                logits = model(ids, types, setting.on_host(batch.attention_mask))
+            copied = [to_host(side.float()) for side in logits]
             places = [
                 slice(offset, offset + window.end - window.start)
                 for window, offset in zip(some, batch.offsets.tolist(), strict=True)
             ]
-            longest = self.options.answer_length
-            return [
-                best_span(starts[row, place], ends[row, place], longest) for row, place in enumerate(places)
-            ]
+
+            def wait() -> list[Candidate | None]:
+                starts, ends = (copy().numpy() for copy in copied)
+                longest = self.options.answer_length
+                return [
+                    best_span(starts[row, place], ends[row, place], longest)
+                    for row, place in enumerate(places)
+                ]
+
+            return wait
 
         size = self.options.prediction_batch
         batches = [windows[first : first + size] for first in range(0, len(windows), size)]
         told = progress(batches, "predict", "parts of texts", len(windows), size=len)
-        for some, spans in kept.results(told, compute, len(windows)):
+        for some, spans in kept.results(told, begin, len(windows), setting.device):
             for window, span in zip(some, spans, strict=True):
                 if span is not None:
                     first, last, score = span

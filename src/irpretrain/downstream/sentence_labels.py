@@ -1,6 +1,6 @@
 """GLUE's tasks: how labelled sentences train a classifier, and how it labels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from irpretrain.downstream.order import EpochOrder
 from irpretrain.downstream.task_measures import classes_of, score_labels
 from irpretrain.downstream.windows import pad_pairs
 from irpretrain.models.output_layers import SentenceClassifier
+from irpretrain.models.to_device import to_host
 from irpretrain.progress import progress
 from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.text.pair_tokenizer import Sequences
@@ -112,7 +113,11 @@ class LabelTask:
             length = int(batch.attention_mask[rows].sum(1).max())
             expected = setting.tensor(targets[rows])
             with setting.autocast():
-                logits = model(*(setting.tensor(array[rows, :length]) for array in batch))
+                logits = model(
+                    setting.tensor(batch.input_ids[rows, :length]),
+                    setting.tensor(batch.token_type_ids[rows, :length]),
+                    setting.on_host(batch.attention_mask[rows, :length]),
+                )
             loss = label_losses(logits, expected).sum() / len(targets)
             measured = {"loss": loss.detach()}
             if not expected.is_floating_point():
@@ -161,23 +166,28 @@ class SentenceLabels:
         examples = sorted(self._of(role), key=lambda example: sum(map(len, example.texts)))
         model.eval()
 
-        def compute(some: list[Example]) -> list[str]:
+        def begin(some: list[Example]) -> Callable[[], list[str]]:
+            ids, types, attention = self._sequences.batch(some)
             with torch.no_grad(), setting.autocast():
-                logits = model(*(setting.tensor(array) for array in self._sequences.batch(some)))
-            values = logits.float().cpu().numpy()
-            if not self._classes:
-                return [f"{float(row[0]):.6f}" for row in values]
-            return [self._classes[int(row.argmax())] for row in values]
+                logits = model(setting.tensor(ids), setting.tensor(types), setting.on_host(attention))
+            copied = to_host(logits.float())
+            return lambda: self._labels(copied().numpy())
 
         size = self.options.prediction_batch
         batches = [examples[first : first + size] for first in range(0, len(examples), size)]
         told = progress(batches, "predict", "texts", len(examples), size=len)
         predicted = {
             example.name: label
-            for some, labels in kept.results(told, compute, len(examples))
+            for some, labels in kept.results(told, begin, len(examples), setting.device)
             for example, label in zip(some, labels, strict=True)
         }
         return {example.name: predicted[example.name] for example in self._of(role)}
+
+    def _labels(self, outputs: np.ndarray) -> list[str]:
+        """What the model says of each example, as text, by its outputs, float32 [examples, outputs]."""
+        if not self._classes:
+            return [f"{float(row[0]):.6f}" for row in outputs]
+        return [self._classes[int(row.argmax())] for row in outputs]
 
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
         """Return the task's official measures."""

@@ -14,6 +14,7 @@ from transformers.masking_utils import create_bidirectional_mask
 
 from irpretrain.config.compute import Packing
 from irpretrain.models.packed_encoder import attention_of, encode_packed
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.to_device import to_device
 
 
@@ -68,7 +69,11 @@ def encode_rows(
         float [chosen, hidden size].
     """
     hidden = bert.embeddings(input_ids=input_ids, token_type_ids=token_type_ids)
-    mask = _padding_mask(bert, hidden, attention_mask)
+    mask: Tensor | None = create_bidirectional_mask(  # type: ignore[assignment]
+        config=bert.config,
+        inputs_embeds=hidden,
+        attention_mask=padding_mask(bert, attention_mask, hidden.device),
+    )
     *before, last = bert.encoder.layer
     for layer in before:
         hidden = layer(hidden, mask)
@@ -76,19 +81,6 @@ def encode_rows(
     attended = last.attention.output(_select(context, rows), _select(hidden, rows))
     output: Tensor = last.feed_forward_chunk(attended)
     return output
-
-
-def _padding_mask(bert: BertModel, hidden: Tensor, attention_mask: Tensor) -> Tensor | None:
-    """The mask that transformers makes; of a mask on the host without asking the device whether anything is padding."""
-    if attention_mask.device == hidden.device or bert.config._attn_implementation != "sdpa":
-        mask: Tensor | None = create_bidirectional_mask(  # type: ignore[assignment]
-            config=bert.config, inputs_embeds=hidden, attention_mask=to_device(attention_mask, hidden.device)
-        )
-        return mask
-    if attention_mask.all():
-        return None
-    real = to_device(attention_mask.bool(), hidden.device)
-    return real[:, None, None].expand(-1, 1, real.shape[1], -1)
 
 
 def _select(states: Tensor, rows: Tensor) -> Tensor:

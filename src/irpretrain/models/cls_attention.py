@@ -9,6 +9,7 @@ from transformers import AutoConfig, AutoModel
 
 from irpretrain.errors import InputError, refusing
 from irpretrain.models.hub_model import HubModel
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import keep_layers, load_network
 
 ATTENTION = "SelfAttention"
@@ -57,8 +58,12 @@ class ClsAttention(HubModel):
         return cls(encoder, layers_of_attention[-1])
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return what the first position attends to, float [sequences, positions]; each row adds up to 1."""
-        self.network(input_ids=input_ids, attention_mask=attention_mask)
+        """Return what the first position attends to, float [sequences, positions]; each row adds up to 1.
+
+        Arguments are int64 [sequences, positions]. A GPU need not be waited for if the mask lies on the host.
+        """
+        mask = padding_mask(self.network, attention_mask, input_ids.device)
+        self.network(input_ids=input_ids, attention_mask=mask)
         assert self._last is not None
         return self._last
 

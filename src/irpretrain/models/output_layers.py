@@ -21,6 +21,7 @@ from irpretrain.errors import InputError, refusing
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.hub_model import SavedHubModel
 from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import (
     initialise,
     load_network,
@@ -115,10 +116,10 @@ class SpanReader(OutputLayerModel):
     def forward(
         self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return the logits of starts and of ends, float [sequences, positions], of int64 arguments of that shape."""
-        output = self.network(
-            input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask
-        )
+        """Return the logits of starts and of ends, float [sequences, positions], of int64 arguments of that shape; the
+        mask best on the host."""
+        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
+        output = self.network(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=mask)
         return output.start_logits, output.end_logits
 
 
@@ -129,8 +130,9 @@ class SentenceClassifier(OutputLayerModel):
     layer = "classifier."
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return logits, float [sequences, labels], of int64 [sequences, positions]."""
+        """Return logits, float [sequences, labels], of int64 [sequences, positions]; the mask best on the host."""
+        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
         logits: Tensor = self.network(
-            input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask
+            input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=mask
         ).logits
         return logits

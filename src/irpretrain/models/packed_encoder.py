@@ -80,11 +80,11 @@ def _layer(
 
 
 def unpacked(values: Tensor, attention_mask: Tensor) -> Tensor:
-    """Return values of positions, float [positions but padding, …], as [sequences, positions, …] with 0 for padding."""
+    """Return values of positions, float [positions but padding, …], as [sequences, positions, …] with 0 for padding;
+    the mask, int64 [sequences, positions], may lie on the host."""
     whole = values.new_zeros((*attention_mask.shape, *values.shape[1:]))
-    return whole.masked_scatter(
-        attention_mask.bool().view(*attention_mask.shape, *(1,) * (values.dim() - 1)), values
-    )
+    real = attention_mask.bool().view(*attention_mask.shape, *(1,) * (values.dim() - 1))
+    return whole.masked_scatter(to_device(real, values.device), values)
 
 
 def attention_of(encoder: Any, packing: Packing) -> PackedAttention | None:

@@ -23,8 +23,8 @@ from irpretrain.models.hub_model import HubModel
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of
 from irpretrain.models.packed_families import packed
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import load_network, positions, refuse_missing
-from irpretrain.models.to_device import to_device
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
 
@@ -69,7 +69,7 @@ class Reranker(HubModel):
         else:
             token_types = {} if types is None else {"token_type_ids": types}
             with packed(self.encoder, attention_of(self.encoder, self.packing), attention_mask):
-                mask = to_device(attention_mask, input_ids.device)
+                mask = padding_mask(self.encoder, attention_mask, input_ids.device)
                 logits = self.network(input_ids=input_ids, attention_mask=mask, **token_types).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 

@@ -22,6 +22,7 @@ from irpretrain.models.hub_model import SavedHubModel
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
 from irpretrain.models.packed_families import packed
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import (
     deviation_of,
     initialise,
@@ -117,15 +118,16 @@ class TermWeightRegressor(SavedHubModel):
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape.
 
-        What stands at padding means nothing.
+        What stands at padding means nothing. A GPU need not be waited for if the mask lies on the host.
         """
         bert, attend = self.bert, attention_of(self.encoder, self.packing)
         if bert is not None and attend is not None:
             classifier: Any = self.classifier
             states = encode_packed(bert, input_ids, None, attention_mask, attend)
             return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
+        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
         with packed(self.encoder, attend, attention_mask):
-            logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
+            logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
         return logits.squeeze(-1)
 
 

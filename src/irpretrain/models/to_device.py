@@ -1,11 +1,16 @@
-"""Copies between host and device that the device does not have to stop for."""
+"""Copies between host and device, and loops over batches, in which a GPU never idles until the host is ready."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+Batch = TypeVar("Batch")
+Begun = TypeVar("Begun")
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:
@@ -31,3 +36,19 @@ def to_host(tensor: Tensor) -> Callable[[], Tensor]:
         return copy
 
     return wait
+
+
+def begun_ahead(
+    batches: Iterable[Batch], begin: Callable[[Batch], Begun], device: torch.device
+) -> Iterator[tuple[Batch, Begun]]:
+    """Yield each batch, in order, with what `begin` returned for it; on a GPU after `begin` was called for the next.
+
+    `begin` only gives a GPU its work. So the GPU computes while the host prepares the next batch.
+    """
+    ahead = 0 if device.type == "cpu" else 1
+    begun = deque[tuple[Batch, Begun]]()
+    for batch in batches:
+        begun.append((batch, begin(batch)))
+        if len(begun) > ahead:
+            yield begun.popleft()
+    yield from begun

@@ -6,9 +6,8 @@ no bit of a score. Other pairs in the batch change a score by float rounding at 
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from irpretrain.models.reranker import Reranker
     from irpretrain.retrieval.partial_scores import PartialScores
 
-
-Batch = TypeVar("Batch")
-Begun = TypeVar("Begun")
 TITLE = "re-rank"
 """What status lines call the job."""
 
@@ -66,7 +62,7 @@ def score_sequences(
     """
     import torch
 
-    from irpretrain.models.to_device import to_device, to_host  # torch
+    from irpretrain.models.to_device import begun_ahead, to_device, to_host  # torch
     from irpretrain.training.compute import autocast, reproducible, scored_at_once  # torch
     from irpretrain.training.fast_paths import packs, use_fast_paths  # torch
 
@@ -88,7 +84,7 @@ def score_sequences(
                     # Masks stay on the host, where a model can count positions without waiting for the device.
                     return to_host(score(to_device(ids, device), to_device(second, device), *masks).float())
 
-                for rows, wait in begun_ahead(batches, begin, 0 if device.type == "cpu" else 1):
+                for rows, wait in begun_ahead(batches, begin, device):
                     scores[rows] = wait().numpy()
                     done += len(rows)
                     if kept:
@@ -102,21 +98,6 @@ def score_sequences(
             f"the score of document {pair.document!r} for query {pair.query!r} is {scores[index]}"
         )
     return scores
-
-
-def begun_ahead(
-    batches: Iterable[Batch], begin: Callable[[Batch], Begun], ahead: int
-) -> Iterator[tuple[Batch, Begun]]:
-    """Yield each batch, in order, with what `begin` returned for it, once `begin` was called for `ahead` more.
-
-    A GPU is only given its work by `begin`. So it computes while the host prepares the batch behind.
-    """
-    begun = deque[tuple[Batch, Begun]]()
-    for batch in batches:
-        begun.append((batch, begin(batch)))
-        if len(begun) > ahead:
-            yield begun.popleft()
-    yield from begun
 
 
 def batch_by_length(

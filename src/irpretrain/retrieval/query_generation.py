@@ -7,6 +7,7 @@ whatever else is in the block, the shard or the corpus (tests/retrieval/test_que
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,9 @@ class QueryWriter:
         }
         with autocast(self._device, self._options.compute):
             batches = self._batches(pieces)
-            results = kept.results(batches, lambda batch: self._write(texts, pieces, batch), len(pieces))
+            # Every piece of a query is drawn on the host: there is nothing to begin ahead.
+            write = partial(partial, self._write, texts, pieces)
+            results = kept.results(batches, write, len(pieces), self._device)
             for batch, written_queries in results:
                 for place, queries in zip(batch.items, written_queries, strict=False):
                     written[place] = [query for query in queries if query]

@@ -5,7 +5,7 @@ weights of a sequence are the same bytes whatever else is in the block, the shar
 (tests/term_weights/test_infer.py). Batches are filled up with empty rows; large blocks have few of them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.models.to_device import to_device, to_host
 from irpretrain.provenance import sha256
 from irpretrain.term_weights.alignment import WordWeights, first_pieces, windows, word_weights
 from irpretrain.term_weights.folds import models_of_folds
@@ -185,7 +186,7 @@ class Predictor:
         positions = 0
         with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
             batches = self._batches(sequences)
-            results = kept.results(batches, lambda batch: self._predict(batch, pieces), len(sequences))
+            results = kept.results(batches, partial(self._begin, pieces), len(sequences), self.device)
             for batch, weights in results:
                 positions += batch.positions
                 predicted |= {
@@ -218,20 +219,25 @@ class Predictor:
             lengths, self.options.max_length, lambda length: max(tokens // length, 1), self.device
         )
 
-    def _predict(self, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> list[np.ndarray]:
-        """The weights of the pieces of each window of a batch."""
+    def _begin(self, pieces: Sequence[Pieces], batch: LengthBatch[Window]) -> Callable[[], list[np.ndarray]]:
+        """Give the device a batch; return what waits for the weights of the pieces of each window."""
         before, after = self.encoder.prefix, self.encoder.suffix
         wholes = [
             [*before, *pieces[window.text].ids[window.start : window.end], *after] for window in batch.items
         ]
         ids, attention = padded(wholes, batch.rows, batch.length, self.encoder.pad)
         self._mask(attention, batch, pieces)
-        weights = self.model(*(torch.from_numpy(array).to(self.device) for array in (ids, attention)))
-        weights = weights.float().cpu().numpy()
-        return [
-            weights[row, len(before) : len(before) + window.end - window.start]
-            for row, window in enumerate(batch.items)
-        ]
+        weights = self.model(to_device(torch.from_numpy(ids), self.device), torch.from_numpy(attention))
+        copied = to_host(weights.float())
+
+        def wait() -> list[np.ndarray]:
+            rows = copied().numpy()
+            return [
+                rows[row, len(before) : len(before) + window.end - window.start]
+                for row, window in enumerate(batch.items)
+            ]
+
+        return wait
 
     def _mask(self, attention: np.ndarray, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> None:
         """Hide positions of a batch from the model: none here."""

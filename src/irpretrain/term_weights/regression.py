@@ -79,12 +79,11 @@ class TokenRegression:
         weight = 1.0 if self.reduction == "sum" else 1.0 / max(counted, 1)
         for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
-            ids, attention, targets = (
-                setting.tensor(array[rows, :length])
-                for array in (batch.input_ids, batch.attention_mask, batch.targets)
+            ids, targets = (
+                setting.tensor(array[rows, :length]) for array in (batch.input_ids, batch.targets)
             )
             with setting.autocast():
-                weights = model(ids, attention)
+                weights = model(ids, setting.on_host(batch.attention_mask[rows, :length]))
             errors = squared_errors(weights.float(), targets)
             loss = errors * weight
             yield MicroBatchLoss(loss, {"squared_error": errors.detach(), "loss": loss.detach()})

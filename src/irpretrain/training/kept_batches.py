@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
+
 from irpretrain.atomic import write_text
+from irpretrain.models.to_device import begun_ahead
 from irpretrain.training.checkpoint_clock import CheckpointClock
 
 Batch = TypeVar("Batch", bound=Sized)
@@ -31,27 +34,41 @@ class KeptBatches:
         self._path, self._clock, self._told = path, clock, told
 
     def results(
-        self, batches: Iterable[Batch], compute: Callable[[Batch], list[Any]], items: int
+        self,
+        batches: Iterable[Batch],
+        begin: Callable[[Batch], Callable[[], list[Any]]],
+        items: int,
+        device: torch.device,
     ) -> Iterator[tuple[Batch, list[Any]]]:
-        """Yield every batch with what `compute` returned for it, now or before the job was broken off: a list of lists,
-        or of arrays, which come back from the file as lists.
+        """Yield every batch with its results, computed now or before the job was broken off: a list of lists, or of
+        arrays, which come back from the file as lists.
 
         Args:
             batches: each has a length, its number of items.
-            compute: batch → its results.
+            begin: batch → what waits for its results; see `begun_ahead`.
             items: number of items in all batches.
+            device: where batches are computed.
         """
         kept = self._read()
+
+        def begin_missing(numbered: tuple[int, Batch]) -> Callable[[], list[Any]] | None:
+            number, batch = numbered
+            return None if number < len(kept) else begin(batch)
+
         done = 0
-        for number, batch in enumerate(batches):
-            if number == len(kept):
-                kept.append(compute(batch))
-                if self._path is not None and self._clock is not None and self._clock.due():
-                    write_text(self._path, json.dumps(kept, default=lambda array: array.tolist()))
-                    self._clock.saved()
+        for (number, batch), wait in begun_ahead(enumerate(batches), begin_missing, device):
+            if wait is not None:
+                kept.append(wait())
+                self._save(kept)
             done += len(batch)
             self._told(done / items)
             yield batch, kept[number]
+
+    def _save(self, kept: list[list[Any]]) -> None:
+        """Write the results of all batches so far, if it is time."""
+        if self._path is not None and self._clock is not None and self._clock.due():
+            write_text(self._path, json.dumps(kept, default=lambda array: array.tolist()))
+            self._clock.saved()
 
     def discard(self) -> None:
         """Remove the file: the results are no longer needed."""

@@ -8,7 +8,7 @@ has learnt which candidates are likely to be preferred, whatever they are paired
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from torch import Tensor
 from irpretrain.atomic import write_csv
 from irpretrain.contracts import PROBE
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
+from irpretrain.models.to_device import begun_ahead, to_host
 from irpretrain.randomness import generator
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.candidate_model import score_candidates_alone
@@ -125,14 +126,16 @@ def score_groups(
     """Return the scores of all sequences, float32 [sequences], group after group."""
     if not groups:
         return np.zeros(0, np.float32)
-    scores = []
+    parts = share_by_tokens(builder.tokens(groups), BATCH_PIECES).slices
+
+    def begin(part: slice) -> Callable[[], Tensor]:
+        batch = builder.build(groups[part])
+        ids, types = setting.tensor(batch.input_ids), setting.tensor(batch.token_type_ids)
+        scores, _ = model(ids, types, setting.on_host(batch.attention_mask))
+        return to_host(scores.float())
+
     with torch.inference_mode(), setting.autocast():
-        for part in share_by_tokens(builder.tokens(groups), BATCH_PIECES).slices:
-            batch = builder.build(groups[part])
-            inputs = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
-            found, _ = model(*(setting.tensor(array) for array in inputs))
-            scores.append(found.float().cpu().numpy())
-    return np.concatenate(scores)
+        return np.concatenate([wait().numpy() for _, wait in begun_ahead(parts, begin, setting.device)])
 
 
 def pair_accuracies(scores: np.ndarray, groups: Sequence[RankingGroup]) -> np.ndarray:

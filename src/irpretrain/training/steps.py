@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.models.arithmetic import EncoderWork
-from irpretrain.models.to_device import to_device
+from irpretrain.models.to_device import to_device, to_host
 from irpretrain.training.compute import autocast
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranks import ALONE, Ranks
@@ -89,7 +89,7 @@ class StepPart:
     """What one task adds to one step, as far as this process computes it.
 
     Attributes:
-        metrics: complete when what `losses` measured has been added (`add_measured`).
+        metrics: complete when what `losses` measured has been added (`fetch_measured`).
         tokens: word pieces and special tokens, without padding.
         share: which micro-batches.
         losses: of these, each computed when it is asked for; their sum over all processes is the task's loss.
@@ -119,19 +119,27 @@ class StepTask(Protocol):
         """
 
 
-def add_measured(measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also: Tensor) -> float:
-    """Add what micro-batches measured to the metrics of their tasks, in their order; return another number, `also`.
+def fetch_measured(
+    measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also: Tensor
+) -> Callable[[], float]:
+    """Begin to copy to the host what micro-batches measured; return what waits for it.
 
-    All numbers come from the device together, so that a step waits for it once. With fp16 too: the fused optimiser is
-    told on the device whether a gradient is infinite.
+    The wait adds the numbers to the metrics of their tasks, in their order, and returns another number, `also`. All
+    numbers come from the device together, so that a step waits for it once. With fp16 too: the fused optimiser is told
+    on the device whether a gradient is infinite.
     """
     tensors = [tensor for _, values in measured for tensor in values.values()]
-    *numbers, last = torch.stack(
-        [tensor.detach().to(also.device, torch.float64) for tensor in (*tensors, also)]
-    ).tolist()
-    coming = iter(numbers)
-    for metrics, values in measured:
-        for name in values:
-            before = getattr(metrics, name)
-            setattr(metrics, name, before + type(before)(next(coming)))
-    return float(last)
+    copied = to_host(
+        torch.stack([tensor.detach().to(also.device, torch.float64) for tensor in (*tensors, also)])
+    )
+
+    def wait() -> float:
+        *numbers, last = copied().tolist()
+        coming = iter(numbers)
+        for metrics, values in measured:
+            for name in values:
+                before = getattr(metrics, name)
+                setattr(metrics, name, before + type(before)(next(coming)))
+        return float(last)
+
+    return wait

@@ -30,7 +30,7 @@ from irpretrain.training.metrics import StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
 from irpretrain.training.ranks import here
 from irpretrain.training.read_ahead import read_ahead
-from irpretrain.training.steps import PartOf, Setting, StepPart, StepTask, add_measured
+from irpretrain.training.steps import PartOf, Setting, StepPart, StepTask, fetch_measured
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -106,7 +106,7 @@ class Trainer(Generic[Model]):
             batch: which batch of the tasks' groups; by default that of the step's number.
 
         Raises:
-            TrainingError: loss or gradient is not a number, or memory ran out.
+            TrainingError: loss or gradient is not a number, or memory ran out; the weights are then of no use.
         """
         try:
             return self._step(step, tasks, step if batch is None else batch)
@@ -131,11 +131,15 @@ class Trainer(Generic[Model]):
             parts.append(part)
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
+        wait = fetch_measured(measured, clip_gradients(self._parameters, self._options))
+        # Updated before the losses are looked at: so a GPU has work while the host reads them and begins the next step.
+        self._scaler.step(self.optimiser)
+        self._scaler.update()
         # From here on the device is waited for; up to here it was only given work.
-        norm = add_measured(measured, clip_gradients(self._parameters, self._options))
+        norm = wait()
         tokens, operations = self._add_up(parts)
         metrics = {task.name: part.metrics for task, part in zip(tasks, parts, strict=True)}
-        self._update(step, metrics, norm)
+        self._refuse_broken(step, metrics, norm)
         seconds = time.perf_counter() - start
         loss = math.fsum(task.weighted_loss for task in metrics.values())
         return StepMetrics(step + 1, loss, metrics, rate, norm, tokens, seconds, operations, waited)
@@ -180,16 +184,15 @@ class Trainer(Generic[Model]):
         """Floating-point operations of one task's share; 0 where they are not counted."""
         return 0 if self._size is None or part.work is None else self._size.operations(part.work)
 
-    def _update(self, step: int, metrics: Mapping[str, TaskMetrics], norm: float) -> None:
-        """Take the step, if losses and gradients are numbers. Losses are those of all processes, which so agree."""
+    def _refuse_broken(self, step: int, metrics: Mapping[str, TaskMetrics], norm: float) -> None:
+        """Raise TrainingError if a loss or gradient is not a number: the weights are then broken, and nobody may save
+        them. Losses are those of all processes, which so agree."""
         for name, task in metrics.items():
             if not math.isfinite(task.weighted_loss):
                 raise TrainingError(_not_a_number("loss", name, step))
         # With fp16 an infinite gradient is expected now and then: the scaler skips the step and lowers its scale.
         if not math.isfinite(norm) and not self._scaler.is_enabled():
             raise TrainingError(_not_a_number("gradient", "all tasks", step))
-        self._scaler.step(self.optimiser)
-        self._scaler.update()
 
     def state(self) -> dict[str, Any]:
         """Return everything that the next step depends on."""
