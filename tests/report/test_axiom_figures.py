@@ -11,7 +11,7 @@ from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
 from irpretrain.report.axiom_figures import diagnosis_dots, importance_bars
-from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.few_shot import compared_curves
 from irpretrain.report.figures import make_figures
 from irpretrain.report.result_files import ResultFiles
@@ -24,11 +24,11 @@ def paper():
 
 
 def _bars(paper, config: Config, files: list[Path]):
-    return importance_bars(paper, "figure2", config, AxiomResults.read(AxiomFiles(files)).predictors)
+    return importance_bars(paper, "figure2", config, AxiomResults.read(files).predictors)
 
 
 def _dots(paper, config: Config, *files: Path):
-    return diagnosis_dots(paper, config, AxiomResults.read(AxiomFiles((), (), files)).diagnoses)
+    return diagnosis_dots(paper, config, AxiomResults.read(diagnoses=files).diagnoses)
 
 
 def _remark(figure) -> str:
@@ -134,7 +134,7 @@ def drawn(config: Config, tmp_path_factory) -> Path:
     files = axiom_files(base)
     for name in ("one", "two"):
         made = make_figures(
-            [ARES_YAML], with_axioms(config), ResultFiles(*results, files), [], [], base / name
+            [ARES_YAML], with_axioms(config), ResultFiles(*results, **files), [], [], base / name
         )
         assert made == {"figures": 3}
     make_figures([ARES_YAML], config, ResultFiles(*results), [], [], base / "none")

@@ -2,8 +2,8 @@
 
 import csv
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -16,21 +16,6 @@ from irpretrain.given_json import read_given_json
 from irpretrain.papers.axioms import Setting
 
 Measured = TypeVar("Measured", bound=BaseModel)
-
-
-@dataclass(frozen=True)
-class AxiomFiles:
-    """Files of a run: `results/predictors/<predictor>/scores.json`, `results/axioms/<collection>/rank-intervals.json`,
-    `results/diagnosis/<name>.csv`, `results/pseudo_queries/<collection>/temperature.json`."""
-
-    predictors: Sequence[str | Path] = ()
-    rank_intervals: Sequence[str | Path] = ()
-    diagnoses: Sequence[str | Path] = ()
-    temperatures: Sequence[str | Path] = ()
-
-    def paths(self) -> list[str]:
-        """Return all of them."""
-        return [str(path) for kind in fields(self) for path in getattr(self, kind.name)]
 
 
 class _Measured(BaseModel):
@@ -149,13 +134,19 @@ class AxiomResults:
     temperatures: tuple[CalibratedTemperature, ...] = ()
 
     @classmethod
-    def read(cls, files: AxiomFiles) -> Self:
-        """Read all files; raise InputError for the first that is not what it should be."""
+    def read(
+        cls,
+        predictors: Iterable[str | Path] = (),
+        rank_intervals: Iterable[str | Path] = (),
+        diagnoses: Iterable[str | Path] = (),
+        temperatures: Iterable[str | Path] = (),
+    ) -> Self:
+        """Read files, which `ResultFiles` names; raise InputError for the first that is not what it should be."""
         return cls(
-            tuple(_read(PredictorScores, path, _json(path)) for path in files.predictors),
-            tuple(_read(RankIntervals, path, _json(path)) for path in files.rank_intervals),
-            tuple(_diagnosis(path) for path in files.diagnoses),
-            tuple(_read(CalibratedTemperature, path, _json(path)) for path in files.temperatures),
+            tuple(_read(PredictorScores, path, _json(path)) for path in predictors),
+            tuple(_read(RankIntervals, path, _json(path)) for path in rank_intervals),
+            tuple(_diagnosis(path) for path in diagnoses),
+            tuple(_read(CalibratedTemperature, path, _json(path)) for path in temperatures),
         )
 
 

@@ -45,7 +45,7 @@ class Measured:
         """Read the files of a paper."""
         scores = files.read() | Scores.read([*files.depths, *files.answers])
         shares = [read_distribution(path) for path in files.distributions]
-        return cls(scores, AxiomResults.read(files.axioms), shares)
+        return cls(scores, files.read_axioms(), shares)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ def make_figures(
         distributions: key of `weight_distributions` → its file, for the papers that show them.
     """
     from irpretrain.report.axiom_figures import diagnosis_dots, importance_bars
-    from irpretrain.report.axiom_results import AxiomResults
     from irpretrain.report.canvas import save
     from irpretrain.report.curves import loss_curves, step_curves
     from irpretrain.report.few_shot import compared_curves, few_shot_curves, query_curves
@@ -40,7 +39,7 @@ def make_figures(
 
     results = files.read()
     counts = sample_counts(group_sidecars)
-    measured = AxiomResults.read(files.axioms)
+    measured = files.read_axioms()
     draw: dict[Drawing, Callable[[Published, str], Any]] = {
         "loss-curves": lambda published, name: loss_curves(published, name, config, metrics),
         "step-curves": lambda published, name: step_curves(published, name, config, results),

@@ -40,11 +40,8 @@ def build_tables(published: Sequence[Published], config: Config, files: ResultFi
 
 
 def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[Table]:
-    axioms, depths, answers = (
-        AxiomResults.read(files.axioms),
-        *map(Scores.read, (files.depths, files.answers)),
-    )
-    scores = files.read()
+    scores, axioms = files.read(), files.read_axioms()
+    depths, answers = Scores.read(files.depths), Scores.read(files.answers)
     return [
         build_table(paper, name, config, scores, axioms, depths, answers)
         for name in filled_tables(paper, config)
