@@ -9,7 +9,7 @@ from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, 
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
-from irpretrain.report.canvas import new_figure, titled
+from irpretrain.report.canvas import draw_panels
 from irpretrain.report.few_shot import query_curves
 from irpretrain.report.figures import make_figures
 from irpretrain.report.paired_bars import paired_bars
@@ -119,10 +119,9 @@ def test_a_figure_of_few_queries_says_how_few_steps_they_are(
 def test_remarks_take_no_height_from_what_is_drawn() -> None:
     heights = []
     for lines in (1, 8):
-        figure, (axis,) = new_figure()
-        titled(figure, "title", " ".join(["word " * 20] * lines))
+        figure = draw_panels("title", [""], lambda axis, panel: None, " ".join(["word " * 20] * lines))
         figure.draw_without_rendering()
-        heights.append(axis.get_position().height * figure.get_figheight())
+        heights.append(figure.axes[0].get_position().height * figure.get_figheight())
     assert heights[1] == pytest.approx(heights[0], rel=0.1)
 
 

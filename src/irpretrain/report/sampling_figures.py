@@ -1,6 +1,7 @@
 """What was sampled: sizes of the word sets against the Poisson, and words inside and outside the document."""
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,30 +14,29 @@ from irpretrain.report.canvas import COLOURS, draw_panels, empty_figure, legend_
 class SampleCounts:
     """Counts of the shards of one collection and objective, added up."""
 
-    sizes: dict[int, int] = field(default_factory=dict)
-    expected: dict[int, float] = field(default_factory=dict)
+    sizes: Counter[int] = field(default_factory=Counter)
+    expected: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     words_drawn: int = 0
     words_outside: int = 0
     ties: int = 0
     documents: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
 
     @property
     def pairs(self) -> int:
         """Pairs drawn."""
-        return sum(self.sizes.values())
+        return self.sizes.total()
 
     def add(self, counts: dict[str, Any]) -> None:
         """Add one shard's counts, as `objectives.prop.rop` reports them."""
         for size, of_size in counts.get("set_sizes", {}).items():
-            self.sizes[int(size)] = self.sizes.get(int(size), 0) + int(of_size["pairs"])
-            self.expected[int(size)] = self.expected.get(int(size), 0.0) + float(of_size["expected"])
+            self.sizes[int(size)] += int(of_size["pairs"])
+            self.expected[int(size)] += float(of_size["expected"])
         self.words_drawn += int(counts.get("words_drawn", 0))
         self.words_outside += int(counts.get("words_outside_document", 0))
         self.ties += int(counts.get("ties", 0))
         self.documents += int(counts.get("documents", 0))
-        for reason, number in counts.get("skipped", {}).items():
-            self.skipped[reason] = self.skipped.get(reason, 0) + int(number)
+        self.skipped.update(counts.get("skipped", {}))
 
 
 def sample_counts(sidecars: Sequence[str | Path]) -> dict[str, SampleCounts]:

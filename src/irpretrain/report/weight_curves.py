@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from irpretrain.config import Config
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published
-from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below, save
+from irpretrain.report.canvas import draw_panels, empty_figure, legend_below, line_style, save
 from irpretrain.report.drawing import heading
 from irpretrain.report.naming import index_labels
 
@@ -102,9 +102,8 @@ def _draw(axis: Any, label: str, weightings: Sequence[WeightingShares], labels: 
         axis.plot(
             [rank for rank, _ in points],
             [share for _, share in points],
-            color=COLOURS[number % len(COLOURS)],
-            marker=MARKERS[(number + number // len(COLOURS)) % len(MARKERS)],
             label=_legend(weighting, labels.get(weighting.weighting, weighting.weighting)),
+            **line_style(number),
         )
     axis.set_xticks(ranks)
     axis.set_ylim(bottom=0)
