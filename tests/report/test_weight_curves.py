@@ -38,8 +38,8 @@ def texts(path: Path) -> str:
 
 
 def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
-    given = {"squad-dev": write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING, oracle=[None] * 10)}
-    [axis] = weight_curves(load_published(DEEPCT), "figure1", config, given).axes
+    shares = write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING, oracle=[None] * 10)
+    [axis] = weight_curves(load_published(DEEPCT), "figure1", config, [shares]).axes
     assert [list(line.get_xdata()) for line in axis.lines[:2]] == [list(range(1, 11))] * 2
     assert list(axis.lines[1].get_ydata()) == pytest.approx([100 * share for share in FALLING])
     assert len(axis.lines[2].get_xdata()) == 0
@@ -52,11 +52,9 @@ def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
 
 
 def test_the_paper_s_figure_is_the_same_bytes_twice(config: Config, tmp_path: Path) -> None:
-    given = {"squad-dev": write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)}
+    files = ResultFiles([], [], distributions=[write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)])
     for run in ("one", "two"):
-        assert make_figures(
-            [DEEPCT], config, ResultFiles([], []), [], [], tmp_path / run, distributions=given
-        ) == {"figures": 1}
+        assert make_figures([DEEPCT], config, files, [], [], tmp_path / run) == {"figures": 1}
     for name in ("deepct_figure1.svg", "deepct_figure1.png"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     text = texts(tmp_path / "one" / "deepct_figure1.svg")

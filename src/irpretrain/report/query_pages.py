@@ -104,7 +104,8 @@ def write_query_page(
     )  # fmt: skip
     views = [source.query(case, shown[case.query]) for case in chosen]
     pairs = source.pairs(chosen, shown)
-    attributed = attribute_pairs(name, options, sides, texts, pairs, documents, text, reranking)
+    models = [side.directory for side in sides]
+    attributed = attribute_pairs(name, options, models, texts, pairs, documents, text, reranking)
     outcomes = compared(differences_of(left, right))
     size = write_page(
         "query_pages.html.j2",

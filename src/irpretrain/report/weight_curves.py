@@ -47,18 +47,19 @@ def read_distribution(path: str | Path) -> list[WeightingShares]:
 
 
 def weight_curves(
-    published: Published, name: str, config: Config, distributions: Mapping[str, str | Path]
+    published: Published, name: str, config: Config, distributions: Sequence[str | Path]
 ) -> Any:
     """Draw a panel for each collection.
 
     Args:
-        distributions: key of `weight_distributions` → its file.
+        distributions: `results/weight_distributions/<name>.json`.
     """
     title = heading(published, published.figures[name])
     if not distributions:
         return empty_figure(title, NO_DISTRIBUTIONS)
     panels = {
-        config.weight_distributions[key].label: read_distribution(path) for key, path in distributions.items()
+        config.weight_distributions[path.stem].label: read_distribution(path)
+        for path in map(Path, distributions)
     }
     return _figure(title, panels, index_labels(config))
 
