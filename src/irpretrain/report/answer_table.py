@@ -5,7 +5,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.depths import PublishedAnswerRow, PublishedAnswers, as_share
+from irpretrain.papers.depths import PublishedAnswerRow, PublishedAnswers
 from irpretrain.papers.published import Published
 from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Column
@@ -53,11 +53,12 @@ class AnswerTable:
 
     def _their_cells(self, row: PublishedAnswerRow) -> Iterable[CellPlan]:
         """A cell for each task, and their mean, where all of them were run."""
-        values = [PublishedValue.parse(as_share(text)) for text in row.values] or [None] * (
-            len(self.printed.tasks) + 1
-        )
-        tasks = zip(self.printed.tasks, values, strict=False)
-        plans = [self._plan(row, task, self.printed.measure, printed=value) for task, value in tasks]
+        columns = [*self.printed.tasks, AVERAGE]
+        printed = dict(zip(columns, map(PublishedValue.of_percent, row.values), strict=False))
+        plans = [
+            self._plan(row, task, self.printed.measure, printed=printed.get(task))
+            for task in self.printed.tasks
+        ]
         mean = CellPlan(
             row.key,
             AVERAGE,
@@ -65,7 +66,7 @@ class AnswerTable:
             self.printed.measure,
             REGIME,
             mean_of=tuple(plans),
-            printed=values[-1],
+            printed=printed.get(AVERAGE),
             alone="the paper has no such row",
         )
         return [*plans, mean]

@@ -10,6 +10,7 @@ from irpretrain.report.naming import (
     dataset_label,
     first_stage_labels,
     is_control,
+    listed,
     model_label,
     regime_label,
     shown_measures,
@@ -35,17 +36,16 @@ def _title(config: Config, scores: Scores, pairs: list[tuple[str, str]]) -> str:
     labels: dict[str, dict[str, None]] = {}
     for pair in pairs:
         regimes, _ = _layout(config, scores, pair)
-        run = "first stages" if regimes == [FIRST_STAGE] else _listed(regimes)
+        # Regimes without their numbers of queries.
+        run = (
+            "first stages"
+            if regimes == [FIRST_STAGE]
+            else listed(dict.fromkeys(regime_label(regime).partition(" (")[0] for regime in regimes))
+        )
         labels.setdefault(run, {})[dataset_label(config, pair[0])] = None
     title = "; ".join(f"{run} on {' and '.join(datasets)}" for run, datasets in labels.items())
     nothing = "Depths alone were measured" if deep_experiments(config) else "Nothing was run"
     return title[:1].upper() + title[1:] if title else nothing
-
-
-def _listed(regimes: list[str]) -> str:
-    """Return "zero-shot, few-shot and fine-tuned": regimes without their numbers of queries."""
-    *others, last = dict.fromkeys(regime_label(regime).partition(" (")[0] for regime in regimes)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:

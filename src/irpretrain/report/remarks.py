@@ -11,7 +11,7 @@ from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.papers.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import control_model, dataset_label, first_stage_labels, shown_measures
+from irpretrain.report.naming import control_model, dataset_label, first_stage_labels, listed, shown_measures
 from irpretrain.report.scores import Scores
 
 TESTS = {
@@ -96,7 +96,7 @@ def _marks(table: PublishedTable) -> str:
         same = [m for m in table.marks if (m.mark, m.direction) == mark]
         over = [table.row(m.over).label for m in same if table.row(m.over).label]
         texts.append(
-            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _listed(over)}"
+            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _each(over)}"
         )
     others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
@@ -113,9 +113,9 @@ def _apart(names: Sequence[str]) -> str:
     return f"{' or '.join(names)}, each in the rows that belong to it"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _each(names: Sequence[str]) -> str:
     """Return "a", "each of a and b"."""
-    return names[0] if len(names) == 1 else f"each of {', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"each of {listed(names)}"
 
 
 def test_text(testing: TableTest) -> str:

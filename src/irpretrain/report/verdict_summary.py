@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import write_csv
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -20,7 +21,9 @@ from irpretrain.report.cells import (
     Table,
     Text,
 )
+from irpretrain.report.latex import write_latex
 from irpretrain.report.longform import VERDICT_COLUMNS, verdict_lines
+from irpretrain.report.markdown import write_markdown
 from irpretrain.report.verdicts import MEANINGS
 
 NAME = "verdict_summary"
@@ -93,10 +96,6 @@ def write_summary(verdicts: Sequence[str | Path], names: dict[str, str], directo
     Args:
         names: key of a paper → its name.
     """
-    from irpretrain.atomic import write_csv
-    from irpretrain.report.latex import write_latex
-    from irpretrain.report.markdown import write_markdown
-
     counts = of_files(verdicts)
     table = summary_table(tallied(counts), names)
     base = Path(directory) / NAME
