@@ -20,7 +20,7 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.report.axiom_results import AxiomResults, PredictorScores
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.scores import Pair, Results, RunName, Scores
 from irpretrain.report.weight_curves import WeightingShares, read_distribution
 
 UNTRAINED = (0,)
@@ -143,9 +143,7 @@ class Finder:
                 return max(made, key=lambda comparison: (comparison.seeds, comparison.queries))
         return None
 
-    def _compare_at(
-        self, claim: Claim, chosen: Sequence[_Named], place: tuple[str, str]
-    ) -> Comparison | None:
+    def _compare_at(self, claim: Claim, chosen: Sequence[_Named], place: Pair) -> Comparison | None:
         measure = claim.measure or self._first_measure(place[0])
         runs = [run for named in chosen if (run := self._run(named, place))]
         results = [found for run in runs if (found := self._measured.scores.get(run, measure))]
@@ -171,7 +169,7 @@ class Finder:
             lead=lead,
         )
 
-    def _run(self, named: _Named, place: tuple[str, str]) -> RunName | None:
+    def _run(self, named: _Named, place: Pair) -> RunName | None:
         dataset, candidates = place
         side = named.side
         if side.first_stage:

@@ -11,9 +11,9 @@ from irpretrain.config import Config
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import draw_panels, empty_figure, legend_below, line_style
-from irpretrain.report.drawing import Pair, ScoreFigure, heading, training_remark
+from irpretrain.report.drawing import ScoreFigure, heading, training_remark
 from irpretrain.report.naming import control_model
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.scores import Pair, RunName, Scores
 
 POINTS = 100
 """A loss curve is drawn with at most so many points; each is the mean of the steps around it."""

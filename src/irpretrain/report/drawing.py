@@ -11,10 +11,7 @@ from irpretrain.report.canvas import draw_panels, empty_figure, legend_below, li
 from irpretrain.report.comparisons import interval
 from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_labels, is_control
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
-from irpretrain.report.scores import RunName, Scores, identifier
-
-Pair = tuple[str, str]
-"""Data set and candidates."""
+from irpretrain.report.scores import Pair, RunName, Scores, identifier
 
 
 def heading(published: Published, figure: PublishedFigure) -> str:

@@ -8,9 +8,9 @@ from irpretrain.config import Config
 from irpretrain.config.usage import stage_over
 from irpretrain.papers.published import Published
 from irpretrain.report.canvas import COLOURS, say_not_run
-from irpretrain.report.drawing import Pair, ScoreFigure, short_label, training_remark
+from irpretrain.report.drawing import ScoreFigure, short_label, training_remark
 from irpretrain.report.naming import FIRST_STAGES, first_stage_labels, listed, model_label, regime_label
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.scores import Pair, RunName, Scores
 
 FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
 LARGE_SCALE = 1_000

@@ -17,6 +17,8 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 
 ALL_QUERIES = 0
 """Fold of the rows of scores.csv that are means over all queries."""
+Pair = tuple[str, str]
+"""Data set and candidates."""
 AGREEMENT = 1e-6
 """Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values."""
 
@@ -107,8 +109,8 @@ class Scores:
                 return name
         return None
 
-    def pairs(self) -> list[tuple[str, str]]:
-        """(data set, candidates) of everything that was re-ranked; the usual candidates where nothing was."""
+    def pairs(self) -> list[Pair]:
+        """Return the pair of everything that was re-ranked; the usual candidates where nothing was."""
         reranked = {(n.dataset, n.candidates) for n in self.names() if n.regime != FIRST_STAGE}
         lone = {n.dataset for n in self.names()} - {dataset for dataset, _ in reranked}
         return sorted(reranked | {(dataset, BUILT_IN_FIRST_STAGES[0]) for dataset in lone})
