@@ -149,7 +149,6 @@ class Contrast:
     """A cell that shows one comparison of a value instead of the value; None where there is nothing to compare."""
 
     comparison: Comparison | None
-    ours: Ours | None
 
 
 @dataclass(frozen=True)

@@ -188,12 +188,9 @@ def write_card(
     if earlier:
         titles = (f"### {stage['model']}" for stage in stages)
         provenances = [f"{title}\n\n{text}" for title, text in zip(titles, provenances, strict=True)]
-    use = {
-        "ranker": lambda: RANKER.format(length=training["max_length"], query_length=training["query_length"]),
-        "weigher": lambda: WEIGHER.format(length=training["max_length"]),
-    }[facts.kind]()
+    use = {"ranker": RANKER, "weigher": WEIGHER}[facts.kind]
     sections = {
-        "Use": use,
+        "Use": use.format(length=training["max_length"], query_length=training.get("query_length")),
         "Scores": _scores(scores, facts.regime),
         "Held-out groups": probed,
         "Objective": _stage_block(stages, "tasks") if any(stage["tasks"] for stage in stages) else "",

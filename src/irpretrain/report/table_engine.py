@@ -49,7 +49,7 @@ def _cell(planned: CellPlan | Compared | Changed, tolerance: float, values: _Val
         comparison = next(made, None)
         if planned.as_outcomes:
             return Tally(planned.plan.printed_outcomes, comparison.outcomes if comparison else None)
-        return Contrast(comparison, ours)
+        return Contrast(comparison)
     if planned.mean_of:
         planned = replace(planned, reason=values.lacking(planned.mean_of))
     ours = values.ours(planned)

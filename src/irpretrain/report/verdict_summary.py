@@ -43,13 +43,9 @@ class Tallied:
     table: str
     counts: Counter[tuple[str, str]]
 
-    def of(self, outcome: str, kind: str | None = None) -> int:
-        """Return how many have an outcome, of one kind or of all."""
-        return sum(
-            n
-            for (of_kind, of_outcome), n in self.counts.items()
-            if of_outcome == outcome and kind in (None, of_kind)
-        )
+    def of(self, outcome: str, *kinds: str) -> int:
+        """Return how many have an outcome, of some kinds or of all."""
+        return sum(self.counts[kind, outcome] for kind in kinds or (*KINDS, ""))
 
     @property
     def all(self) -> int:

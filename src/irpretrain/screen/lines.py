@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from irpretrain.progress import duration
 from irpretrain.screen.job_log import Status
-from irpretrain.screen.run_state import Failure, Job, RunState
+from irpretrain.screen.run_state import Job, RunState
 
 SHOWN_RUNNING = 4
 """Running jobs that a line names; a cluster runs hundreds."""
@@ -47,8 +47,3 @@ def running_text(job: Job, now: float, status: Status | None) -> str:
 def time_left(seconds: float | None) -> str:
     """Return the time left in words."""
     return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
-
-
-def failed_line(failure: Failure) -> str:
-    """Return the line of a job that has just failed; the message comes at the end of the run."""
-    return f"FAILED {failure.job.title}"
