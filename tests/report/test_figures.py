@@ -14,6 +14,7 @@ from irpretrain.papers.published import load_published
 from irpretrain.report.curves import binned, loss_curves, step_curves
 from irpretrain.report.few_shot import few_shot_curves
 from irpretrain.report.figures import make_figures
+from irpretrain.report.lineage import Lineage
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
@@ -150,7 +151,7 @@ def test_counts_of_shards_are_added(tmp_path: Path) -> None:
     other = tmp_path / "groups" / "pretraining" / "rop" / "other.meta.json"
     sidecars = [group_sidecar(tmp_path), group_sidecar(tmp_path, shard=1)]
     other.write_text(json.dumps({"stage": "merge_groups", "counts": {"groups": 28}}))
-    counts = sample_counts([*sidecars, other])
+    counts = sample_counts(Lineage.read([*sidecars, other]).records)
     assert list(counts) == ["pretraining / rop"]
     found = counts["pretraining / rop"]
     assert (found.pairs, found.ties, found.documents, found.skipped) == (28, 4, 6, {"short": 2})

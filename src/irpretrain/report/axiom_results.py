@@ -23,21 +23,23 @@ class _Measured(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
+
+class _Named(_Measured):
+    """What a file says; its folder names it."""
+
     name: str
     path: str
 
 
-class SeedScores(BaseModel):
-    """AUC of a predictor with one seed, and gain by axiom; other keys are not needed here."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class SeedScores(_Measured):
+    """AUC of a predictor with one seed, and gain by axiom."""
 
     seed: int
     auc: float = Field(ge=0, le=1)
     importance: dict[str, float]
 
 
-class PredictorScores(_Measured):
+class PredictorScores(_Named):
     """A preference predictor's AUC with its bootstrap interval, pairs (all, and those tested), and gain by axiom; all
     of the first seed, and gains of each."""
 
@@ -53,7 +55,7 @@ class PredictorScores(_Measured):
     seeds: list[SeedScores] = []
 
 
-class RankIntervals(_Measured):
+class RankIntervals(_Named):
     """Pseudo-queries of a collection, counted by the rank that BM25 gives their document, as far as `depth` tells."""
 
     queries: int = Field(ge=1)
@@ -70,7 +72,7 @@ class RankIntervals(_Measured):
         return self
 
 
-class CalibratedTemperature(_Measured):
+class CalibratedTemperature(_Named):
     """The temperature that was chosen for a collection's pseudo-queries, and how far from the paper's shares it leaves
     those of the sample (total variation distance)."""
 
@@ -82,11 +84,9 @@ class CalibratedTemperature(_Measured):
     tried: list[Any] = Field(min_length=1)
 
 
-class Agreement(BaseModel):
+class Agreement(_Measured):
     """Of the pairs on which an axiom prefers one query, how many a re-ranker decides alike, equal scores being halves.
     Share and interval are not numbers where there is no such pair."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     model: str
     label: str

@@ -30,13 +30,14 @@ def make_figures(
     from irpretrain.report.canvas import save
     from irpretrain.report.curves import loss_curves, step_curves
     from irpretrain.report.few_shot import compared_curves, few_shot_curves, query_curves
+    from irpretrain.report.lineage import Lineage
     from irpretrain.report.paired_bars import paired_bars
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
     from irpretrain.report.series import series_figure
     from irpretrain.report.weight_curves import weight_curves
 
     results = files.read()
-    counts = sample_counts(group_sidecars)
+    counts = sample_counts(Lineage.read(group_sidecars).records)
     measured = files.read_axioms()
     draw: dict[Drawing, Callable[[Published, str], Any]] = {
         "loss-curves": lambda published, name: loss_curves(published, name, config, metrics),

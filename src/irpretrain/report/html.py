@@ -90,7 +90,7 @@ def write_report(
         dag=svg_uri(Path(dag)),
         stages=run_views.stages(lineage),
         environments=run_views.environments(lineage),
-        samples=run_views.samples(sample_counts([r.path for r in lineage.records])),
+        samples=run_views.samples(sample_counts(lineage.records)),
         counts=run_views.counts(lineage),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),

@@ -1,13 +1,13 @@
 """What was sampled: sizes of the word sets against the Poisson, and words inside and outside the document."""
 
-import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from irpretrain.report.canvas import COLOURS, draw_panels, empty_figure, legend_below
+from irpretrain.report.lineage import Record
 
 
 @dataclass
@@ -39,19 +39,17 @@ class SampleCounts:
         self.skipped.update(counts.get("skipped", {}))
 
 
-def sample_counts(sidecars: Sequence[str | Path]) -> dict[str, SampleCounts]:
-    """Return "<collection> / <objective>" → counts, from the shards' sidecars.
+def sample_counts(records: Iterable[Record]) -> dict[str, SampleCounts]:
+    """Return "<collection> / <objective>" → counts, from the sidecars of the groups' shards.
 
     Args:
-        sidecars: files `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`; those of other
-            stages, which hold no sampled words, are passed over.
+        records: of `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`, sorted; those of
+            other stages, which hold no sampled words, are passed over.
     """
-    counts_by_name: dict[str, SampleCounts] = {}
-    for path in sorted(str(p) for p in sidecars):
-        counts = json.loads(Path(path).read_text(encoding="utf-8")).get("counts", {})
-        if "words_drawn" in counts:
-            name = " / ".join(Path(path).parts[-3:-1])
-            counts_by_name.setdefault(name, SampleCounts()).add(counts)
+    counts_by_name: defaultdict[str, SampleCounts] = defaultdict(SampleCounts)
+    for record in records:
+        if "words_drawn" in record.counts:
+            counts_by_name[" / ".join(Path(record.path).parts[-3:-1])].add(record.counts)
     return dict(sorted(counts_by_name.items()))
 
 
