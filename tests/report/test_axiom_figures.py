@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from axiom_run import AXIOMS, axiom_files, diagnosis, predictor, predictors, with_axioms
+from page_reader import texts_of_svg
 from small_run import ARES_YAML, flat_rows, write_results
-from test_series_figures import _texts
 
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
@@ -162,4 +162,4 @@ def test_the_figures_are_the_same_bytes_every_time(drawn: Path) -> None:
     ],
 )
 def test_a_figure_without_data_says_why(drawn: Path, name: str, reason: str) -> None:
-    assert f"No data: {reason}" in _texts(drawn / "none" / f"{name}.svg")
+    assert f"No data: {reason}" in texts_of_svg(drawn / "none" / f"{name}.svg")

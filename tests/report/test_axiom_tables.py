@@ -59,7 +59,7 @@ def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> Non
         (0.85, 0.84, 200, "test pairs"),
     ]
     assert set(outcomes(table, 0)) == {NOT_RUN}
-    assert list(table.reasons()) == [load_published(ARES_YAML).axioms.predictors.absent]
+    assert list(table.reasons) == [load_published(ARES_YAML).axioms.predictors.absent]
 
 
 def test_on_another_data_set_the_order_of_settings_is_compared(config: Config, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_on_the_papers_data_set_the_number_is_compared(config: Config, tmp_path:
     assert headings(table) == ["MS MARCO (the paper's)"]
     assert outcomes(table, 0) == [REPRODUCED, OFF, REPRODUCED, NOT_RUN]
     assert "0.9027 · ours 0.900 [0.890, 0.910] (reproduced)" in markdown(table).replace("\\", "")
-    assert list(table.reasons()) == ["no predictor of this configuration has that setting there"]
+    assert list(table.reasons) == ["no predictor of this configuration has that setting there"]
 
 
 def test_predictors_of_fewer_axioms_have_a_column_of_their_own(config: Config, tmp_path: Path) -> None:
