@@ -12,7 +12,7 @@ from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import encoder_labels, model_label
 from irpretrain.report.plans import Baseline, CellPlan, Mark, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.remarks import test_text
+from irpretrain.report.remarks import number_of_queries, test_text
 from irpretrain.report.scores import RunName, Scores
 
 REGIME, CANDIDATES = "full", ""
@@ -162,12 +162,10 @@ class AnswerTable:
             "ours is significantly better too.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",
-            *(f"{self._task_label(task)}: {self._examples(task):,} tested examples." for task in here),
+            *(
+                f"{self._task_label(task)}: {number_of_queries(self.scores, task):,} tested examples."
+                for task in here
+            ),
             *self.printed.remarks,
             *self.config.report.notes,
         ]
-
-    def _examples(self, task: str) -> int:
-        name = next(name for name in self.scores.names() if name.dataset == task)
-        results = self.scores.get(name, self._measures(task)[0])
-        return 0 if results is None else len(results.queries)

@@ -23,7 +23,7 @@ AGREEMENT = 1e-6
 """Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class RunName:
     """What names a run: data set, candidates, model and regime; a run may have several seeds."""
 
@@ -99,15 +99,12 @@ class Scores:
 
     def names(self) -> list[RunName]:
         """Every run, sorted."""
-        names = {name for name, _ in self._results}
-        return sorted(names, key=lambda n: (n.dataset, n.candidates, n.model, n.regime))
+        return sorted({name for name, _ in self._results})
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
         """Return the run of a first stage on a data set, whatever it was the candidates of."""
-        for name in self.names():
-            if (name.dataset, name.model, name.regime) == (dataset, model, FIRST_STAGE):
-                return name
-        return None
+        asked = (dataset, model, FIRST_STAGE)
+        return next((n for n in self.names() if (n.dataset, n.model, n.regime) == asked), None)
 
     def pairs(self) -> list[Pair]:
         """Return the pair of everything that was re-ranked; the usual candidates where nothing was."""
