@@ -1,6 +1,5 @@
 """What a run measured of axioms, read and checked: predictors' scores, rank intervals, diagnoses of re-rankers."""
 
-import csv
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from irpretrain.atomic import read_csv
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config.explain import listed_faults
 from irpretrain.errors import MAKE_AGAIN, InputError
@@ -160,8 +160,7 @@ def _json(path: str | Path) -> dict[str, Any]:
 
 def _diagnosis(path: str | Path) -> Diagnosis:
     try:
-        with open(path, encoding="utf-8", newline="") as handle:
-            rows = list(csv.DictReader(handle))
+        rows = read_csv(path)
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read: {error}", remedy=MAKE_AGAIN) from None
     agreements = tuple(

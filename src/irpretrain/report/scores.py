@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.atomic import read_csv
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
@@ -118,11 +118,10 @@ class Scores:
 
     def _check_means(self, path: Path) -> None:
         """Check the means over all queries; those of single folds stand in no table."""
-        with open(path, encoding="utf-8", newline="") as handle:
-            for number, row in enumerate(csv.DictReader(handle), 2):
-                if int(row["fold"]) == ALL_QUERIES and (fault := self._fault(row)):
-                    remedy = "Evaluate again: scores.csv and per_query.parquet come from different runs."
-                    raise IntegrityError(path, fault, number, remedy)
+        for line, row in enumerate(read_csv(path), 2):
+            if int(row["fold"]) == ALL_QUERIES and (fault := self._fault(row)):
+                remedy = "Evaluate again: scores.csv and per_query.parquet come from different runs."
+                raise IntegrityError(path, fault, line, remedy)
 
     def _fault(self, row: dict[str, str]) -> str:
         """What is wrong with a mean; empty for nothing."""

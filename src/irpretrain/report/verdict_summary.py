@@ -1,13 +1,12 @@
 """How many verdicts of each paper, and of each of its tables, have each outcome."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_csv
+from irpretrain.atomic import read_csv, write_csv
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -64,8 +63,7 @@ def of_files(verdicts: Sequence[str | Path]) -> Counter[Key]:
     """Return the counts of `results/verdicts/<paper>.csv`."""
     counts: Counter[Key] = Counter()
     for path in verdicts:
-        with open(path, encoding="utf-8", newline="") as file:
-            counts.update(map(_key, csv.DictReader(file)))
+        counts.update(map(_key, read_csv(path)))
     return counts
 
 
