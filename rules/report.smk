@@ -10,7 +10,7 @@ for paper in CFG.report.papers:
         input:
             **shown.measured,
             published=shown.published,
-            distributions=list(shown.distributions.values()),
+            distributions=shown.distributions,
             claimed=shown.claimed,
         output:
             verdicts=paths.VERDICTS.format(paper=paper),
@@ -47,7 +47,7 @@ for paper in CFG.report.papers:
             predictors=shown.predictors,
             rank_intervals=shown.rank_intervals,
             diagnoses=shown.diagnoses,
-            distributions=list(shown.distributions.values()),
+            distributions=shown.distributions,
         output:
             figures=shown.figures,
             meta=sidecar(shown.figures[0]),
@@ -63,7 +63,6 @@ for paper in CFG.report.papers:
             runtime=minutes(30),
         params:
             config=shown.options,
-            distributions=shown.distributions,
         script:
             "../scripts/make_figures.py"
 

@@ -16,6 +16,5 @@ with stage(snakemake) as done:
             list(snakemake.input.metrics),
             list(snakemake.input.groups),
             Path(snakemake.output.figures[0]).parent,
-            snakemake.params.distributions,
         )
     )

@@ -66,6 +66,12 @@ def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[
         csv.writer(file, lineterminator="\n").writerows([columns, *rows])
 
 
+def read_csv(path: str | Path) -> list[dict[str, str]]:
+    """Return the rows of a file that `write_csv` wrote, by column."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def _temporary(target: Path) -> Path:
     """Where this process writes `target`: free, and without leftovers of dead processes beside it."""
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -178,7 +178,7 @@ class LogHandler(LogHandlerBase):
             self._print_result(display)
 
     def _print_where_it_stopped(self, display: PlainDisplay, by_fault: bool) -> None:
-        from irpretrain.screen.lines import jobs_done
+        from irpretrain.screen.run_state import jobs_done
         from irpretrain.screen.user_paths import as_user_stands
 
         failures = display.state.failures.values()
@@ -193,7 +193,7 @@ class LogHandler(LogHandlerBase):
         )
 
     def _print_result(self, display: PlainDisplay) -> None:
-        from irpretrain.screen.lines import jobs_done
+        from irpretrain.screen.run_state import jobs_done
 
         if not self._run:
             print("\n".join(self._before), file=self._stderr, flush=True)

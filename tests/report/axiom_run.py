@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from irpretrain.config import Config
-from irpretrain.report.axiom_results import AxiomFiles
 
 AXIOMS = ["RANK", "REP-QL", "REP-TFIDF", "PROX-1", "PROX-2", "REG", "STM-1", "STM-2", "STM-3"]
 AUC = {"I": 0.9, "II": 0.85, "III": 0.86, "IV": 0.8}
@@ -77,12 +76,14 @@ def with_axioms(config: Config, dataset: str = "squad-train", names: tuple[str, 
     return config.model_copy(update={"predictors": known, "diagnoses": diagnoses})
 
 
-def axiom_files(folder: Path) -> AxiomFiles:
-    """All of it, for two models."""
+def axiom_files(folder: Path) -> dict[str, list[Path]]:
+    """All of it, for two models, by the names of `ResultFiles`."""
     models = {"untrained": "encoder, untrained", "prop": "PROP"}
-    return AxiomFiles(
-        predictors(folder), [rank_intervals(folder, "pretraining")], [diagnosis(folder, "heads", models)]
-    )
+    return {
+        "predictors": predictors(folder),
+        "rank_intervals": [rank_intervals(folder, "pretraining")],
+        "diagnoses": [diagnosis(folder, "heads", models)],
+    }
 
 
 def _write(path: Path, text: str) -> Path:

@@ -1,13 +1,38 @@
-"""What tests of pages share: a text that a page must not take for its own, and what a browser finds in a page."""
+"""What tests of pages and figures share: a data set of two shards, a text that a page must not take for its own, and
+what stands in a page or a picture."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
+
+from irpretrain.contracts import DOCUMENTS, QUERIES
 
 HOSTILE = (
     "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"
 )
+
+
+def write_data_set(folder: Path, rows: list[dict[str, Any]], queries: dict[str, str], qrels: str) -> None:
+    """Documents, the first in a shard of its own, and queries with their judgements."""
+    DOCUMENTS.write(folder / "documents-0.parquet", rows[:1])
+    DOCUMENTS.write(folder / "documents-1.parquet", rows[1:])
+    QUERIES.write(folder / "queries.parquet", [{"query_id": q, "text": text} for q, text in queries.items()])
+    (folder / "qrels.txt").write_text(qrels)
+
+
+def data_set_files(folder: Path) -> tuple[list[Path], Path, Path]:
+    """The shards of documents, the queries and the judgements that `write_data_set` wrote."""
+    documents = [folder / f"documents-{shard}.parquet" for shard in range(2)]
+    return documents, folder / "queries.parquet", folder / "qrels.txt"
+
+
+def texts_of_svg(path: Path) -> str:
+    """All text of an SVG, in one line."""
+    texts = ET.parse(path).iter("{http://www.w3.org/2000/svg}text")
+    return " ".join(" ".join("".join(text.itertext()).split()) for text in texts)
 
 
 class Page(HTMLParser):

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_reader import HOSTILE, Page
+from page_reader import HOSTILE, Page, data_set_files, write_data_set
 
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import AttributedText
@@ -144,11 +143,8 @@ def test_a_case_that_cannot_be_chosen_is_refused():
 @pytest.fixture
 def project(tmp_path: Path, tiny_encoder: Path) -> Path:
     bodies = {"a": "word01 cab word02", "b": f"word03 {HOSTILE} word04 " + "word05 " * 90, "c": ""}
-    rows = document_rows(bodies)
-    DOCUMENTS.write(tmp_path / "documents-0.parquet", rows[:1])
-    DOCUMENTS.write(tmp_path / "documents-1.parquet", rows[1:])
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "q1", "text": f"word02 cab {HOSTILE}"}])
-    (tmp_path / "qrels.txt").write_text("q1 0 b 2\nq1 0 a 1\n")
+    queries = {"q1": f"word02 cab {HOSTILE}"}
+    write_data_set(tmp_path, document_rows(bodies), queries, "q1 0 b 2\nq1 0 a 1\n")
     for name, ranking in (("first", "q1 a b c"), ("ours", "q1 b c a"), ("theirs", "q1 a b c")):
         write_run(tmp_path / f"{name}.gz", run(ranking), "x")
     CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "ours")
@@ -167,11 +163,10 @@ def write(project: Path, output: str = "page.html", runs: bool = True, **options
         for key in ("ours", "theirs")
     ]
     page = AttributionConfig(dataset="tiny", models=["ours", "theirs"], **{"steps": 20, **options})
-    documents = [project / f"documents-{shard}.parquet" for shard in range(2)]
+    files = data_set_files(project)
     return write_attributions(
-        "page", page, models, documents, project / "queries.parquet", project / "qrels.txt", project / "first.gz",
-        TEXT, LENGTHS, project / output,
-    )  # fmt: skip
+        "page", page, models, *files, project / "first.gz", TEXT, LENGTHS, project / output
+    )
 
 
 def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 from axiom_run import AXIOMS, axiom_files, diagnosis, predictor, predictors, with_axioms
+from page_reader import texts_of_svg
 from small_run import ARES_YAML, flat_rows, write_results
-from test_series_figures import _texts
 
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
 from irpretrain.report.axiom_figures import diagnosis_dots, importance_bars
-from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.few_shot import compared_curves
 from irpretrain.report.figures import make_figures
 from irpretrain.report.result_files import ResultFiles
@@ -24,11 +24,11 @@ def paper():
 
 
 def _bars(paper, config: Config, files: list[Path]):
-    return importance_bars(paper, "figure2", config, AxiomResults.read(AxiomFiles(files)).predictors)
+    return importance_bars(paper, "figure2", config, AxiomResults.read(files).predictors)
 
 
 def _dots(paper, config: Config, *files: Path):
-    return diagnosis_dots(paper, config, AxiomResults.read(AxiomFiles((), (), files)).diagnoses)
+    return diagnosis_dots(paper, config, AxiomResults.read(diagnoses=files).diagnoses)
 
 
 def _remark(figure) -> str:
@@ -134,7 +134,7 @@ def drawn(config: Config, tmp_path_factory) -> Path:
     files = axiom_files(base)
     for name in ("one", "two"):
         made = make_figures(
-            [ARES_YAML], with_axioms(config), ResultFiles(*results, files), [], [], base / name
+            [ARES_YAML], with_axioms(config), ResultFiles(*results, **files), [], [], base / name
         )
         assert made == {"figures": 3}
     make_figures([ARES_YAML], config, ResultFiles(*results), [], [], base / "none")
@@ -162,4 +162,4 @@ def test_the_figures_are_the_same_bytes_every_time(drawn: Path) -> None:
     ],
 )
 def test_a_figure_without_data_says_why(drawn: Path, name: str, reason: str) -> None:
-    assert f"No data: {reason}" in _texts(drawn / "none" / f"{name}.svg")
+    assert f"No data: {reason}" in texts_of_svg(drawn / "none" / f"{name}.svg")

@@ -25,22 +25,15 @@ def page(config: Config, tmp_path_factory: pytest.TempPathFactory) -> tuple[str,
     files = axiom_files(base)
     values = "results/axioms/pretraining/values-0.parquet"
     sidecar(base, "compute_axioms", values, [])
-    scores = str(files.predictors[0])
+    scores = str(files["predictors"][0])
     sidecar(base, "train_predictor", "results/predictors/i/model", [values], outputs={scores: "ab" * 32})
-    make_figures([ARES_YAML], config, ResultFiles(*results, files), [], [], base / "results" / "figures")
+    make_figures([ARES_YAML], config, ResultFiles(*results, **files), [], [], base / "results" / "figures")
     dag = base / "dag.svg"
     dag.write_text("<svg/>")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(base)
-        counts = write_report(
-            config,
-            [ARES_YAML],
-            ResultFiles(*results, files),
-            base / "results",
-            dag,
-            MANIFEST,
-            base / "report.html",
-        )
+        all_files, page = ResultFiles(*results, **files), base / "report.html"
+        counts = write_report(config, [ARES_YAML], all_files, base / "results", dag, MANIFEST, page)
     return (base / "report.html").read_text(encoding="utf-8"), counts
 
 

@@ -22,7 +22,7 @@ from irpretrain.config import Config
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError
 from irpretrain.papers.published import load_published
-from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import NOT_RUN, NOTHING_PUBLISHED, OFF, REPRODUCED, Table
 from irpretrain.report.latex import latex
 from irpretrain.report.markdown import markdown
@@ -30,8 +30,8 @@ from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.tables import build_table, make_tables
 
 
-def tables(config: Config, files: AxiomFiles) -> dict[str, Table]:
-    paper, results = load_published(ARES_YAML), AxiomResults.read(files)
+def tables(config: Config, results: AxiomResults) -> dict[str, Table]:
+    paper = load_published(ARES_YAML)
     names = [name for name in paper.table_names() if name not in paper.tables]
     return {name: build_table(paper, name, config, axioms=results) for name in names}
 
@@ -48,7 +48,7 @@ def headings(table: Table, panel: int = 0) -> list[str]:
 
 
 def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> None:
-    table = tables(with_axioms(config), AxiomFiles(predictors(tmp_path)))["table2"]
+    table = tables(with_axioms(config), AxiomResults.read(predictors(tmp_path)))["table2"]
     assert table.heading == "ARES, Table 2: The preference predictor in four settings"
     assert headings(table) == ["MS MARCO (the paper's)", "SQuAD 1.1 train"]
     rows = table.panels[0].rows
@@ -59,12 +59,12 @@ def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> Non
         (0.85, 0.84, 200, "test pairs"),
     ]
     assert set(outcomes(table, 0)) == {NOT_RUN}
-    assert list(table.reasons()) == [load_published(ARES_YAML).axioms.predictors.absent]
+    assert list(table.reasons) == [load_published(ARES_YAML).axioms.predictors.absent]
 
 
 def test_on_another_data_set_the_order_of_settings_is_compared(config: Config, tmp_path: Path) -> None:
     """Printed: II below I, III below II, IV above III. Ours: II below I, III a little above II, IV below III."""
-    table = tables(with_axioms(config), AxiomFiles(predictors(tmp_path)))["table2"]
+    table = tables(with_axioms(config), AxiomResults.read(predictors(tmp_path)))["table2"]
     assert outcomes(table, 1) == [NOTHING_PUBLISHED, REPRODUCED, OFF, OFF]
     verdicts = [row.cells[1].verdicts[0] for row in table.panels[0].rows[1:]]
     assert [(v.against, v.direction) for v in verdicts] == [
@@ -76,7 +76,7 @@ def test_on_another_data_set_the_order_of_settings_is_compared(config: Config, t
 
 def test_the_p_value_of_two_settings(config: Config, tmp_path: Path) -> None:
     """Two 95 % intervals of ± 0.01 are standard errors of 0.0051 each, 0.0072 of the difference."""
-    table = tables(with_axioms(config), AxiomFiles(predictors(tmp_path)))["table2"]
+    table = tables(with_axioms(config), AxiomResults.read(predictors(tmp_path)))["table2"]
     (found,) = table.panels[0].rows[2].cells[1].ours.comparisons
     error = 0.01 / 1.959964 * 2**0.5
     assert found.p == pytest.approx(2 * (1 - NormalDist().cdf(0.01 / error)), rel=1e-4)
@@ -90,18 +90,18 @@ def test_on_the_papers_data_set_the_number_is_compared(config: Config, tmp_path:
         predictor(tmp_path, "ii", "II", auc=0.84),
         predictor(tmp_path, "iii", "III", auc=0.78),
     ]
-    table = tables(config, AxiomFiles(files))["table2"]
+    table = tables(config, AxiomResults.read(files))["table2"]
     assert headings(table) == ["MS MARCO (the paper's)"]
     assert outcomes(table, 0) == [REPRODUCED, OFF, REPRODUCED, NOT_RUN]
     assert "0.9027 · ours 0.900 [0.890, 0.910] (reproduced)" in markdown(table).replace("\\", "")
-    assert list(table.reasons()) == ["no predictor of this configuration has that setting there"]
+    assert list(table.reasons) == ["no predictor of this configuration has that setting there"]
 
 
 def test_predictors_of_fewer_axioms_have_a_column_of_their_own(config: Config, tmp_path: Path) -> None:
     alone = predictor(tmp_path, "rank-alone", "I", axioms=["RANK"], auc=0.7)
     second = predictor(tmp_path, "forest", "I", auc=0.88)
     config = with_axioms(config, names=("rank-alone", "forest"))
-    table = tables(config, AxiomFiles([*predictors(tmp_path), alone, second]))["table2"]
+    table = tables(config, AxiomResults.read([*predictors(tmp_path), alone, second]))["table2"]
     train = "SQuAD 1.1 train"
     assert headings(table)[1:] == [
         train,
@@ -120,12 +120,12 @@ def test_negatives_of_several_collections_are_told_apart(config: Config, tmp_pat
     other = config.predictors["ii"].__class__(dataset="squad-train", collection="articles")
     config = config.model_copy(update={"predictors": {**config.predictors, "other": other}})
     files = [predictor(tmp_path, "i", "I"), predictor(tmp_path, "other", "I")]
-    table = tables(config, AxiomFiles(files))["table2"]
+    table = tables(config, AxiomResults.read(files))["table2"]
     assert headings(table)[1:] == ["SQuAD 1.1 train, pretraining", "SQuAD 1.1 train, articles"]
 
 
 def test_a_setting_whose_forerunner_was_not_trained(config: Config, tmp_path: Path) -> None:
-    table = tables(with_axioms(config), AxiomFiles([predictor(tmp_path, "iii", "III")]))["table2"]
+    table = tables(with_axioms(config), AxiomResults.read([predictor(tmp_path, "iii", "III")]))["table2"]
     verdict = table.panels[0].rows[2].cells[1].verdicts[0]
     assert verdict.outcome == NOT_RUN
     assert verdict.reason.startswith("its baseline was not run: no predictor")
@@ -135,7 +135,9 @@ def test_a_setting_whose_forerunner_was_not_trained(config: Config, tmp_path: Pa
 
 
 def test_rank_intervals_in_both_readings(config: Config, tmp_path: Path) -> None:
-    table = tables(config, AxiomFiles((), [rank_intervals(tmp_path, "pretraining")]))["rank_intervals"]
+    table = tables(config, AxiomResults.read(rank_intervals=[rank_intervals(tmp_path, "pretraining")]))[
+        "rank_intervals"
+    ]
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
     shares = [{row.key: row.cells[1].ours.mean for row in panel.rows} for panel in table.panels]
     assert shares == [
@@ -156,7 +158,9 @@ def test_rank_intervals_of_the_papers_documents_are_compared(config: Config, tmp
     config = config.model_copy(update={"collections": {**config.collections, "web": ["msmarco-documents"]}})
     counts = {"1": 200, "2": 125, "3-5": 140, "6-10": 43, "11-50": 100, ">50": 392}
     path = rank_intervals(tmp_path, "web", queries=1000, intervals=counts)
-    table = tables(config, AxiomFiles((), [path, rank_intervals(tmp_path, "pretraining")]))["rank_intervals"]
+    table = tables(config, AxiomResults.read(rank_intervals=[path, rank_intervals(tmp_path, "pretraining")]))[
+        "rank_intervals"
+    ]
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
     assert outcomes(table, 0) == [REPRODUCED, OFF, REPRODUCED, REPRODUCED, OFF]
     reason = table.panels[0].rows[1].cells[0].verdicts[0].reason
@@ -167,7 +171,7 @@ def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, t
     counts = {"1": 30, "2": 10, "3-5": 15, "6-10": 5, "11-20": 10, ">20": 30}
     web = config.model_copy(update={"collections": {**config.collections, "web": ["msmarco-documents"]}})
     files = [rank_intervals(tmp_path, name, depth=20, intervals=counts) for name in ("pretraining", "web")]
-    table = tables(web, AxiomFiles((), files))["rank_intervals"]
+    table = tables(web, AxiomResults.read(rank_intervals=files))["rank_intervals"]
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
     assert [outcome == NOT_RUN for outcome in outcomes(table, 0)] == [False, False, False, True, True]
     cells = [row.cells[1] for row in table.panels[0].rows]
@@ -179,7 +183,9 @@ def test_a_calibrated_temperature_is_told_with_the_distance_it_leaves(config: Co
     """Ours are 0.4, 0.15, 0.05, 0.1 and 0.3; the differences to the printed shares add up to 0.249."""
     ranks = [rank_intervals(tmp_path, name) for name in ("pretraining", "target", "articles")]
     chosen = [temperature(tmp_path, "pretraining"), temperature(tmp_path, "target", at_bound=True)]
-    notes = tables(config, AxiomFiles((), ranks, (), chosen))["rank_intervals"].notes
+    notes = tables(config, AxiomResults.read(rank_intervals=ranks, temperatures=chosen))[
+        "rank_intervals"
+    ].notes
     first, second, third = (
         next(note for note in notes if note.startswith(f"{name}: "))
         for name in ("pretraining", "target", "articles")
@@ -196,14 +202,14 @@ def test_a_calibrated_temperature_is_told_with_the_distance_it_leaves(config: Co
 def test_faulty_temperatures(tmp_path: Path, changes: dict) -> None:
     path = temperature(tmp_path, "pretraining", **changes)
     with pytest.raises(InputError, match=next(iter(changes))):
-        AxiomResults.read(AxiomFiles((), (), (), [path]))
+        AxiomResults.read(temperatures=[path])
 
 
 # Diagnoses
 
 
 def test_the_diagnosis_has_models_by_axioms_in_the_papers_order(config: Config, tmp_path: Path) -> None:
-    table = tables(with_axioms(config), axiom_files(tmp_path))["diagnosis"]
+    table = tables(with_axioms(config), AxiomResults.read(**axiom_files(tmp_path)))["diagnosis"]
     (panel,) = table.panels
     assert (panel.title, panel.rows_are) == ("Which way it points", "Model")
     assert [column.label for column in panel.columns] == ["RANK", "REG", "STM-2"]
@@ -234,10 +240,10 @@ def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: 
         tmp_path / "heads.csv",
         tmp_path / "comparisons.csv",
     )
-    (found,) = AxiomResults.read(AxiomFiles((), (), [tmp_path / "heads.csv"])).diagnoses
+    (found,) = AxiomResults.read(diagnoses=[tmp_path / "heads.csv"]).diagnoses
     agreement = found.get("prop", "RANK")
     assert (agreement.pairs, agreement.agreeing, agreement.share) == (3, 1.5, 0.5)
-    table = tables(with_axioms(config), AxiomFiles((), (), [tmp_path / "heads.csv"]))["diagnosis"]
+    table = tables(with_axioms(config), AxiomResults.read(diagnoses=[tmp_path / "heads.csv"]))["diagnosis"]
     assert table.panels[0].rows[0].cells[0].ours.mean == 0.5
 
 
@@ -251,7 +257,7 @@ def files(config: Config, tmp_path_factory):
     with_files = make_tables(
         [ARES_YAML],
         with_axioms(config),
-        ResultFiles(*results, axiom_files(base)),
+        ResultFiles(*results, **axiom_files(base)),
         base / "with",
         base / "with" / "verdicts.csv",
     )
@@ -305,7 +311,7 @@ def test_latex_holds_settings_and_superscripts(files) -> None:
 
 
 def test_a_table_heads_its_rows(config: Config, tmp_path: Path) -> None:
-    found = tables(with_axioms(config), axiom_files(tmp_path))
+    found = tables(with_axioms(config), AxiomResults.read(**axiom_files(tmp_path)))
     assert "| Setting | MS MARCO (the paper's) AUC |" in markdown(found["table2"])
     assert "| Rank | " in markdown(found["rank_intervals"])
     assert "Rank & share" in latex(found["rank_intervals"])
@@ -326,7 +332,7 @@ def test_a_table_heads_its_rows(config: Config, tmp_path: Path) -> None:
 def test_faulty_scores_of_a_predictor(tmp_path: Path, changes: dict, message: str) -> None:
     path = predictor(tmp_path, "odd", "I", **{"auc": 0.9, **changes})
     with pytest.raises(InputError, match=rf"odd/scores\.json: these results cannot be used.*{message}"):
-        AxiomResults.read(AxiomFiles([path]))
+        AxiomResults.read([path])
 
 
 @pytest.mark.parametrize(
@@ -344,7 +350,7 @@ def test_faulty_scores_of_a_predictor(tmp_path: Path, changes: dict, message: st
 def test_faulty_rank_intervals(tmp_path: Path, changes: dict, message: str) -> None:
     path = rank_intervals(tmp_path, "pretraining", **changes)
     with pytest.raises(InputError, match=message):
-        AxiomResults.read(AxiomFiles((), [path]))
+        AxiomResults.read(rank_intervals=[path])
 
 
 def test_a_faulty_diagnosis_names_the_line(tmp_path: Path) -> None:
@@ -355,13 +361,14 @@ def test_a_faulty_diagnosis_names_the_line(tmp_path: Path) -> None:
     )
     path = diagnosis(tmp_path, "heads", {}, [good, bad])
     with pytest.raises(InputError, match=r"heads\.csv:3: .*the share 0\.9 is not between 0\.3 and 0\.7"):
-        AxiomResults.read(AxiomFiles((), (), [path]))
+        AxiomResults.read(diagnoses=[path])
     empty = diagnosis(tmp_path, "empty", {}, [])
     with pytest.raises(InputError, match="it has no rows of model, label, axiom"):
-        AxiomResults.read(AxiomFiles((), (), [empty]))
+        AxiomResults.read(diagnoses=[empty])
 
 
 def test_a_missing_file_is_a_message(tmp_path: Path) -> None:
-    for files in (AxiomFiles([tmp_path / "none.json"]), AxiomFiles((), (), [tmp_path / "none.csv"])):
-        with pytest.raises(InputError, match=r"none\.(json: there is no such file|csv: cannot be read)"):
-            AxiomResults.read(files)
+    with pytest.raises(InputError, match=r"none\.json: there is no such file"):
+        AxiomResults.read([tmp_path / "none.json"])
+    with pytest.raises(InputError, match=r"none\.csv: cannot be read"):
+        AxiomResults.read(diagnoses=[tmp_path / "none.csv"])

@@ -1,10 +1,10 @@
 import json
 import math
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
 import pytest
+from page_reader import texts_of_svg
 from small_run import PROP_YAML, rows_of, write_results
 
 from irpretrain.config import Config
@@ -14,11 +14,10 @@ from irpretrain.papers.published import load_published
 from irpretrain.report.curves import binned, loss_curves, step_curves
 from irpretrain.report.few_shot import few_shot_curves
 from irpretrain.report.figures import make_figures
+from irpretrain.report.lineage import Lineage
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def metrics(directory: Path, model: str, seed: int = 1, ranking: bool = True) -> Path:
@@ -59,11 +58,6 @@ def group_sidecar(directory: Path, objective: str = "rop", shard: int = 0) -> Pa
     return path
 
 
-def _texts(path: Path) -> str:
-    """All text of an SVG; empty where nothing is written."""
-    return " ".join(" ".join("".join(e.itertext()).split()) for e in ET.parse(path).iter(f"{SVG}text"))
-
-
 @pytest.fixture(scope="module")
 def made(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     base = tmp_path_factory.mktemp("figures")
@@ -88,17 +82,19 @@ def test_every_figure_as_svg_and_png_with_the_same_bytes_twice(made) -> None:
 
 def test_what_the_figures_say(made) -> None:
     directory = made[0]
-    assert "sampling from the document language model (prop-rop)" in _texts(directory / "prop_figure1a.svg")
-    curve = _texts(directory / "prop_figure1b.svg")
+    assert "sampling from the document language model (prop-rop)" in texts_of_svg(
+        directory / "prop_figure1a.svg"
+    )
+    curve = texts_of_svg(directory / "prop_figure1b.svg")
     assert "zero-shot, on SQuAD 1.1" in curve
     assert "Zero-shot, not fine-tuned as in the paper." in curve
     assert "Without snapshots here: prop-random." in curve
     assert "20 test queries" in curve
-    few = _texts(directory / "prop_figure2.svg")
+    few = texts_of_svg(directory / "prop_figure2.svg")
     assert "encoder (untrained), fine-tuned on all queries" in few
     assert "BM25" in few
-    assert "pretraining / rop, 28 pairs" in _texts(directory / "prop_set_sizes.svg")
-    assert "36.1 % of 72 outside" in _texts(directory / "prop_words_outside.svg")
+    assert "pretraining / rop, 28 pairs" in texts_of_svg(directory / "prop_set_sizes.svg")
+    assert "36.1 % of 72 outside" in texts_of_svg(directory / "prop_words_outside.svg")
 
 
 def test_lines_go_through_the_numbers(config: Config, results) -> None:
@@ -143,14 +139,14 @@ def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: st
     make_figures(
         [PROP_YAML], config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, [], tmp_path / "figures"
     )
-    assert f"No data: {reason}" in _texts(tmp_path / "figures" / f"prop_{name}.svg")
+    assert f"No data: {reason}" in texts_of_svg(tmp_path / "figures" / f"prop_{name}.svg")
 
 
 def test_counts_of_shards_are_added(tmp_path: Path) -> None:
     other = tmp_path / "groups" / "pretraining" / "rop" / "other.meta.json"
     sidecars = [group_sidecar(tmp_path), group_sidecar(tmp_path, shard=1)]
     other.write_text(json.dumps({"stage": "merge_groups", "counts": {"groups": 28}}))
-    counts = sample_counts([*sidecars, other])
+    counts = sample_counts(Lineage.read([*sidecars, other]).records)
     assert list(counts) == ["pretraining / rop"]
     found = counts["pretraining / rop"]
     assert (found.pairs, found.ties, found.documents, found.skipped) == (28, 4, 6, {"short": 2})

@@ -57,7 +57,7 @@ def _table(run, paper: Path, name: str) -> Table:
 
 def _view(table: Table) -> dict:
     """The panel of the paper's data sets, of which none was run, as the report's page shows it."""
-    return table_view(replace(table, panels=table.panels[:1], _letters={}), None)
+    return table_view(replace(table, panels=table.panels[:1]), None)
 
 
 def _here(table: Table) -> dict[str, list]:
@@ -405,7 +405,7 @@ def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) 
     rows = [r for r in rows if (r["model"], r["measure"]) != ("untrained", "RR@100")]
     rows += [row for row in more if row["regime"] == "full"]
     run = config_of("wikiformer"), write_results(tmp_path, rows)
-    reasons = _table(run, WIKIFORMER_YAML, "table2").reasons()
+    reasons = _table(run, WIKIFORMER_YAML, "table2").reasons
     assert "RR@100 is not among the measures of squad" in reasons
     assert [text for text in reasons if text.startswith("no experiment runs untrained")] == [
         "no experiment runs untrained fine-tuned on squad"

@@ -1,8 +1,7 @@
 from pathlib import Path
 
 import pytest
-import yaml
-from small_run import PROP_YAML
+from small_run import PROP_YAML, changed_paper
 
 from irpretrain.errors import InputError
 from irpretrain.papers.base import PublishedValue
@@ -62,14 +61,6 @@ def test_names_for_the_workflow() -> None:
     assert list(load_published(PROP_YAML).figures) == ["figure1a", "figure1b", "figure2"]
 
 
-def _change(tmp_path: Path, change) -> Path:
-    content = yaml.safe_load(PROP_YAML.read_text(encoding="utf-8"))
-    change(content)
-    path = tmp_path / "prop.yaml"
-    path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -94,7 +85,7 @@ def _change(tmp_path: Path, change) -> Path:
 )
 def test_faults_are_named(tmp_path: Path, change, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        load_published(_change(tmp_path, change))
+        load_published(changed_paper(PROP_YAML, tmp_path, change))
 
 
 def test_a_missing_file_is_a_message(tmp_path: Path) -> None:

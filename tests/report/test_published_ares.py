@@ -1,8 +1,7 @@
 """The numbers of ARES's tables, checked against each other, the running text, and the papers that print them too."""
 
 import pytest
-import yaml
-from small_run import ARES_YAML, PHP_YAML, ROOT, WIKIFORMER_YAML
+from small_run import ARES_YAML, PHP_YAML, ROOT, WIKIFORMER_YAML, changed_paper
 
 from irpretrain.config import load_config
 from irpretrain.errors import InputError
@@ -210,9 +209,5 @@ def test_the_overlay_at_the_papers_scale_fills_the_papers_cells(paper) -> None:
     ],
 )
 def test_faults_are_named(tmp_path, change, message: str) -> None:
-    content = yaml.safe_load(ARES_YAML.read_text(encoding="utf-8"))
-    change(content)
-    path = tmp_path / "ares.yaml"
-    path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        load_published(path)
+        load_published(changed_paper(ARES_YAML, tmp_path, change))

@@ -10,14 +10,13 @@ from typing import Any
 import chromium
 import pytest
 import yaml
-from page_reader import HOSTILE, Page
+from page_reader import HOSTILE, Page, data_set_files, write_data_set
 
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import attribute
@@ -135,11 +134,9 @@ def project(tmp_path: Path, tiny_encoder: Path) -> Path:
         {"document_id": name, "part": 0, "position": i, "title": title, "url": "", "body": body}
         for i, (name, (title, body)) in enumerate(BODIES.items())
     ]
-    DOCUMENTS.write(tmp_path / "documents-0.parquet", rows[:1])
-    DOCUMENTS.write(tmp_path / "documents-1.parquet", rows[1:])
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
     # RR@10: q1 1/2 and 1; q2 1/2 twice; q3 1 and 0. d is relevant for q1, and neither ranking has it.
-    (tmp_path / "qrels.txt").write_text("q1 0 b 2\nq1 0 c 0\nq1 0 d 1\nq2 0 a 1\nq3 0 a 1\n")
+    qrels = "q1 0 b 2\nq1 0 c 0\nq1 0 d 1\nq2 0 a 1\nq3 0 a 1\n"
+    write_data_set(tmp_path, rows, QUERY_TEXTS, qrels)
     for name, rankings in RANKINGS.items():
         write_run(tmp_path / f"{name}.gz", run_of(rankings), "x")
     CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "ours")
@@ -156,8 +153,8 @@ def write(project: Path, output: str = "page.html", **options: Any) -> dict[str,
         },
     ]  # fmt: skip
     return write_query_page(
-        "page", page, rankings, "Tiny", "RR@10", [project / f"documents-{shard}.parquet" for shard in range(2)],
-        project / "queries.parquet", project / "qrels.txt", TEXT, RETRIEVAL, LENGTHS, 1, project / output,
+        "page", page, rankings, "Tiny", "RR@10", *data_set_files(project), TEXT, RETRIEVAL, LENGTHS, 1,
+        project / output,
     )  # fmt: skip
 
 

@@ -1,15 +1,15 @@
 """Figures over series of models, over few and many queries, and with and without one part."""
 
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from page_reader import texts_of_svg
 from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
-from irpretrain.report.canvas import new_figure, titled
+from irpretrain.report.canvas import draw_panels
 from irpretrain.report.few_shot import query_curves
 from irpretrain.report.figures import make_figures
 from irpretrain.report.paired_bars import paired_bars
@@ -17,7 +17,6 @@ from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 from irpretrain.report.series import series_figure, series_points
 
-SVG = "{http://www.w3.org/2000/svg}"
 PAIR = ("squad", "bm25")
 SERIES = {
     "untrained": 0.1,
@@ -26,11 +25,6 @@ SERIES = {
     "wikiformer-srr-100000": 0.4,
 }
 PHP = {"untrained": 0.1, "harp": 0.35, "php": 0.4, "php-without-mlm": 0.37, "php-hp-only": 0.3}
-
-
-def _texts(path: Path) -> str:
-    """All text of an SVG, in one line."""
-    return " ".join(" ".join("".join(e.itertext()).split()) for e in ET.parse(path).iter(f"{SVG}text"))
 
 
 def _scores(directory: Path, rows: list[dict]) -> Scores:
@@ -119,10 +113,9 @@ def test_a_figure_of_few_queries_says_how_few_steps_they_are(
 def test_remarks_take_no_height_from_what_is_drawn() -> None:
     heights = []
     for lines in (1, 8):
-        figure, (axis,) = new_figure()
-        titled(figure, "title", " ".join(["word " * 20] * lines))
+        figure = draw_panels("title", [""], lambda axis, panel: None, " ".join(["word " * 20] * lines))
         figure.draw_without_rendering()
-        heights.append(axis.get_position().height * figure.get_figheight())
+        heights.append(figure.axes[0].get_position().height * figure.get_figheight())
     assert heights[1] == pytest.approx(heights[0], rel=0.1)
 
 
@@ -274,7 +267,7 @@ def empty(config: Config, tmp_path_factory) -> Path:
     ],
 )
 def test_a_figure_without_data_says_why(empty: Path, name: str, reason: str) -> None:
-    texts, paper = _texts(empty / "one" / f"{name}.svg"), name.partition("_")[0]
+    texts, paper = texts_of_svg(empty / "one" / f"{name}.svg"), name.partition("_")[0]
     assert f"No data: {reason} (the overlays configs/{paper}-*.yaml do)" in texts
     for suffix in ("svg", "png"):
         path = empty / "one" / f"{name}.{suffix}"

@@ -51,7 +51,7 @@ def test_panel_of_the_papers_data_sets(config: Config, results) -> None:
         "0.249 · not run (e)",
     ]
     assert _texts(table, 0)["rop"][0] == "0.481† · not run (a)"
-    assert next(iter(table.reasons())).startswith(
+    assert next(iter(table.reasons)).startswith(
         "data set Robust04 is not in this configuration: its documents"
     )
 
@@ -111,7 +111,7 @@ def test_table2_maps_rows_honestly(config: Config, results) -> None:
     )  # nothing stands for the paper's own models on the paper's data
     assert texts["bm25"][1].startswith("0.600† [")
     assert texts["prop-here"][1].startswith("0.700*† [")
-    reasons = {mark: reason for reason, mark in table.reasons().items()}
+    reasons = {mark: reason for reason, mark in table.reasons.items()}
     for row, start in [
         ("ict", "objective ict is not part of this configuration"),
         ("sota", "published only"),
@@ -303,12 +303,12 @@ def test_long_tables_are_spread_over_floats(config: Config, results) -> None:
         dataclasses.replace(panel, rows=(row,) * 24)
         for panel, row in zip(table.panels[:2], (plain, stacked), strict=True)
     ]
-    text = latex(dataclasses.replace(table, panels=tuple(long), _letters={}))
+    text = latex(dataclasses.replace(table, panels=tuple(long)))
     assert text.count(r"\begin{table*}") == 2
     assert text.count(r"\label{") == 1
     assert text.count("(continued)") == 1
     _check_latex(text)
-    text = latex(dataclasses.replace(table, panels=(long[0], table.panels[0]), _letters={}))
+    text = latex(dataclasses.replace(table, panels=(long[0], table.panels[0])))
     assert text.count(r"\begin{table*}") == 1
 
 

@@ -9,12 +9,12 @@ import chromium
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_reader import HOSTILE, Page
+from page_reader import HOSTILE, Page, data_set_files, write_data_set
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.weight_views import TermWeightPageConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES, TERM_VECTORS
+from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.report.cases import Case, choose_cases
@@ -230,11 +230,8 @@ def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    rows = document_rows(BODIES)
-    DOCUMENTS.write(tmp_path / "documents-0.parquet", rows[:1])
-    DOCUMENTS.write(tmp_path / "documents-1.parquet", rows[1:])
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "q1", "text": f"who is susan boyle {HOSTILE}"}])
-    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    queries = {"q1": f"who is susan boyle {HOSTILE}"}
+    write_data_set(tmp_path, document_rows(BODIES), queries, "q1 0 a 1\n")
     write_run(tmp_path / "tf.gz", run("q1 b a ar"), "x")
     write_run(tmp_path / "deepct.gz", run("q1 a"), "x")
     write_vectors(tmp_path / "deepct-0.parquet", {"a": LEARNED["a"]})
@@ -258,10 +255,8 @@ def write(project: Path, output: str = "page.html", **options: Any) -> dict[str,
         {"key": name, "label": f"{name}, BM25", "run": project / f"{name}.gz"} for name in ("tf", "deepct")
     ]
     page = TermWeightPageConfig(dataset="tiny", weightings=["tf", "deepct"], **options)
-    return write_term_weight_page(
-        "page", page, weightings, stages, [project / f"documents-{shard}.parquet" for shard in range(2)],
-        project / "queries.parquet", project / "qrels.txt", TEXT, OPTIONS, project / output,
-    )  # fmt: skip
+    files = data_set_files(project)
+    return write_term_weight_page("page", page, weightings, stages, *files, TEXT, OPTIONS, project / output)
 
 
 def shaded(page: Page) -> list[dict[str, str | None]]:

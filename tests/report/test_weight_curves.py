@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from page_reader import texts_of_svg
 from small_run import ROOT
 
 from irpretrain.config import Config
@@ -17,7 +17,6 @@ from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.weight_curves import draw_distribution, weight_curves
 
 DEEPCT = ROOT / "resources" / "published" / "deepct.yaml"
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def write(path: Path, **shares: list[float | None]) -> Path:
@@ -33,13 +32,9 @@ FALLING = [0.4, 0.2, 0.1, *[0.05] * 5, 0.0, 0.0]
 FLAT = [0.05] * 10
 
 
-def texts(path: Path) -> str:
-    return " ".join(" ".join("".join(e.itertext()).split()) for e in ET.parse(path).iter(f"{SVG}text"))
-
-
 def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
-    given = {"squad-dev": write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING, oracle=[None] * 10)}
-    [axis] = weight_curves(load_published(DEEPCT), "figure1", config, given).axes
+    shares = write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING, oracle=[None] * 10)
+    [axis] = weight_curves(load_published(DEEPCT), "figure1", config, [shares]).axes
     assert [list(line.get_xdata()) for line in axis.lines[:2]] == [list(range(1, 11))] * 2
     assert list(axis.lines[1].get_ydata()) == pytest.approx([100 * share for share in FALLING])
     assert len(axis.lines[2].get_xdata()) == 0
@@ -52,21 +47,19 @@ def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
 
 
 def test_the_paper_s_figure_is_the_same_bytes_twice(config: Config, tmp_path: Path) -> None:
-    given = {"squad-dev": write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)}
+    files = ResultFiles([], [], distributions=[write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)])
     for run in ("one", "two"):
-        assert make_figures(
-            [DEEPCT], config, ResultFiles([], []), [], [], tmp_path / run, distributions=given
-        ) == {"figures": 1}
+        assert make_figures([DEEPCT], config, files, [], [], tmp_path / run) == {"figures": 1}
     for name in ("deepct_figure1.svg", "deepct_figure1.png"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    text = texts(tmp_path / "one" / "deepct_figure1.svg")
+    text = texts_of_svg(tmp_path / "one" / "deepct_figure1.svg")
     assert "DeepCT, figure 1: Term weight distribution" in text
     assert "A passage with fewer terms counts 0" in text
 
 
 def test_a_configuration_without_collections_says_so(config: Config, tmp_path: Path) -> None:
     make_figures([DEEPCT], config, ResultFiles([], []), [], [], tmp_path)
-    assert "No data: the configuration names no collection under weight_distributions" in texts(
+    assert "No data: the configuration names no collection under weight_distributions" in texts_of_svg(
         tmp_path / "deepct_figure1.svg"
     )
 
@@ -75,7 +68,7 @@ def test_any_collection_has_a_figure_of_its_own(tmp_path: Path) -> None:
     shares = write(tmp_path / "mine.json", tf=FLAT, other=FALLING)
     counts = draw_distribution(shares, "My passages", {"tf": "tf"}, tmp_path / "weight-distribution-mine.svg")
     assert counts == {"weightings": 2}
-    text = texts(tmp_path / "weight-distribution-mine.svg")
+    text = texts_of_svg(tmp_path / "weight-distribution-mine.svg")
     assert "My passages, 2,067 passages" in text
     assert "other: 40.0 % on the heaviest" in text
     assert (tmp_path / "weight-distribution-mine.png").stat().st_size > 1000

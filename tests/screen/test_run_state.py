@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from irpretrain.screen.job_log import Status
-from irpretrain.screen.lines import finished_line, progress_line, time_left
-from irpretrain.screen.run_state import Job, RunState
+from irpretrain.screen.run_state import Job, RunState, finished_line, progress_line, time_left
 
 
 def job(number: int, rule: str, started: float) -> Job:

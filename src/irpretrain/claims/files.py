@@ -180,7 +180,9 @@ def has_claims(paper: str) -> bool:
 def read_claims(paper: str) -> Claims:
     """Return the claims of a paper, read once a process."""
     path = claims_file(paper)
-    return check_paper(path, load_claims(path))
+    claims = load_claims(path)
+    check_paper(path, claims.paper)
+    return claims
 
 
 def load_claims(path: str | Path) -> Claims:

@@ -125,18 +125,17 @@ def _check_fold(path: str, part: Run, folds: Folds, fold: int) -> None:
     """A model must have been tested on its own test fold: on any other it was trained or chosen."""
     for query in part:
         if folds.fold_of[query] != fold:
-            query_fold = folds.fold_of[query]
-            raise InputError(
-                path, f"query {query!r} is in fold {query_fold}, but this is the run of test fold {fold}"
+            reason = (
+                f"query {query!r} is in fold {folds.fold_of[query]}, but this is the run of test fold {fold}"
             )
+            raise InputError(path, reason)
 
 
 class _Candidates:
     """The documents that first stages retrieved, read once each, in which re-ranked runs must lie."""
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        first_stages = [run for run in runs if run["regime"] == FIRST_STAGE]
-        self._paths = {run["model"]: run["paths"][0] for run in first_stages}
+        self._paths = {run["model"]: run["paths"][0] for run in runs if run["regime"] == FIRST_STAGE}
         self._documents: dict[str, dict[str, set[str]]] = {}
 
     def check(self, path: str, run: Run, description: Mapping[str, Any]) -> None:
@@ -149,12 +148,10 @@ class _Candidates:
             self._documents[key] = {query: {name for name, _ in ranking} for query, ranking in read.items()}
         for query, ranking in run.items():
             candidates = self._documents[key].get(query, set())
-            strange = [document for document, _ in ranking if document not in candidates]
-            if strange:
+            if strange := [document for document, _ in ranking if document not in candidates]:
                 reason = f"document {strange[0]!r} of query {query!r} is not among the candidates"
-                raise InputError(
-                    path, f"{reason} ({self._paths[key]})", remedy="Delete the run and make it again."
-                )
+                remedy = "Delete the run and make it again."
+                raise InputError(path, f"{reason} ({self._paths[key]})", remedy=remedy)
 
 
 def _means(

@@ -136,12 +136,10 @@ def holm(p_values: ArrayLike | Iterable[float]) -> list[float]:
     _need(values.ndim == 1, "p-values: a list of numbers is needed", p_values)
     if values.size and not 0 <= values.min() <= values.max() <= 1:
         raise ValueError("p-values must lie between 0 and 1")
-    adjusted = [0.0] * len(values)
-    largest = 0.0
-    for place, index in enumerate(np.argsort(values, kind="stable")):
-        largest = max(largest, (len(values) - place) * float(values[index]))
-        adjusted[index] = min(1.0, largest)
-    return adjusted
+    order, adjusted = np.argsort(values, kind="stable"), np.empty_like(values)
+    steps = np.arange(len(values), 0, -1) * values[order]
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return [float(value) for value in adjusted]
 
 
 def bootstrap_interval(

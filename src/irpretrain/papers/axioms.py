@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.papers.base import PublishedPlace, Strict
+from irpretrain.papers.base import PublishedPlace, PublishedValue, Strict
 
 Setting = Literal["I", "II", "III", "IV"]
 RankCount = Literal["1", "2", "3-5", "6-10", "11-50", ">50"]
@@ -49,6 +49,11 @@ class PublishedInterval(Strict):
         first, last = self.ranks[0].partition("-")[0], self.ranks[-1].rpartition("-")[2]
         return first if first == last else f"{first}-{last}"
 
+    @property
+    def share(self) -> PublishedValue:
+        """The printed share as a fraction of one."""
+        return PublishedValue.of_percent(self.percent)
+
 
 class PublishedRankIntervals(PublishedPlace):
     """Shares of pseudo-queries by the rank that they give their document.
@@ -80,7 +85,7 @@ class PublishedRankIntervals(PublishedPlace):
     @property
     def shares(self) -> dict[str, float]:
         """The printed share of each interval by its name, as fractions of one."""
-        return {interval.name: round(float(interval.percent) / 100, 6) for interval in self.intervals}
+        return {interval.name: interval.share.value for interval in self.intervals}
 
 
 class PublishedAxioms(Strict):

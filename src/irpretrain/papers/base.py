@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
+PERCENT = re.compile(r"(?P<value>[0-9]+(?:\.(?P<decimals>[0-9]+))?)(?P<marks>[^0-9.\s]*)")
 Direction = Literal["better", "worse"]
 """What a mark says of its row against another."""
 ILLEGIBLE = "illegible"
@@ -45,6 +46,15 @@ class PublishedValue(Strict):
         if match is None:
             raise ValueError(f"{printed!r} is not a number with marks, nor one of {', '.join(NO_NUMBER)}")
         return cls(value=float(match["value"]), marks=match["marks"], printed=printed)
+
+    @classmethod
+    def of_percent(cls, printed: str) -> PublishedValue:
+        """Return printed percent as a share with all its digits: 77.93† as 0.7793†."""
+        match = PERCENT.fullmatch(printed)
+        if match is None:
+            raise ValueError(f"{printed!r} is not percent")
+        share = f"{float(match['value']) / 100:.{len(match['decimals'] or '') + 2}f}"
+        return cls(value=float(share), marks=match["marks"], printed=f"{share}{match['marks']}")
 
 
 def different_keys(keys: Sequence[str]) -> Sequence[str]:

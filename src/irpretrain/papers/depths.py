@@ -1,15 +1,11 @@
 """What a paper prints of re-ranking at several depths over two indexes (DeepCT, table 4), and of extractive question
 answering (PHP, table 4)."""
 
-import re
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.papers.base import PublishedPlace, Strict, different_keys
-
-PERCENT = re.compile(r"(?P<value>[0-9]+\.[0-9]{2})(?P<mark>[^0-9.\s]?)")
-"""A printed number: percent with two decimals, and a mark or none."""
+from irpretrain.papers.base import PERCENT, PublishedPlace, Strict, different_keys
 
 
 class PublishedIndex(Strict):
@@ -110,7 +106,11 @@ class PublishedAnswers(PublishedPlace):
                 )
             for printed in row.values:
                 match = PERCENT.fullmatch(printed)
-                if match is None or match["mark"] not in ("", self.mark):
+                if (
+                    match is None
+                    or match["marks"] not in ("", self.mark)
+                    or len(match["decimals"] or "") != 2
+                ):
                     raise ValueError(
                         f"row {row.key}: {printed!r} is not percent with two decimals and {self.mark}"
                     )
@@ -118,11 +118,3 @@ class PublishedAnswers(PublishedPlace):
             if key not in keys:
                 raise ValueError(f"no row has the key {key}")
         return self
-
-
-def as_share(printed: str) -> str:
-    """Return printed percent as a share with its mark: 77.93† as 0.7793†."""
-    match = PERCENT.fullmatch(printed)
-    if match is None:
-        raise ValueError(f"{printed!r} is not percent with two decimals")
-    return f"{float(match['value']) / 100:.4f}{match['mark']}"

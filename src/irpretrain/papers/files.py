@@ -31,7 +31,9 @@ def _folder() -> Path:
 def read_paper(paper: str) -> Published:
     """Return what is printed in a paper, read once a process; raise InputError where its file is wrong."""
     path = paper_file(paper)
-    return check_paper(path, load_published(path))
+    published = load_published(path)
+    check_paper(path, published.paper)
+    return published
 
 
 def printed_rank_shares() -> Any:

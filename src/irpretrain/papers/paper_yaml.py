@@ -1,7 +1,7 @@
 """A paper's YAML files in the resources: read, checked, and called after the paper."""
 
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -10,14 +10,7 @@ from irpretrain.config.explain import listed_faults
 from irpretrain.errors import InputError
 from irpretrain.resources import parse_yaml
 
-
-class _OfPaper(Protocol):
-    @property
-    def paper(self) -> str: ...
-
-
 Content = TypeVar("Content", bound=BaseModel)
-OfPaper = TypeVar("OfPaper", bound=_OfPaper)
 
 
 def load_paper_yaml(path: str | Path, shape: type[Content], what: str) -> Content:
@@ -31,12 +24,11 @@ def load_paper_yaml(path: str | Path, shape: type[Content], what: str) -> Conten
         raise InputError(path, f"these {what} cannot be used: {listed_faults(error)}") from None
 
 
-def check_paper(path: Path, content: OfPaper) -> OfPaper:
-    """Return the content; raise InputError where it names another paper than its file."""
-    if content.paper != path.stem:
+def check_paper(path: Path, paper: str) -> None:
+    """Raise InputError where a file is called after another paper than its content names."""
+    if paper != path.stem:
         raise InputError(
             path,
-            f"`paper` is {content.paper!r}, but the file's name says {path.stem!r}",
+            f"`paper` is {paper!r}, but the file's name says {path.stem!r}",
             remedy="Give both the same name.",
         )
-    return content

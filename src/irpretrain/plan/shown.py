@@ -255,10 +255,11 @@ class Shown:
     # Views, tables, figures
 
     @property
-    def distributions(self) -> dict[str, str]:
+    def distributions(self) -> list[str]:
         """The distribution of weights of every collection that has one, for the papers with a figure of them."""
-        names = self.config.weight_distributions if show_term_weights(self.papers) else []
-        return {name: paths.WEIGHT_SHARES.format(distribution=name) for name in names}
+        return each(
+            paths.WEIGHT_SHARES, self.config.weight_distributions if show_term_weights(self.papers) else []
+        )
 
     @property
     def pages(self) -> list[str]:

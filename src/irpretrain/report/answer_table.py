@@ -5,14 +5,14 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.depths import PublishedAnswerRow, PublishedAnswers, as_share
+from irpretrain.papers.depths import PublishedAnswerRow, PublishedAnswers
 from irpretrain.papers.published import Published
 from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import encoder_labels, model_label
 from irpretrain.report.plans import Baseline, CellPlan, Mark, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.remarks import test_text
+from irpretrain.report.remarks import number_of_queries, test_text
 from irpretrain.report.scores import RunName, Scores
 
 REGIME, CANDIDATES = "full", ""
@@ -53,11 +53,12 @@ class AnswerTable:
 
     def _their_cells(self, row: PublishedAnswerRow) -> Iterable[CellPlan]:
         """A cell for each task, and their mean, where all of them were run."""
-        values = [PublishedValue.parse(as_share(text)) for text in row.values] or [None] * (
-            len(self.printed.tasks) + 1
-        )
-        tasks = zip(self.printed.tasks, values, strict=False)
-        plans = [self._plan(row, task, self.printed.measure, printed=value) for task, value in tasks]
+        columns = [*self.printed.tasks, AVERAGE]
+        printed = dict(zip(columns, map(PublishedValue.of_percent, row.values), strict=False))
+        plans = [
+            self._plan(row, task, self.printed.measure, printed=printed.get(task))
+            for task in self.printed.tasks
+        ]
         mean = CellPlan(
             row.key,
             AVERAGE,
@@ -65,7 +66,7 @@ class AnswerTable:
             self.printed.measure,
             REGIME,
             mean_of=tuple(plans),
-            printed=values[-1],
+            printed=printed.get(AVERAGE),
             alone="the paper has no such row",
         )
         return [*plans, mean]
@@ -161,12 +162,10 @@ class AnswerTable:
             "ours is significantly better too.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",
-            *(f"{self._task_label(task)}: {self._examples(task):,} tested examples." for task in here),
+            *(
+                f"{self._task_label(task)}: {number_of_queries(self.scores, task):,} tested examples."
+                for task in here
+            ),
             *self.printed.remarks,
             *self.config.report.notes,
         ]
-
-    def _examples(self, task: str) -> int:
-        name = next(name for name in self.scores.names() if name.dataset == task)
-        results = self.scores.get(name, self._measures(task)[0])
-        return 0 if results is None else len(results.queries)

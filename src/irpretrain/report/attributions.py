@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,18 +150,16 @@ def model_view(model: AttributedModel, attribution: Attribution, place: Place | 
 def _coloured(words: Sequence[Word], scale: float) -> list[tuple[Word, str, str]]:
     """Each word with its colour and the class that underlines it: signs are told without colours too."""
     kinds = ("negative", "neutral", "positive")
+    shown = [0.0 if abs(word.value) * 20 < scale else word.value for word in words]
     return [
-        (word, colour(word.value, scale), kinds[1 + (shown > 0) - (shown < 0)])
-        for word in words
-        for shown in (0.0 if abs(word.value) * 20 < scale else word.value,)
+        (word, colour(word.value, scale), kinds[1 + (value > 0) - (value < 0)])
+        for word, value in zip(words, shown, strict=True)
     ]
 
 
 def occurrences(views: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, list[float | None]]]:
     """Return (number, word, value by each model) of every word of the document that some model read."""
-    columns = [view["words"] for view in views]
-    longest: list[Word] = max(columns, key=len)
-    return [
-        (place + 1, word.text, [words[place].value if place < len(words) else None for words in columns])
-        for place, word in enumerate(longest)
-    ]
+    columns: list[list[Word]] = [view["words"] for view in views]
+    values = zip_longest(*([word.value for word in words] for words in columns))
+    longest = max(columns, key=len)
+    return [(n, word.text, list(row)) for n, (word, row) in enumerate(zip(longest, values, strict=True), 1)]

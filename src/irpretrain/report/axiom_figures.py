@@ -9,7 +9,7 @@ from irpretrain.config import Config
 from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import Diagnosis, PredictorScores
-from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below
+from irpretrain.report.canvas import COLOURS, draw_panels, empty_figure, legend_below, line_style
 from irpretrain.report.diagnosis_table import NO_DIAGNOSES, TITLE, diagnosed_axioms, diagnosis_label, pairs_of
 from irpretrain.report.drawing import heading
 from irpretrain.report.predictor_groups import PredictorGroup, in_order, predictor_groups
@@ -116,19 +116,17 @@ def _draw_diagnosis(axis: Any, axioms: PublishedAxioms, config: Config, diagnosi
         points = [
             (row + aside, agreement) for row, agreement in by_row if agreement is not None and agreement.pairs
         ]
-        colour = COLOURS[number % len(COLOURS)]
-        # Colours come again after seven models; the marker then is another.
-        marker = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
+        style = line_style(number)
         places = [place for place, _ in points]
         axis.hlines(
             places,
             [agreement.low for _, agreement in points],
             [agreement.high for _, agreement in points],
-            color=colour,
+            color=style["color"],
         )
         shares = [agreement.share for _, agreement in points]
         text = textwrap.fill(label, LABEL)
-        axis.plot(shares, places, marker, color=colour, markersize=5, linestyle="none", label=text)
+        axis.plot(shares, places, markersize=5, linestyle="none", label=text, **style)
     pairs = pairs_of(diagnosis)
     axis.set_yticks(range(len(names)), [f"{axiom} ({pairs[axiom]:,})" for axiom in names])
     axis.set_ylim(len(names) - 0.5, -0.5)

@@ -1,14 +1,14 @@
 """What a run measured of axioms, read and checked: predictors' scores, rank intervals, diagnoses of re-rankers."""
 
-import csv
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from irpretrain.atomic import read_csv
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config.explain import listed_faults
 from irpretrain.errors import MAKE_AGAIN, InputError
@@ -18,41 +18,28 @@ from irpretrain.papers.axioms import Setting
 Measured = TypeVar("Measured", bound=BaseModel)
 
 
-@dataclass(frozen=True)
-class AxiomFiles:
-    """Files of a run: `results/predictors/<predictor>/scores.json`, `results/axioms/<collection>/rank-intervals.json`,
-    `results/diagnosis/<name>.csv`, `results/pseudo_queries/<collection>/temperature.json`."""
-
-    predictors: Sequence[str | Path] = ()
-    rank_intervals: Sequence[str | Path] = ()
-    diagnoses: Sequence[str | Path] = ()
-    temperatures: Sequence[str | Path] = ()
-
-    def paths(self) -> list[str]:
-        """Return all of them."""
-        return [str(path) for kind in fields(self) for path in getattr(self, kind.name)]
-
-
 class _Measured(BaseModel):
     """Keys that are not needed here are passed over."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
+
+class _Named(_Measured):
+    """What a file says; its folder names it."""
+
     name: str
     path: str
 
 
-class SeedScores(BaseModel):
-    """AUC of a predictor with one seed, and gain by axiom; other keys are not needed here."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class SeedScores(_Measured):
+    """AUC of a predictor with one seed, and gain by axiom."""
 
     seed: int
     auc: float = Field(ge=0, le=1)
     importance: dict[str, float]
 
 
-class PredictorScores(_Measured):
+class PredictorScores(_Named):
     """A preference predictor's AUC with its bootstrap interval, pairs (all, and those tested), and gain by axiom; all
     of the first seed, and gains of each."""
 
@@ -68,7 +55,7 @@ class PredictorScores(_Measured):
     seeds: list[SeedScores] = []
 
 
-class RankIntervals(_Measured):
+class RankIntervals(_Named):
     """Pseudo-queries of a collection, counted by the rank that BM25 gives their document, as far as `depth` tells."""
 
     queries: int = Field(ge=1)
@@ -85,7 +72,7 @@ class RankIntervals(_Measured):
         return self
 
 
-class CalibratedTemperature(_Measured):
+class CalibratedTemperature(_Named):
     """The temperature that was chosen for a collection's pseudo-queries, and how far from the paper's shares it leaves
     those of the sample (total variation distance)."""
 
@@ -97,11 +84,9 @@ class CalibratedTemperature(_Measured):
     tried: list[Any] = Field(min_length=1)
 
 
-class Agreement(BaseModel):
+class Agreement(_Measured):
     """Of the pairs on which an axiom prefers one query, how many a re-ranker decides alike, equal scores being halves.
     Share and interval are not numbers where there is no such pair."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     model: str
     label: str
@@ -149,13 +134,19 @@ class AxiomResults:
     temperatures: tuple[CalibratedTemperature, ...] = ()
 
     @classmethod
-    def read(cls, files: AxiomFiles) -> Self:
-        """Read all files; raise InputError for the first that is not what it should be."""
+    def read(
+        cls,
+        predictors: Iterable[str | Path] = (),
+        rank_intervals: Iterable[str | Path] = (),
+        diagnoses: Iterable[str | Path] = (),
+        temperatures: Iterable[str | Path] = (),
+    ) -> Self:
+        """Read files, which `ResultFiles` names; raise InputError for the first that is not what it should be."""
         return cls(
-            tuple(_read(PredictorScores, path, _json(path)) for path in files.predictors),
-            tuple(_read(RankIntervals, path, _json(path)) for path in files.rank_intervals),
-            tuple(_diagnosis(path) for path in files.diagnoses),
-            tuple(_read(CalibratedTemperature, path, _json(path)) for path in files.temperatures),
+            tuple(_read(PredictorScores, path, _json(path)) for path in predictors),
+            tuple(_read(RankIntervals, path, _json(path)) for path in rank_intervals),
+            tuple(_diagnosis(path) for path in diagnoses),
+            tuple(_read(CalibratedTemperature, path, _json(path)) for path in temperatures),
         )
 
 
@@ -169,8 +160,7 @@ def _json(path: str | Path) -> dict[str, Any]:
 
 def _diagnosis(path: str | Path) -> Diagnosis:
     try:
-        with open(path, encoding="utf-8", newline="") as handle:
-            rows = list(csv.DictReader(handle))
+        rows = read_csv(path)
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read: {error}", remedy=MAKE_AGAIN) from None
     agreements = tuple(

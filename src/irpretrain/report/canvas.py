@@ -32,40 +32,45 @@ STYLE: Any = {
 }
 
 
-def new_figure(
-    panels: int = 1, width: float = 7.2, height: float = 4.8, columns: int = 3
-) -> tuple[Any, list[Any]]:
-    """Return a matplotlib figure with `panels` axes side by side, at most `columns` a row; sizes in inches."""
+def line_style(number: int) -> dict[str, Any]:
+    """Return colour and marker of a line or series. Colours come again after seven; the marker then is another."""
+    place = number % len(COLOURS)
+    return {"color": COLOURS[place], "marker": MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]}
+
+
+def draw_panels(
+    title: str,
+    panels: Sequence[Any],
+    draw: Callable[[Any, Any], None],
+    remark: str = "",
+    height: float = 4.8,
+    columns: int = 3,
+) -> Any:
+    """Return a matplotlib figure with a panel for each of `panels`, which `draw(axis, panel)` fills.
+
+    Args:
+        remark: what must be known to read the figure, in smaller letters under it.
+        height: of a row of panels, in inches.
+        columns: the most panels side by side.
+    """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    columns = min(panels, columns)
-    rows = -(-panels // columns)
+    columns = min(len(panels), columns)
+    rows = -(-len(panels) // columns)
     with rc_context(STYLE):
-        wide = width if columns == 1 else 4.4 * columns
-        figure = Figure(figsize=(wide, height * rows), layout="constrained")
+        width = 7.2 if columns == 1 else 4.4 * columns
+        figure = Figure(figsize=(width, height * rows), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = [figure.add_subplot(rows, columns, place + 1) for place in range(panels)]
-    return figure, axes
-
-
-def draw_panels(
-    title: str, panels: Sequence[Any], draw: Callable[[Any, Any], None], remark: str = "", **size: Any
-) -> Any:
-    """Return a figure with title and remark, and a panel for each of `panels`, which `draw(axis, panel)` fills."""
-    from matplotlib import rc_context
-
-    figure, axes = new_figure(len(panels), **size)
-    with rc_context(STYLE):
+        axes = [figure.add_subplot(rows, columns, place + 1) for place in range(len(panels))]
         for axis, panel in zip(axes, panels, strict=True):
             draw(axis, panel)
-        titled(figure, title, remark)
+        _set_title(figure, title, remark)
     return figure
 
 
-def titled(figure: Any, title: str, remark: str = "") -> None:
-    """Set the figure's title and, in smaller letters under it, what must be known to read it."""
+def _set_title(figure: Any, title: str, remark: str) -> None:
     letters = int(figure.get_figwidth() * 10)
     figure.suptitle(textwrap.fill(title, letters), fontsize=13, x=0.01, ha="left")
     if remark:
@@ -87,16 +92,12 @@ def legend_below(axis: Any, columns: int = 1, size: int = 10) -> None:
 
 def empty_figure(title: str, reason: str) -> Any:
     """Return a figure that says why there is nothing to draw."""
-    from matplotlib import rc_context
 
-    figure, (axis,) = new_figure(height=2.6)
-    with rc_context(STYLE):
+    def say(axis: Any, text: str) -> None:
         axis.axis("off")
-        axis.text(
-            0.5, 0.5, textwrap.fill(f"No data: {reason}", 70), ha="center", va="center", color="#444444"
-        )
-        titled(figure, title)
-    return figure
+        axis.text(0.5, 0.5, text, ha="center", va="center", color="#444444")
+
+    return draw_panels(title, [textwrap.fill(f"No data: {reason}", 70)], say, height=2.6)
 
 
 def say_not_run(axis: Any, reason: str) -> None:

@@ -5,7 +5,8 @@ A table has panels (for example the paper's data sets, and ours); a panel has co
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Generic, Self, TypeVar
 
@@ -149,7 +150,6 @@ class Contrast:
     """A cell that shows one comparison of a value instead of the value; None where there is nothing to compare."""
 
     comparison: Comparison | None
-    ours: Ours | None
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,6 @@ class Table:
     notes: tuple[str, ...] = ()
     source: str = ""
     paper_name: str = ""
-    _letters: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def heading(self) -> str:
@@ -269,12 +268,11 @@ class Table:
             for row in panel.rows:
                 yield from (cell for cell in row.cells if isinstance(cell, Cell))
 
+    @cached_property
     def reasons(self) -> dict[str, str]:
         """Why cells were not run → the letter that stands for it in the table, in order of appearance."""
-        if not self._letters:
-            for reason in dict.fromkeys(cell.not_run for cell in self.cells() if cell.not_run):
-                self._letters[reason] = letter(len(self._letters))
-        return self._letters
+        reasons = dict.fromkeys(cell.not_run for cell in self.cells() if cell.not_run)
+        return {reason: letter(number) for number, reason in enumerate(reasons)}
 
 
 def letter(number: int) -> str:

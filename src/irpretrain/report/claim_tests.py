@@ -20,7 +20,7 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.report.axiom_results import AxiomResults, PredictorScores
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.scores import Pair, Results, RunName, Scores
 from irpretrain.report.weight_curves import WeightingShares, read_distribution
 
 UNTRAINED = (0,)
@@ -45,7 +45,7 @@ class Measured:
         """Read the files of a paper."""
         scores = files.read() | Scores.read([*files.depths, *files.answers])
         shares = [read_distribution(path) for path in files.distributions]
-        return cls(scores, AxiomResults.read(files.axioms), shares)
+        return cls(scores, files.read_axioms(), shares)
 
 
 @dataclass(frozen=True)
@@ -143,15 +143,13 @@ class Finder:
                 return max(made, key=lambda comparison: (comparison.seeds, comparison.queries))
         return None
 
-    def _compare_at(
-        self, claim: Claim, chosen: Sequence[_Named], place: tuple[str, str]
-    ) -> Comparison | None:
+    def _compare_at(self, claim: Claim, chosen: Sequence[_Named], place: Pair) -> Comparison | None:
         measure = claim.measure or self._first_measure(place[0])
         runs = [run for named in chosen if (run := self._run(named, place))]
-        results = [found for run in runs if (found := self._measured.scores.get(run, measure))]
+        results = [of_run for run in runs if (of_run := self._measured.scores.get(run, measure))]
         if len(results) < len(chosen) or (seeds := _common_seeds(results)) is None:
             return None
-        values = [_values_of(found, seeds) for found in results]
+        values = [_values_of(of_run, seeds) for of_run in results]
         first, second = values[0], _share(claim) * values[1]
         better, worse = (_run_text(run) for run in runs[:2])
         lead = None
@@ -171,7 +169,7 @@ class Finder:
             lead=lead,
         )
 
-    def _run(self, named: _Named, place: tuple[str, str]) -> RunName | None:
+    def _run(self, named: _Named, place: Pair) -> RunName | None:
         dataset, candidates = place
         side = named.side
         if side.first_stage:
@@ -187,8 +185,8 @@ class Finder:
     def _stage_shown(self, name: str, candidates: str) -> str:
         """Return the run that stands for a first stage: over candidates that others retrieved it ranks these, as in the
         papers' tables; else it searches the collection."""
-        given = self._config.first_stages.get(candidates)
-        is_given = given is not None and bool(given.runs) and name != candidates
+        stage = self._config.first_stages.get(candidates)
+        is_given = stage is not None and bool(stage.runs) and name != candidates
         return over_candidates(name, candidates) if is_given else name
 
     def _first_measure(self, dataset: str) -> str:
@@ -228,10 +226,12 @@ class Finder:
         if kind == "agreement":
             for diagnosis in self._measured.axioms.diagnoses:
                 rows = {(row.model, row.axiom): row for row in diagnosis.agreements if row.pairs}
-                found = [_first(rows, [(model, side.axiom) for model in side.model]) for side in claim.sides]
+                measured = [
+                    _first(rows, [(model, side.axiom) for model in side.model]) for side in claim.sides
+                ]
                 yield [
                     row and _Value(f"{row.model} on {row.axiom}", row.share, row.low, row.high, row.pairs)
-                    for row in found
+                    for row in measured
                 ]
         else:
             for weightings in self._measured.shares:
@@ -276,19 +276,19 @@ def _heaviest(row: WeightingShares | None) -> _Value | None:
 def _common_seeds(results: Sequence[Results]) -> list[int] | None:
     """The seeds of training that several runs share, none where nothing was trained; None where queries differ, or
     trained runs share no seed."""
-    if len({found.queries for found in results}) != 1:
+    if len({of_run.queries for of_run in results}) != 1:
         return None
-    trained = [set(found.seeds) for found in results if found.seeds != UNTRAINED]
+    trained = [set(of_run.seeds) for of_run in results if of_run.seeds != UNTRAINED]
     common = sorted(set.intersection(*trained)) if trained else []
     return None if trained and not common else common
 
 
-def _values_of(found: Results, seeds: Sequence[int]) -> np.ndarray:
+def _values_of(of_run: Results, seeds: Sequence[int]) -> np.ndarray:
     """A run's values [seeds, queries]; one without training counts for each seed."""
     return (
-        found.values
-        if found.seeds == UNTRAINED
-        else found.values[[found.seeds.index(seed) for seed in seeds]]
+        of_run.values
+        if of_run.seeds == UNTRAINED
+        else of_run.values[[of_run.seeds.index(seed) for seed in seeds]]
     )
 
 

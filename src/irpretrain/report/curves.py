@@ -10,10 +10,10 @@ import numpy as np
 from irpretrain.config import Config
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published, PublishedFigure
-from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below
-from irpretrain.report.drawing import Pair, ScoreFigure, heading, training_remark
+from irpretrain.report.canvas import draw_panels, empty_figure, legend_below, line_style
+from irpretrain.report.drawing import ScoreFigure, heading, training_remark
 from irpretrain.report.naming import control_model
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.scores import Pair, RunName, Scores
 
 POINTS = 100
 """A loss curve is drawn with at most so many points; each is the mean of the steps around it."""
@@ -48,8 +48,8 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
 def _draw_losses(axis: Any, config: Config, curves: Mapping[str, tuple[str, np.ndarray, np.ndarray]]) -> None:
     for place, (strategy, (model, steps, losses)) in enumerate(curves.items()):
         x, y = binned(steps, losses)
-        style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
-        axis.plot(x, y, markevery=max(1, len(x) // 10), label=_strategy_label(strategy, model), **style)
+        label, every = _strategy_label(strategy, model), max(1, len(x) // 10)
+        axis.plot(x, y, markevery=every, label=label, markersize=5, **line_style(place))
     axis.set_xlabel("pre-training steps")
     axis.set_ylabel(f"ROP loss ({config.pretraining.loss})")
     axis.set_ylim(bottom=0)

@@ -259,4 +259,4 @@ def _printed(row: PublishedDepth, key: str, place: int) -> PublishedValue | None
     """The printed number of a column; percent as a share."""
     if key != RECALL:
         return PublishedValue.parse(row.rerankers[key][place])
-    return PublishedValue.parse(f"{float(row.recall[place]) / 100:.2f}")
+    return PublishedValue.of_percent(row.recall[place])

@@ -7,14 +7,11 @@ from typing import Any, Self
 from irpretrain.config import Config
 from irpretrain.config.usage import with_starts
 from irpretrain.papers.published import Published, PublishedFigure
-from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below
+from irpretrain.report.canvas import draw_panels, empty_figure, legend_below, line_style
 from irpretrain.report.comparisons import interval
 from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_labels, is_control
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
-from irpretrain.report.scores import RunName, Scores, identifier
-
-Pair = tuple[str, str]
-"""Data set and candidates."""
+from irpretrain.report.scores import Pair, RunName, Scores, identifier
 
 
 def heading(published: Published, figure: PublishedFigure) -> str:
@@ -130,7 +127,7 @@ class ScoreFigure:
         axis: Any,
         points: Iterable[tuple[float, RunName]],
         measure: str,
-        colour: int,
+        number: int,
         label: str,
         bars: bool = False,
     ) -> None:
@@ -141,12 +138,12 @@ class ScoreFigure:
             if (results := self.scores.get(run, measure)) and (bounds := self.interval(run, measure))
         ]
         x, means, low, high = ([point[part] for point in drawn] for part in range(4))
-        style = {"color": COLOURS[colour % len(COLOURS)]}
-        axis.plot(x, means, marker=MARKERS[colour % len(MARKERS)], label=label, **style)
+        style = line_style(number)
+        axis.plot(x, means, label=label, **style)
         if bars:
-            axis.vlines(x, low, high, linewidth=1, **style)
+            axis.vlines(x, low, high, linewidth=1, color=style["color"])
         else:
-            axis.fill_between(x, low, high, alpha=0.15, linewidth=0, **style)
+            axis.fill_between(x, low, high, alpha=0.15, linewidth=0, color=style["color"])
 
     def level(
         self, axis: Any, run: RunName, measure: str, label: str, dashes: Any, colour: str = "#444444"

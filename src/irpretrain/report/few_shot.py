@@ -8,9 +8,9 @@ from irpretrain.config import Config
 from irpretrain.config.usage import stage_over
 from irpretrain.papers.published import Published
 from irpretrain.report.canvas import COLOURS, say_not_run
-from irpretrain.report.drawing import Pair, ScoreFigure, short_label, training_remark
-from irpretrain.report.naming import FIRST_STAGES, first_stage_labels, model_label, regime_label
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.drawing import ScoreFigure, short_label, training_remark
+from irpretrain.report.naming import FIRST_STAGES, first_stage_labels, listed, model_label, regime_label
+from irpretrain.report.scores import Pair, RunName, Scores
 
 FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
 LARGE_SCALE = 1_000
@@ -40,15 +40,9 @@ def steps_remark(config: Config, queries: int) -> str:
     steps = list(dict.fromkeys(math.ceil(queries / size) for size in sizes))
     passes = "1 pass" if options.epochs == 1 else f"at most {options.epochs} passes"
     return (
-        f"Zero queries: zero-shot. Batches of {_either(sizes)}, {passes}: {queries} training queries with one relevant "
-        f"document each are {_either(steps)} step{'' if steps == [1] else 's'} a pass."
+        f"Zero queries: zero-shot. Batches of {listed(sizes, 'or')}, {passes}: {queries} training queries with one "
+        f"relevant document each are {listed(steps, 'or')} step{'' if steps == [1] else 's'} a pass."
     )
-
-
-def _either(numbers: list[int]) -> str:
-    """Return "4, 8 or 16"."""
-    *others, last = map(str, numbers)
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _few_shot(scores: Scores, pair: Pair, model: str) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published
 from irpretrain.report.cells import Cell, Panel, Table
+from irpretrain.report.drawing import heading
 
 WIDE = 2.2
 """Ratio of width to height from which a figure takes the page's whole width."""
@@ -21,7 +22,7 @@ def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
     for name in paper.drawings():
         if name in paper.figures:
             figure = paper.figures[name]
-            title = f"{paper.name}, figure {figure.number}: {figure.title}"
+            title = heading(paper, figure)
             caption = (
                 f"{figure.published} ({paper.place(figure.page, figure.section)}. The paper's curves are printed as "
                 "pictures only, so none is copied here.)"

@@ -1,6 +1,6 @@
 """All figures of the report, as SVG and PNG."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ def make_figures(
     metrics: Sequence[str | Path],
     group_sidecars: Sequence[str | Path],
     output_directory: str | Path,
-    distributions: Mapping[str, str | Path] | None = None,
 ) -> dict[str, Any]:
     """Draw every figure of `papers`; return how many.
 
@@ -26,21 +25,20 @@ def make_figures(
         group_sidecars: sidecars of the groups' shards,
             `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`.
         output_directory: where `<paper>_<figure>.svg` and `.png` go.
-        distributions: key of `weight_distributions` → its file, for the papers that show them.
     """
     from irpretrain.report.axiom_figures import diagnosis_dots, importance_bars
-    from irpretrain.report.axiom_results import AxiomResults
     from irpretrain.report.canvas import save
     from irpretrain.report.curves import loss_curves, step_curves
     from irpretrain.report.few_shot import compared_curves, few_shot_curves, query_curves
+    from irpretrain.report.lineage import Lineage
     from irpretrain.report.paired_bars import paired_bars
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
     from irpretrain.report.series import series_figure
     from irpretrain.report.weight_curves import weight_curves
 
     results = files.read()
-    counts = sample_counts(group_sidecars)
-    measured = AxiomResults.read(files.axioms)
+    counts = sample_counts(Lineage.read(group_sidecars).records)
+    measured = files.read_axioms()
     draw: dict[Drawing, Callable[[Published, str], Any]] = {
         "loss-curves": lambda published, name: loss_curves(published, name, config, metrics),
         "step-curves": lambda published, name: step_curves(published, name, config, results),
@@ -51,7 +49,7 @@ def make_figures(
         "paired-bars": lambda published, name: paired_bars(published, name, config, results),
         "importance": lambda published, name: importance_bars(published, name, config, measured.predictors),
         "diagnosis": lambda published, name: diagnosis_dots(published, config, measured.diagnoses),
-        "weight-curves": lambda published, name: weight_curves(published, name, config, distributions or {}),
+        "weight-curves": lambda published, name: weight_curves(published, name, config, files.distributions),
         "set-sizes": lambda published, name: set_size_figure(counts, published.name),
         "words-outside": lambda published, name: words_figure(counts, published.name),
     }

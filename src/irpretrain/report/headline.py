@@ -1,12 +1,12 @@
 """What a run ends with: the headline table as plain text, and where the report lies."""
 
-import csv
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from irpretrain.atomic import read_csv
 from irpretrain.papers.published import FIRST_STAGE
 from irpretrain.report.naming import regime_label
 
@@ -44,8 +44,7 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
     table = Path(results) / "tables" / f"{name}.csv"
     parts = []
     if table.exists():
-        with open(table, encoding="utf-8", newline="") as handle:
-            rows = list(csv.DictReader(handle))
+        rows = read_csv(table)
         # Two data sets may have one label.
         for (title, _), cells in groupby(rows, key=itemgetter("panel", "dataset")):
             parts.append(_panel(title, list(cells)))
@@ -80,8 +79,7 @@ def _claims(answered: Path) -> str:
 
     if not answered.exists():
         return ""
-    with open(answered, encoding="utf-8", newline="") as handle:
-        counts = Counter(row["verdict"] for row in csv.DictReader(handle))
+    counts = Counter(row["verdict"] for row in read_csv(answered))
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
 

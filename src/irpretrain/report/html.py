@@ -90,7 +90,7 @@ def write_report(
         dag=svg_uri(Path(dag)),
         stages=run_views.stages(lineage),
         environments=run_views.environments(lineage),
-        samples=run_views.samples(sample_counts([r.path for r in lineage.records])),
+        samples=run_views.samples(sample_counts(lineage.records)),
         counts=run_views.counts(lineage),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
@@ -113,20 +113,13 @@ def address(path: str | Path, report: str | Path) -> str:
 
 def page_views(config: Config, pages: Sequence[str | Path], report: str | Path) -> list[dict[str, str]]:
     """Return address, title and description of each page; addresses lead from the report's folder to the file."""
-    return [
-        {
-            "address": address(path, report),
-            "title": " and ".join(
-                _label(config, shown)
-                for shown in (config.query_pages[name].left, config.query_pages[name].right)
-            ),
-            "dataset": dataset_label(
-                config, config.query_pages[name].dataset, config.query_pages[name].candidates
-            ),
-        }
-        for path in pages
-        for name in (Path(path).stem,)
-    ]
+    views = []
+    for path in pages:
+        page = config.query_pages[Path(path).stem]
+        title = " and ".join(_label(config, shown) for shown in (page.left, page.right))
+        dataset = dataset_label(config, page.dataset, page.candidates)
+        views.append({"address": address(path, report), "title": title, "dataset": dataset})
+    return views
 
 
 def _label(config: Config, shown: ShownRankingConfig) -> str:

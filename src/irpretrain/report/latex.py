@@ -76,7 +76,7 @@ def latex(table: Table) -> str:
         lines.append(r"\end{table*}")
     # Outside the float: what of a float lies below the page's end is lost.
     lines.append(rf"{{\footnotesize\sloppy\noindent\textbf{{Notes to Table~\ref{{{label}}}.}}")
-    lines += [rf"\par ({mark}) not run: {escape(reason)}" for reason, mark in table.reasons().items()]
+    lines += [rf"\par ({mark}) not run: {escape(reason)}" for reason, mark in table.reasons.items()]
     lines += [rf"\par {escape(note)}" for note in table.notes]
     lines.append(r"\par}")
     return "\n".join(lines) + "\n"
@@ -143,7 +143,7 @@ def _cell(table: Table, cell: AnyCell) -> str:
         return escape(cell.whole)
     published = _value(cell.published.number, cell.published.marks) if cell.published else cell.gap
     if cell.ours is None:
-        reason = rf"({table.reasons()[cell.not_run]})" if cell.not_run else ""
+        reason = rf"({table.reasons[cell.not_run]})" if cell.not_run else ""
         return rf"{published or '--'}\,{reason}" if reason else published or "--"
     ours = _ours(cell.ours)
     return f"{published} / {ours}" if published else ours

@@ -30,7 +30,7 @@ def markdown(table: Table) -> str:
     parts = [f"# {escape(table.heading)}"]
     for panel in table.panels:
         parts += [f"**{escape(panel.title)}**", _grid(table, panel)]
-    reasons = table.reasons()
+    reasons = table.reasons
     if reasons:
         parts.append("\n".join(f"- ({mark}) {escape(reason)}" for reason, mark in reasons.items()))
     marks = [line for panel in table.panels for line in verdict_lines(panel)]
@@ -57,7 +57,7 @@ def cell_text(table: Table, cell: AnyCell) -> str:
         return cell.whole
     published = cell.printed
     if cell.ours is None:
-        ours = f"not run ({table.reasons()[cell.not_run]})" if cell.not_run else "–"
+        ours = f"not run ({table.reasons[cell.not_run]})" if cell.not_run else "–"
     else:
         ours = value_text(cell.ours)
         if published:

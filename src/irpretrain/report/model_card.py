@@ -3,14 +3,13 @@
 The card says what the weights were made from, how, under which licences, and what they reached where they were tested.
 """
 
-import csv
 import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
-from irpretrain.atomic import atomic_directory
+from irpretrain.atomic import atomic_directory, read_csv
 from irpretrain.errors import InputError
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.provenance import read_sidecar
@@ -160,11 +159,10 @@ def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[s
     """Return the rows whose columns have some values, each once, in the order of the files."""
     row_by_key: dict[tuple[str, ...], dict[str, str]] = {}
     for path in scores:
-        with open(path, encoding="utf-8", newline="") as handle:
-            for row in csv.DictReader(handle):
-                if all(row[column] in values for column, values in scored.items()):
-                    key = tuple(row[name] for name in ("dataset", "candidates", "model", "regime", "measure"))
-                    row_by_key.setdefault(key, row)
+        for row in read_csv(path):
+            if all(row[column] in values for column, values in scored.items()):
+                key = tuple(row[name] for name in ("dataset", "candidates", "model", "regime", "measure"))
+                row_by_key.setdefault(key, row)
     return list(row_by_key.values())
 
 
@@ -188,12 +186,9 @@ def write_card(
     if earlier:
         titles = (f"### {stage['model']}" for stage in stages)
         provenances = [f"{title}\n\n{text}" for title, text in zip(titles, provenances, strict=True)]
-    use = {
-        "ranker": lambda: RANKER.format(length=training["max_length"], query_length=training["query_length"]),
-        "weigher": lambda: WEIGHER.format(length=training["max_length"]),
-    }[facts.kind]()
+    use = {"ranker": RANKER, "weigher": WEIGHER}[facts.kind]
     sections = {
-        "Use": use,
+        "Use": use.format(length=training["max_length"], query_length=training.get("query_length")),
         "Scores": _scores(scores, facts.regime),
         "Held-out groups": probed,
         "Objective": _stage_block(stages, "tasks") if any(stage["tasks"] for stage in stages) else "",

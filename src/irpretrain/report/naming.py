@@ -19,6 +19,12 @@ USUAL_CANDIDATES = "bm25"
 REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
 
 
+def listed(names: Iterable[object], last: str = "and") -> str:
+    """Return "4, 8 and 16"."""
+    *others, final = map(str, names)
+    return f"{', '.join(others)} {last} {final}" if others else final
+
+
 def regime_label(regime: str) -> str:
     """Return the name of a regime in tables."""
     if regime.startswith("few-shot-"):
@@ -63,13 +69,10 @@ def is_control(config: Config, model: str) -> bool:
     """Whether a model is that of section `encoder` itself, with an untrained score head, reading documents as other
     models do."""
     described = config.models.get(model)
-    if described is None or described.cross_encoder is not None or described.neural is not None:
+    if described is None or described.tasks or described.start != "encoder":
         return False
-    if described.passages is not None or described.training.get("head") == "cedr-knrm":
-        return False
-    if described.encoder is not None:
-        return False
-    return not described.tasks and described.start == "encoder"
+    others = (described.cross_encoder, described.neural, described.passages, described.encoder)
+    return all(part is None for part in others) and described.training.get("head") != "cedr-knrm"
 
 
 def model_label(config: Config, model: str) -> str:

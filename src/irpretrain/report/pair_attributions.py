@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.query_pages import PairAttributionsConfig, QueryPageConfig
@@ -30,14 +30,6 @@ class AttributedPair(NamedTuple):
     def key(self) -> str:
         """By which the page's script finds it."""
         return f"{self.place}/{self.number}"
-
-
-class Ranking(Protocol):
-    """What is asked of a ranking: where its model lies, if its scores can be taken apart."""
-
-    @property
-    def directory(self) -> str | Path | None:
-        """The model's directory, or None."""
 
 
 class AttributionSource(NamedTuple):
@@ -81,16 +73,17 @@ class AttributionSource(NamedTuple):
 def attribute_pairs(
     name: str,
     options: QueryPageConfig,
-    rankings: Sequence[Ranking],
+    models: Sequence[str | Path | None],
     queries: Mapping[str, str],
     pairs: Sequence[AttributedPair],
     documents: Sequence[str | Path],
     text: TextConfig,
     reranking: RerankingConfig,
 ) -> dict[str, list[dict[str, Any] | None]]:
-    """Return the attributions of each pair by each ranking's model, None for one whose scores cannot be taken apart.
+    """Return the attributions of each pair by each model, None for one whose scores cannot be taken apart.
 
     Args:
+        models: their directories, or None.
         queries: query → text.
         documents: DOCUMENTS tables.
         text: fields of a document's text, and the most word pieces read of it.
@@ -108,14 +101,14 @@ def attribute_pairs(
     source = AttributionSource(queries, bodies, text, reranking)
     views: dict[str, list[dict[str, Any] | None]] = {pair.key: [] for pair in pairs}
     with reproducible(reranking.compute) as device:
-        for number, ranking in enumerate(rankings, 1):
-            if ranking.directory is None:
+        for number, model in enumerate(models, 1):
+            if model is None:
                 for pair in pairs:
                     views[pair.key].append(None)
                 continue
-            shown = progress(pairs, f"attributions {name}, {number} of {len(rankings)}", "pairs")
+            shown = progress(pairs, f"attributions {name}, {number} of {len(models)}", "pairs")
             asked_pairs = ((pair.query, pair.document) for pair in shown)
-            made = source.attribute(ranking.directory, asked_pairs, asked, device)
+            made = source.attribute(model, asked_pairs, asked, device)
             for pair, attribution in zip(pairs, made, strict=True):
                 views[pair.key].append(attribution_view(attribution))
     return views

@@ -8,9 +8,9 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.papers.published import Published
 from irpretrain.report.canvas import COLOURS
-from irpretrain.report.drawing import Pair, ScoreFigure, short_label, training_remark
+from irpretrain.report.drawing import ScoreFigure, short_label, training_remark
 from irpretrain.report.naming import regime_label
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.scores import Pair, RunName, Scores
 
 SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
 """The two bars of a model, and what is added to its name."""

@@ -36,15 +36,13 @@ from irpretrain.report.plans import (
 )
 from irpretrain.report.recipes import differences
 from irpretrain.report.remarks import table_notes
-from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
 
 GAPS = {
     "NA": "the paper has this cell and gives no number in it",
     ILLEGIBLE: "the paper prints a number here; our text of it does not show it",
 }
 """Why a cell of the paper cannot be compared with ours."""
-Pair = tuple[str, str]
-"""Data set and candidates."""
 
 
 class PaperTable:

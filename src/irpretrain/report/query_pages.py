@@ -10,8 +10,8 @@ from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import definition, mean, per_query
-from irpretrain.evaluation.qrels import Qrels, read_qrels
-from irpretrain.evaluation.runs import Run, merge, place_in, read_run
+from irpretrain.evaluation.qrels import Qrels, read_qrels, relevant
+from irpretrain.evaluation.runs import Place, Run, merge, place_in, read_run
 from irpretrain.report.cases import ChosenQuery, choose_queries, compared, differences_of
 from irpretrain.report.cells import difference_text
 from irpretrain.report.pages import script_json, write_page
@@ -104,7 +104,8 @@ def write_query_page(
     )  # fmt: skip
     views = [source.query(case, shown[case.query]) for case in chosen]
     pairs = source.pairs(chosen, shown)
-    attributed = attribute_pairs(name, options, sides, texts, pairs, documents, text, reranking)
+    models = [side.directory for side in sides]
+    attributed = attribute_pairs(name, options, models, texts, pairs, documents, text, reranking)
     outcomes = compared(differences_of(left, right))
     size = write_page(
         "query_pages.html.j2",
@@ -196,7 +197,7 @@ class PageSource:
     def _document(self, query: str, document: str, asked: frozenset[str]) -> dict[str, Any]:
         title, body = self.documents[document]
         passage = read_passage(body, self.words, self.analyser, asked)
-        places = [place_in(run.get(query, []), document) for run in self.runs]
+        places = self._places(query, document)
         return {
             "id": document,
             "title": title,
@@ -209,15 +210,19 @@ class PageSource:
     def _unshown(self, query: str, shown: Collection[str]) -> list[dict[str, Any]]:
         """Relevant documents that neither ranking shows, highest grade first."""
         grades = self.judged.get(query, {})
-        missing = sorted((-grade, name) for name, grade in grades.items() if grade > 0 and name not in shown)
-        rankings = [run.get(query, []) for run in self.runs]
-        unshown = [
-            (name, -grade, [place_in(ranking, name) for ranking in rankings]) for grade, name in missing
-        ]
+        missing = sorted(relevant(grades) - set(shown), key=lambda name: (-grades[name], name))
         return [
-            {"id": name, "grade": grade, "ranks": [place.rank if place else None for place in places]}
-            for name, grade, places in unshown
+            {
+                "id": name,
+                "grade": grades[name],
+                "ranks": [place.rank if place else None for place in self._places(query, name)],
+            }
+            for name in missing
         ]
+
+    def _places(self, query: str, document: str) -> list[Place | None]:
+        """Where each ranking has a document."""
+        return [place_in(run.get(query, []), document) for run in self.runs]
 
     def pairs(
         self, chosen: Sequence[ChosenQuery], shown: Mapping[str, Sequence[str]]

@@ -57,7 +57,7 @@ class RankIntervalTable:
                 f"{_ranks(interval)} (printed {interval.printed})",
                 "",
                 (
-                    self._cell(interval, self.of_paper, _share(interval.percent)),
+                    self._cell(interval, self.of_paper, interval.share),
                     *(self._cell(interval, collection) for collection in self.others),
                 ),
             )
@@ -110,7 +110,7 @@ class RankIntervalTable:
         """How the temperature was chosen, and the distance of all pseudo-queries, whose shares the table has."""
         differences = [
             abs(
-                _share(interval.percent).value
+                interval.share.value
                 - sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
             )
             for interval in self.printed.intervals
@@ -135,15 +135,5 @@ def _ours(interval: PublishedInterval, collection: RankIntervals) -> Ours | None
 
 def _ranks(interval: PublishedInterval) -> str:
     """Return "1–2", "3–5", "beyond 50"."""
-    first, last = interval.ranks[0], interval.ranks[-1]
-    if first.startswith(">"):
-        return f"beyond {first[1:]}"
-    low, high = first.partition("-")[0], last.rpartition("-")[2]
-    return low if low == high else f"{low}–{high}"
-
-
-def _share(percent: str) -> PublishedValue:
-    """A printed percentage as a share, with all its digits."""
-    digits = len(percent.partition(".")[2]) + 2
-    value = round(float(percent) / 100, digits)
-    return PublishedValue(value=value, marks="", printed=f"{value:.{digits}f}")
+    name = interval.name
+    return f"beyond {name[1:]}" if name.startswith(">") else name.replace("-", "–")

@@ -11,8 +11,8 @@ from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.papers.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import control_model, dataset_label, first_stage_labels, shown_measures
-from irpretrain.report.scores import Scores
+from irpretrain.report.naming import control_model, dataset_label, first_stage_labels, listed, shown_measures
+from irpretrain.report.scores import Pair, Scores
 
 TESTS = {
     "t-test": "two-tailed paired t-test over queries",
@@ -31,13 +31,13 @@ def table_notes(
     table: PublishedTable,
     config: Config,
     scores: Scores,
-    datasets: Iterable[tuple[str, str]],
+    datasets: Iterable[Pair],
     measures: Iterable[str],
 ) -> list[str]:
     """Return the notes of a paper's table.
 
     Args:
-        datasets: (data set, candidates) of ours that the table shows.
+        datasets: pairs of ours that the table shows.
     """
     tolerance = published.verdict.tolerance
     datasets, measures = list(datasets), list(measures)
@@ -67,7 +67,7 @@ def deep_experiments(config: Config) -> list[str]:
     return [name for name, experiment in active_experiments(config).items() if experiment.depths]
 
 
-def headline_notes(config: Config, scores: Scores, datasets: Sequence[tuple[str, str]]) -> list[str]:
+def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
     """Return the notes of the headline table."""
     test = test_text(TableTest.of(config.evaluation))
     measures = list(dict.fromkeys(m for d, _ in datasets for m in shown_measures(config, scores, d)))
@@ -96,7 +96,7 @@ def _marks(table: PublishedTable) -> str:
         same = [m for m in table.marks if (m.mark, m.direction) == mark]
         over = [table.row(m.over).label for m in same if table.row(m.over).label]
         texts.append(
-            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _listed(over)}"
+            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _each(over)}"
         )
     others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
@@ -113,9 +113,9 @@ def _apart(names: Sequence[str]) -> str:
     return f"{' or '.join(names)}, each in the rows that belong to it"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _each(names: Sequence[str]) -> str:
     """Return "a", "each of a and b"."""
-    return names[0] if len(names) == 1 else f"each of {', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"each of {listed(names)}"
 
 
 def test_text(testing: TableTest) -> str:
@@ -139,7 +139,7 @@ def _measures(measures: Iterable[str]) -> list[str]:
 
 
 def _undecided(
-    config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
+    config: Config, scores: Scores, datasets: Sequence[Pair], measures: Iterable[str]
 ) -> list[str]:
     """Which measures cannot tell the runs of a data set apart: they count all candidates, or print the same for all."""
     notes: dict[str, None] = {}
@@ -175,7 +175,7 @@ def candidates_text(config: Config, candidates: str) -> str:
     return f"the top {reranked_depth(config, candidates)} of {label} are re-ranked"
 
 
-def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:
+def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str]:
     """One note a data set: queries, re-ranking depth, and what fine-tuned its models."""
     notes = []
     for dataset, candidates in dict.fromkeys(datasets):
@@ -206,7 +206,7 @@ def rankings_text(config: Config, scores: Scores, dataset: str) -> str:
 
 
 def _stand_ins(
-    config: Config, scores: Scores, datasets: Iterable[tuple[str, str]], rows: Iterable[str] | None = None
+    config: Config, scores: Scores, datasets: Iterable[Pair], rows: Iterable[str] | None = None
 ) -> list[str]:
     """What stands in for hyperlinks, and for attention in HARP, where a model of the table (of `rows`, if given) was
     pre-trained on it."""
@@ -247,10 +247,6 @@ def _training_queries(config: Config, scores: Scores, dataset: str) -> str:
 
 def number_of_queries(scores: Scores, dataset: str) -> int:
     """Return the number of queries of a data set in the results; 0 where it was not run."""
-    for name in scores.names():
-        if name.dataset == dataset:
-            for measure in scores.measures(dataset):
-                results = scores.get(name, measure)
-                if results is not None:
-                    return len(results.queries)
-    return 0
+    runs = [name for name in scores.names() if name.dataset == dataset]
+    measured = (scores.get(name, measure) for name in runs for measure in scores.measures(dataset))
+    return next((len(results.queries) for results in measured if results is not None), 0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.report.axiom_results import AxiomFiles
+from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.scores import Scores
 
 
@@ -20,7 +20,10 @@ class ResultFiles:
     Attributes:
         scores: `results/scores/<experiment>.csv`, whose means are checked against the values of queries.
         per_query: `results/per_query/<experiment>.parquet`.
-        axioms: what was measured of axioms.
+        predictors: `results/predictors/<predictor>/scores.json`.
+        rank_intervals: `results/axioms/<collection>/rank-intervals.json`.
+        diagnoses: `results/diagnosis/<name>.csv`.
+        temperatures: `results/pseudo_queries/<collection>/temperature.json`.
         depths: `results/depths/<experiment>.parquet`.
         answers: `results/downstream/<experiment>.parquet`, of tasks beside retrieval.
         distributions: `results/weight_distributions/<name>.json`.
@@ -34,7 +37,10 @@ class ResultFiles:
 
     scores: Sequence[str | Path]
     per_query: Sequence[str | Path]
-    axioms: AxiomFiles = field(default_factory=AxiomFiles)
+    predictors: Sequence[str | Path] = ()
+    rank_intervals: Sequence[str | Path] = ()
+    diagnoses: Sequence[str | Path] = ()
+    temperatures: Sequence[str | Path] = ()
     depths: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
     distributions: Sequence[str | Path] = ()
@@ -47,15 +53,13 @@ class ResultFiles:
 
     @classmethod
     def named(cls, inputs: Any) -> ResultFiles:
-        """Return the files of a job, whose `inputs` have a list for each of the names here and in `AxiomFiles`."""
-        axioms = {each.name: list(inputs.get(each.name, ())) for each in fields(AxiomFiles)}
-        others = {each.name: list(inputs.get(each.name, ())) for each in fields(cls) if each.name != "axioms"}
-        return cls(axioms=AxiomFiles(**axioms), **others)
+        """Return the files of a job, whose `inputs` have a list for each of the names here."""
+        return cls(**{kind.name: list(inputs.get(kind.name, ())) for kind in fields(cls)})
 
     def paths(self) -> list[str]:
         """Return all but the scores, which say no more than the values of queries."""
-        kinds = [kind.name for kind in fields(self) if kind.name not in ("scores", "axioms")]
-        return [*(str(path) for kind in kinds for path in getattr(self, kind)), *self.axioms.paths()]
+        kinds = [kind.name for kind in fields(self) if kind.name != "scores"]
+        return [str(path) for kind in kinds for path in getattr(self, kind)]
 
     def read(self) -> Scores:
         """Return the scores of all runs, read once."""
@@ -65,16 +69,21 @@ class ResultFiles:
     def _scores(self) -> Scores:
         return Scores.read(self.per_query, self.scores)
 
+    def read_axioms(self) -> AxiomResults:
+        """Return what was measured of axioms."""
+        return AxiomResults.read(self.predictors, self.rank_intervals, self.diagnoses, self.temperatures)
+
     def of_paper(self, paper: str, config: Config) -> ResultFiles:
         """Return the files of the experiments that a paper shows, and those called after no experiment."""
         narrowed = config.of_papers([paper])
-        others = config.experiments.keys() - narrowed.experiments.keys()
+        experiments = config.experiments.keys() - narrowed.experiments.keys()
         tasks = config.downstream.keys() - narrowed.downstream.keys()
-        kept = [
-            [path for path in paths if Path(path).stem not in others]
-            for paths in (self.scores, self.per_query, self.depths)
-        ]
-        answers = [path for path in self.answers if Path(path).stem not in tasks]
-        if [*kept, answers] == [list(p) for p in (self.scores, self.per_query, self.depths, self.answers)]:
-            return self
-        return ResultFiles(kept[0], kept[1], self.axioms, kept[2], answers, self.distributions)
+        others = {"scores": experiments, "per_query": experiments, "depths": experiments, "answers": tasks}
+        kept = {
+            kind: [path for path in getattr(self, kind) if Path(path).stem not in names]
+            for kind, names in others.items()
+        }
+        # The same files keep the scores that were read of them.
+        return (
+            self if all(kept[kind] == list(getattr(self, kind)) for kind in kept) else replace(self, **kept)
+        )

@@ -1,57 +1,55 @@
 """What was sampled: sizes of the word sets against the Poisson, and words inside and outside the document."""
 
-import json
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from irpretrain.report.canvas import COLOURS, draw_panels, empty_figure, legend_below
+from irpretrain.report.lineage import Record
 
 
 @dataclass
 class SampleCounts:
     """Counts of the shards of one collection and objective, added up."""
 
-    sizes: dict[int, int] = field(default_factory=dict)
-    expected: dict[int, float] = field(default_factory=dict)
+    sizes: Counter[int] = field(default_factory=Counter)
+    expected: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     words_drawn: int = 0
     words_outside: int = 0
     ties: int = 0
     documents: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
 
     @property
     def pairs(self) -> int:
         """Pairs drawn."""
-        return sum(self.sizes.values())
+        return self.sizes.total()
 
     def add(self, counts: dict[str, Any]) -> None:
         """Add one shard's counts, as `objectives.prop.rop` reports them."""
         for size, of_size in counts.get("set_sizes", {}).items():
-            self.sizes[int(size)] = self.sizes.get(int(size), 0) + int(of_size["pairs"])
-            self.expected[int(size)] = self.expected.get(int(size), 0.0) + float(of_size["expected"])
+            self.sizes[int(size)] += int(of_size["pairs"])
+            self.expected[int(size)] += float(of_size["expected"])
         self.words_drawn += int(counts.get("words_drawn", 0))
         self.words_outside += int(counts.get("words_outside_document", 0))
         self.ties += int(counts.get("ties", 0))
         self.documents += int(counts.get("documents", 0))
-        for reason, number in counts.get("skipped", {}).items():
-            self.skipped[reason] = self.skipped.get(reason, 0) + int(number)
+        self.skipped.update(counts.get("skipped", {}))
 
 
-def sample_counts(sidecars: Sequence[str | Path]) -> dict[str, SampleCounts]:
-    """Return "<collection> / <objective>" → counts, from the shards' sidecars.
+def sample_counts(records: Iterable[Record]) -> dict[str, SampleCounts]:
+    """Return "<collection> / <objective>" → counts, from the sidecars of the groups' shards.
 
     Args:
-        sidecars: files `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`; those of other
-            stages, which hold no sampled words, are passed over.
+        records: of `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`, sorted; those of
+            other stages, which hold no sampled words, are passed over.
     """
-    counts_by_name: dict[str, SampleCounts] = {}
-    for path in sorted(str(p) for p in sidecars):
-        counts = json.loads(Path(path).read_text(encoding="utf-8")).get("counts", {})
-        if "words_drawn" in counts:
-            name = " / ".join(Path(path).parts[-3:-1])
-            counts_by_name.setdefault(name, SampleCounts()).add(counts)
+    counts_by_name: defaultdict[str, SampleCounts] = defaultdict(SampleCounts)
+    for record in records:
+        if "words_drawn" in record.counts:
+            counts_by_name[" / ".join(Path(record.path).parts[-3:-1])].add(record.counts)
     return dict(sorted(counts_by_name.items()))
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.atomic import read_csv
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
@@ -18,11 +17,13 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 
 ALL_QUERIES = 0
 """Fold of the rows of scores.csv that are means over all queries."""
+Pair = tuple[str, str]
+"""Data set and candidates."""
 AGREEMENT = 1e-6
 """Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class RunName:
     """What names a run: data set, candidates, model and regime; a run may have several seeds."""
 
@@ -98,18 +99,15 @@ class Scores:
 
     def names(self) -> list[RunName]:
         """Every run, sorted."""
-        names = {name for name, _ in self._results}
-        return sorted(names, key=lambda n: (n.dataset, n.candidates, n.model, n.regime))
+        return sorted({name for name, _ in self._results})
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
         """Return the run of a first stage on a data set, whatever it was the candidates of."""
-        for name in self.names():
-            if (name.dataset, name.model, name.regime) == (dataset, model, FIRST_STAGE):
-                return name
-        return None
+        asked = (dataset, model, FIRST_STAGE)
+        return next((n for n in self.names() if (n.dataset, n.model, n.regime) == asked), None)
 
-    def pairs(self) -> list[tuple[str, str]]:
-        """(data set, candidates) of everything that was re-ranked; the usual candidates where nothing was."""
+    def pairs(self) -> list[Pair]:
+        """Return the pair of everything that was re-ranked; the usual candidates where nothing was."""
         reranked = {(n.dataset, n.candidates) for n in self.names() if n.regime != FIRST_STAGE}
         lone = {n.dataset for n in self.names()} - {dataset for dataset, _ in reranked}
         return sorted(reranked | {(dataset, BUILT_IN_FIRST_STAGES[0]) for dataset in lone})
@@ -119,30 +117,22 @@ class Scores:
         return sorted({measure for name, measure in self._results if name.dataset == dataset})
 
     def _check_means(self, path: Path) -> None:
-        with open(path, encoding="utf-8", newline="") as handle:
-            for number, row in enumerate(csv.DictReader(handle), 2):
-                self._check_mean(path, number, row)
+        """Check the means over all queries; those of single folds stand in no table."""
+        for line, row in enumerate(read_csv(path), 2):
+            if int(row["fold"]) == ALL_QUERIES and (fault := self._fault(row)):
+                remedy = "Evaluate again: scores.csv and per_query.parquet come from different runs."
+                raise IntegrityError(path, fault, line, remedy)
 
-    def _check_mean(self, path: Path, number: int, row: dict[str, str]) -> None:
-        if int(row["fold"]) != ALL_QUERIES:
-            return  # the mean of one fold; the tables hold means over all queries
-        name = RunName(row["dataset"], row["candidates"], row["model"], row["regime"])
+    def _fault(self, row: dict[str, str]) -> str:
+        """What is wrong with a mean; empty for nothing."""
+        name, seed = RunName(*(row[key] for key in _KEYS[:4])), int(row["seed"])
         results = self.get(name, row["measure"])
-        if results is None or int(row["seed"]) not in results.seeds:
-            raise IntegrityError(
-                path,
-                f"{name} has no per-query values of {row['measure']} and seed {row['seed']}",
-                line=number,
-                remedy="Evaluate again: scores.csv and per_query.parquet come from different runs.",
-            )
-        mean = float(results.per_seed[results.seeds.index(int(row["seed"]))])
+        if results is None or seed not in results.seeds:
+            return f"{name} has no per-query values of {row['measure']} and seed {seed}"
+        mean = float(results.per_seed[results.seeds.index(seed)])
         if abs(mean - float(row["value"])) > AGREEMENT:
-            raise IntegrityError(
-                path,
-                f"the mean {row['value']} of {name} is {mean:.6f} in the per-query values",
-                line=number,
-                remedy="Evaluate again: scores.csv and per_query.parquet come from different runs.",
-            )
+            return f"the mean {row['value']} of {name} is {mean:.6f} in the per-query values"
+        return ""
 
 
 _KEYS = ("dataset", "candidates", "model", "regime", "measure")
@@ -156,40 +146,25 @@ def joined(per_query: Sequence[str | Path]) -> pa.Table:
 
 
 def _read(per_query: Sequence[str | Path]) -> Iterator[tuple[tuple[RunName, str], Results]]:
-    if not per_query:
-        return
-    table = joined(per_query)
-    starts = _starts(table, _KEYS)
-    for start, end in pairwise([*starts, table.num_rows]):
-        part = table.slice(start, end - start)
-        first = {key: part.column(key)[0].as_py() for key in _KEYS}
-        name = RunName(*(first[key] for key in _KEYS[:4]))
-        yield (name, first["measure"]), _results(per_query, name, part)
+    lists = [(column, "list") for column in ("seed", "query_id", "value")]
+    runs = joined(per_query).group_by(list(_KEYS), use_threads=False).aggregate(lists)
+    for place in range(runs.num_rows):
+        *name, measure = (runs.column(key)[place].as_py() for key in _KEYS)
+        seeds, queries, values = (runs.column(f"{column}_list")[place].values for column, _ in lists)
+        yield (RunName(*name), measure), _results(per_query, RunName(*name), seeds, queries, values)
 
 
-def _starts(table: pa.Table, keys: tuple[str, ...]) -> list[int]:
-    """Row numbers at which the sorted `table` begins a new combination of `keys`."""
-    if table.num_rows == 0:
-        return []
-    changed = np.zeros(table.num_rows, bool)
-    changed[0] = True
-    for key in keys:
-        codes = table.column(key).combine_chunks().dictionary_encode().indices.to_numpy()
-        changed[1:] |= codes[1:] != codes[:-1]
-    return [int(row) for row in np.flatnonzero(changed)]
-
-
-def _results(paths: Sequence[str | Path], name: RunName, part: pa.Table) -> Results:
-    seeds = part.column("seed").to_numpy()
-    queries = part.column("query_id").to_pylist()
-    values = part.column("value").to_numpy()
-    distinct = [int(seed) for seed in np.unique(seeds)]
-    covered = [[q for q, s in zip(queries, seeds, strict=True) if s == seed] for seed in distinct]
+def _results(
+    paths: Sequence[str | Path], name: RunName, seeds: pa.Array, queries: pa.Array, values: pa.Array
+) -> Results:
+    """The rows of one run and measure, sorted by seed and query, as a matrix."""
+    by_seed = {seed: np.flatnonzero(seeds.to_numpy() == seed) for seed in np.unique(seeds).tolist()}
+    covered = [queries.take(pa.array(rows)).to_pylist() for rows in by_seed.values()]
     if any(other != covered[0] for other in covered) or len(set(covered[0])) != len(covered[0]):
         raise IntegrityError(
             ", ".join(str(path) for path in paths),
             f"the seeds of {name} do not cover the same queries once each",
             remedy="Delete the runs of this model and run the workflow again.",
         )
-    matrix = np.stack([values[seeds == seed] for seed in distinct])
-    return Results(tuple(distinct), tuple(covered[0]), matrix)
+    matrix = np.stack([values.to_numpy()[rows] for rows in by_seed.values()])
+    return Results(tuple(by_seed), tuple(covered[0]), matrix)

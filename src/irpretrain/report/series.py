@@ -12,9 +12,9 @@ from irpretrain.config import Config
 from irpretrain.config.usage import stage_over
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS
-from irpretrain.report.drawing import Pair, ScoreFigure, short_label, training_remark
+from irpretrain.report.drawing import ScoreFigure, short_label, training_remark
 from irpretrain.report.naming import FIRST_STAGES, regime_label
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.scores import Pair, RunName, Scores
 
 AXES = {
     "pairs": "pre-training pairs",
@@ -55,7 +55,7 @@ def series_figure(published: Published, name: str, config: Config, scores: Score
 
 
 def series_points(
-    figure_data: PublishedFigure, config: Config, scores: Scores, pair: tuple[str, str], regime: str
+    figure_data: PublishedFigure, config: Config, scores: Scores, pair: Pair, regime: str
 ) -> dict[int, RunName]:
     """Return number → run of a series, ascending; where several runs have a number, the model named after it."""
     run_at: dict[int, RunName] = {}

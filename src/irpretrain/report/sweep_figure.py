@@ -1,11 +1,11 @@
 """The sweep of a first stage's parameters as a figure: a heat map of two parameters, a line of one."""
 
-import csv
 import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import read_csv
 from irpretrain.report.canvas import COLOURS, draw_panels, save
 
 NAMES = {"k1": "k₁", "b": "b", "mu": "μ", "smoothing": "λ"}
@@ -23,8 +23,7 @@ def draw_sweep(
         output: the SVG; a PNG is written beside it.
     """
     tuned = json.loads(Path(tuning).read_text(encoding="utf-8"))
-    with open(grid, encoding="utf-8", newline="") as file:
-        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    rows = [{name: float(value) for name, value in row.items()} for row in read_csv(grid)]
     parameters, measure = tuned["parameters"], tuned["measure"]
     chosen = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in parameters.items())
     remark = (

@@ -49,7 +49,7 @@ def _cell(planned: CellPlan | Compared | Changed, tolerance: float, values: _Val
         comparison = next(made, None)
         if planned.as_outcomes:
             return Tally(planned.plan.printed_outcomes, comparison.outcomes if comparison else None)
-        return Contrast(comparison, ours)
+        return Contrast(comparison)
     if planned.mean_of:
         planned = replace(planned, reason=values.lacking(planned.mean_of))
     ours = values.ours(planned)
@@ -83,11 +83,12 @@ class _Values:
         self._known: dict[CellPlan, Ours | None] = {}
 
     def _pairings(self, plan: CellPlan) -> dict[tuple[RunName, str, Baseline], Pairing]:
-        ours = self.scores.get(plan.run, plan.measure) if plan.run else None
-        pairings = {}
-        for baseline in plan.baselines if plan.run and ours else ():
+        pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
+        if plan.run is None or (ours := self.scores.get(plan.run, plan.measure)) is None:
+            return pairings
+        for baseline in plan.baselines:
             other = self.scores.get(baseline.run, plan.measure)
-            if plan.run and ours and other and baseline.run != plan.run:
+            if other is not None and baseline.run != plan.run:
                 names = (identifier(run, plan.measure) for run in (plan.run, baseline.run))
                 pairings[plan.run, plan.measure, baseline] = Pairing(
                     ours, other, baseline.over, baseline.mark, " against ".join(names), baseline.direction

@@ -128,7 +128,7 @@ def table_view(table: Table, book: CellBook) -> dict[str, Any]:
             }
             for panel in table.panels
         ],
-        "reasons": [(mark, reason) for reason, mark in table.reasons().items()],
+        "reasons": [(mark, reason) for reason, mark in table.reasons.items()],
         "marks": [line for panel in table.panels for line in verdict_lines(panel)],
         "notes": table.notes,
         "source": table.source,
@@ -171,7 +171,7 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
         return CellView(cell.text, text=cell.text, bounds=cell.detail)
     outcomes = tuple(dict.fromkeys(verdict.outcome for verdict in cell.verdicts))
     if cell.ours is None:
-        mark = table.reasons().get(cell.not_run, "")
+        mark = table.reasons.get(cell.not_run, "")
         sort = f"{cell.published.value:.6f}" if cell.published else ""
         return CellView(
             sort,

@@ -17,6 +17,9 @@ from irpretrain.report.depth_table import DepthTable
 from irpretrain.report.diagnosis_table import plan_diagnosis
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.headline_table import build_headline
+from irpretrain.report.latex import write_latex
+from irpretrain.report.longform import write_cells, write_verdicts
+from irpretrain.report.markdown import write_markdown
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.rank_interval_table import RankIntervalTable
 from irpretrain.report.result_files import ResultFiles
@@ -40,11 +43,8 @@ def build_tables(published: Sequence[Published], config: Config, files: ResultFi
 
 
 def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[Table]:
-    axioms, depths, answers = (
-        AxiomResults.read(files.axioms),
-        *map(Scores.read, (files.depths, files.answers)),
-    )
-    scores = files.read()
+    scores, axioms = files.read(), files.read_axioms()
+    depths, answers = Scores.read(files.depths), Scores.read(files.answers)
     return [
         build_table(paper, name, config, scores, axioms, depths, answers)
         for name in filled_tables(paper, config)
@@ -99,8 +99,6 @@ def make_tables(
         verdicts: CSV, one line each.
         claims: CSV, one line each, for one paper; None: claims are not tested.
     """
-    from irpretrain.report.longform import write_verdicts
-
     published = [load_published(path) for path in papers]
     _check_papers(published)
     answers = {} if claims is None else answer_claims(published[0].paper, config, files, claims)
@@ -119,10 +117,6 @@ def make_tables(
 
 def write_table(table: Table, directory: str | Path) -> None:
     """Write a table into `directory` as Markdown, CSV and LaTeX."""
-    from irpretrain.report.latex import write_latex
-    from irpretrain.report.longform import write_cells
-    from irpretrain.report.markdown import write_markdown
-
     base = Path(directory) / table.name
     write_markdown(table, base.with_suffix(".md"))
     write_cells(table, base.with_suffix(".csv"))

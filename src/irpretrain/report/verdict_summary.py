@@ -1,12 +1,12 @@
 """How many verdicts of each paper, and of each of its tables, have each outcome."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import read_csv, write_csv
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -20,7 +20,9 @@ from irpretrain.report.cells import (
     Table,
     Text,
 )
+from irpretrain.report.latex import write_latex
 from irpretrain.report.longform import VERDICT_COLUMNS, verdict_lines
+from irpretrain.report.markdown import write_markdown
 from irpretrain.report.verdicts import MEANINGS
 
 NAME = "verdict_summary"
@@ -40,13 +42,9 @@ class Tallied:
     table: str
     counts: Counter[tuple[str, str]]
 
-    def of(self, outcome: str, kind: str | None = None) -> int:
-        """Return how many have an outcome, of one kind or of all."""
-        return sum(
-            n
-            for (of_kind, of_outcome), n in self.counts.items()
-            if of_outcome == outcome and kind in (None, of_kind)
-        )
+    def of(self, outcome: str, *kinds: str) -> int:
+        """Return how many have an outcome, of some kinds or of all."""
+        return sum(self.counts[kind, outcome] for kind in kinds or (*KINDS, ""))
 
     @property
     def all(self) -> int:
@@ -65,8 +63,7 @@ def of_files(verdicts: Sequence[str | Path]) -> Counter[Key]:
     """Return the counts of `results/verdicts/<paper>.csv`."""
     counts: Counter[Key] = Counter()
     for path in verdicts:
-        with open(path, encoding="utf-8", newline="") as file:
-            counts.update(map(_key, csv.DictReader(file)))
+        counts.update(map(_key, read_csv(path)))
     return counts
 
 
@@ -93,10 +90,6 @@ def write_summary(verdicts: Sequence[str | Path], names: dict[str, str], directo
     Args:
         names: key of a paper → its name.
     """
-    from irpretrain.atomic import write_csv
-    from irpretrain.report.latex import write_latex
-    from irpretrain.report.markdown import write_markdown
-
     counts = of_files(verdicts)
     table = summary_table(tallied(counts), names)
     base = Path(directory) / NAME

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from irpretrain.config import Config
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.published import Published
-from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below, save
+from irpretrain.report.canvas import draw_panels, empty_figure, legend_below, line_style, save
 from irpretrain.report.drawing import heading
 from irpretrain.report.naming import index_labels
 
@@ -47,18 +47,19 @@ def read_distribution(path: str | Path) -> list[WeightingShares]:
 
 
 def weight_curves(
-    published: Published, name: str, config: Config, distributions: Mapping[str, str | Path]
+    published: Published, name: str, config: Config, distributions: Sequence[str | Path]
 ) -> Any:
     """Draw a panel for each collection.
 
     Args:
-        distributions: key of `weight_distributions` → its file.
+        distributions: `results/weight_distributions/<name>.json`.
     """
     title = heading(published, published.figures[name])
     if not distributions:
         return empty_figure(title, NO_DISTRIBUTIONS)
     panels = {
-        config.weight_distributions[key].label: read_distribution(path) for key, path in distributions.items()
+        config.weight_distributions[path.stem].label: read_distribution(path)
+        for path in map(Path, distributions)
     }
     return _figure(title, panels, index_labels(config))
 
@@ -102,9 +103,8 @@ def _draw(axis: Any, label: str, weightings: Sequence[WeightingShares], labels: 
         axis.plot(
             [rank for rank, _ in points],
             [share for _, share in points],
-            color=COLOURS[number % len(COLOURS)],
-            marker=MARKERS[(number + number // len(COLOURS)) % len(MARKERS)],
             label=_legend(weighting, labels.get(weighting.weighting, weighting.weighting)),
+            **line_style(number),
         )
     axis.set_xticks(ranks)
     axis.set_ylim(bottom=0)

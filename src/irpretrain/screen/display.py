@@ -9,8 +9,7 @@ from typing import TextIO
 from irpretrain.plan.paths import PAPER_REPORT
 from irpretrain.report.headline import headline
 from irpretrain.screen.job_log import Status, failure_message, newest_status, notices
-from irpretrain.screen.lines import failed_line, finished_line, progress_line
-from irpretrain.screen.run_state import Failure, Job, RunState
+from irpretrain.screen.run_state import Failure, Job, RunState, finished_line, progress_line
 from irpretrain.screen.user_paths import as_user_stands, with_user_paths
 
 SECONDS_BETWEEN_LINES = 20.0
@@ -64,7 +63,7 @@ class PlainDisplay:
         with self._lock:
             failure = self.state.fail(number, how, logs)
             if failure and not _is_interrupted(failure):
-                self.say(failed_line(failure))
+                self.say(f"FAILED {failure.job.title}")
             return failure
 
     def job_ended(self, job: Job, seconds: float) -> None:

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from irpretrain.progress import duration
 from irpretrain.screen.display import PlainDisplay
-from irpretrain.screen.lines import jobs_done, running_text, time_left
-from irpretrain.screen.run_state import Job
+from irpretrain.screen.run_state import Job, jobs_done, running_text, time_left
 
 BAR_WIDTH = 16
 NARROW = 80
