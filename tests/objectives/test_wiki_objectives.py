@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from made_groups import Made
+from pydantic import ValidationError
 from synthetic_wiki import Article, Expected, Part, To, Wiki, expected
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
+from irpretrain.objectives import hyperlink_prediction
 from irpretrain.objectives.registry import OBJECTIVES
 
 WIKI_TYPES = [name for name in OBJECTIVES if name not in ("rop", "ares", "bprop")]
@@ -335,9 +337,15 @@ def test_masks_need_not_tell_linked_from_unlinked_documents(php: Made) -> None:
     plain, marked = (php.groups("hp", **options, unlinked_anchor=u) for u in ("none", "preferred"))
     assert [g["anchors"] for g in marked] == [[g["anchors"][0]] * 3 for g in plain]
     assert [g["documents"] for g in marked] == [g["documents"] for g in plain]
-    for type in ("shp", "mrds"):  # these link all their documents
-        plain, marked = (php.groups(type, **options, unlinked_anchor=u) for u in ("none", "preferred"))
-        assert marked == plain
+
+
+@pytest.mark.parametrize("type", ["shp", "mrds"])
+@pytest.mark.parametrize(("key", "value"), [("fifth_group", "negative"), ("unlinked_anchor", "preferred")])
+def test_keys_of_documents_without_a_link_are_refused_where_all_are_linked(
+    type: str, key: str, value: str
+) -> None:
+    with pytest.raises(ValidationError, match=f"{key}: only hp compares"):
+        hyperlink_prediction.Options(type=type, **{key: value})
 
 
 def test_short_articles_are_neither_queries_nor_documents(php: Made) -> None:

@@ -5,10 +5,11 @@ types of this module are the three stages, each one step of that order. docs/met
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
+from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import NO_ANCHOR
@@ -73,6 +74,15 @@ class Options(Section):
         unit="groups",
         ge=1,
     )
+
+    @model_validator(mode="after")
+    def _check_keys_of_hp(self) -> Self:
+        for key, default in {"fifth_group": "unused", "unlinked_anchor": "none"}.items():
+            if self.type != "hp" and getattr(self, key) != default:
+                raise ValueError(
+                    f"{key}: only hp compares with documents that the segment does not link; remove it"
+                )
+        return self
 
 
 class Choice(NamedTuple):
@@ -165,7 +175,7 @@ def choose(
     """
 
     preferred, others = STAGES[options.type]
-    if options.fifth_group == "negative" and options.type == "hp":
+    if options.fifth_group == "negative":
         others = (*others, "D5")
     candidates = []
     for segment in np.unique(links.segment).tolist():
