@@ -16,7 +16,6 @@ def search_rarely() -> None:
 
 
 def _end_without_search() -> None:
-    if (
-        "duckdb" not in sys.modules
-    ):  # DuckDB reports whatever is not collected at the end as leaks, in 50 lines
+    # DuckDB reports whatever is not collected at the end as leaks, in 50 lines.
+    if "duckdb" not in sys.modules:
         gc.freeze()

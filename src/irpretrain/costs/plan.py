@@ -74,9 +74,8 @@ def _counted_once(command: list[str], config: Config) -> int:
                     print(line, end="", flush=True)
         except BrokenPipeError:  # `head` has seen enough
             planning.kill()
-            os.dup2(
-                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-            )  # Python empties its buffer at the end
+            # Python still writes what is left in its buffer at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return planning.returncode
 
 
