@@ -15,7 +15,7 @@ OPENING, CLOSING = b"<DOC>", b"</DOC>"
 CHUNK = 1 << 20
 LONGEST = 64 << 20
 """Bytes. A longer document is malformed; the bound keeps memory flat on damaged input."""
-GET_OR_MEND = "Get the file again, or mend it"
+REMEDY = "Get the file again, or mend it"
 SMART = "This looks like a file of a SMART collection: give format: smart"
 
 
@@ -32,7 +32,7 @@ class Block:
     byte: int
     content: bytes
 
-    def malformed(self, reason: str, detail: str = "", remedy: str = GET_OR_MEND) -> Malformed:
+    def malformed(self, reason: str, detail: str = "", remedy: str = REMEDY) -> Malformed:
         """Return a fault of this document, with its place."""
         return Malformed(self.position, reason, detail, place=self.place, remedy=remedy)
 
@@ -74,7 +74,7 @@ def _outside(content: bytes, byte: int) -> Malformed | None:
     if not text:
         return None
     detail = repr(text[:40].decode("utf-8", "replace"))
-    remedy = SMART if text.startswith(b".I ") else GET_OR_MEND
+    remedy = SMART if text.startswith(b".I ") else REMEDY
     return Malformed(0, "text before the first <DOC>", detail, place=f"byte {byte:,}", remedy=remedy)
 
 
@@ -107,10 +107,7 @@ def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malfo
             except DAMAGE as error:
                 detail = damage_text(path, error)
                 where = f"behind byte {start + len(buffer):,}"
-                yield (
-                    start,
-                    Malformed(0, "damaged archive", detail, None, where, GET_OR_MEND, loses_more=True),
-                )
+                yield start, Malformed(0, "damaged archive", detail, None, where, REMEDY, loses_more=True)
                 return
             buffer += chunk
             while (opening := _next_opening(buffer, searched, followed_by, not chunk)) >= 0:
