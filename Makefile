@@ -3,6 +3,8 @@
 # make test-deep  the long tests: many random examples, many kills, memory, Slurm
 # make plan   count the jobs and what they would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
+# make redo   make results of other code again, of one target with ARGS=prop (docs/report.md)
+# make checkpoints  list checkpoints of jobs that were broken off; ARGS=--remove removes those that no job goes on from
 # make slurm  set up what Slurm clusters need besides (docs/cluster.md)
 # make site   set up what it needs, build the documentation as a site in site/
 # Variables: PYTHON=python3.12  CORES=4  PROFILE=profiles/slurm  ARGS="--configfile configs/prop-long.yaml"
@@ -10,29 +12,32 @@ PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 ARGS ?=
 VENV ?= .venv
+$(if $(filter 1,$(words $(VENV))),,$(error VENV names one folder, without blanks in its name; it is "$(VENV)"))
 # How jobs are run: on so many cores of this machine, or as a profile says, on Slurm where its name says so.
 PROFILE ?=
 HOW = $(if $(PROFILE),--profile $(abspath $(PROFILE)),--cores $(CORES))
-# What profiles/default says, without Snakemake's line about it.
-USUAL = --workflow-profile none --logger irpretrain --scheduler greedy --rerun-incomplete
+# What profiles/default says, without Snakemake's line about it. A flag comes last: ARGS may begin with a target.
+USUAL = --workflow-profile none --logger irpretrain --scheduler greedy --rerun-triggers mtime params input software-env --rerun-incomplete
 SLURM = $(findstring slurm,$(notdir $(patsubst %/,%,$(PROFILE))))
-INSTALLED = $(VENV)/.installed $(if $(SLURM),$(VENV)/slurm/.installed)
+INSTALLED = environment $(if $(SLURM),slurm)
+USERS_PATH := $(PATH)
 export PATH := $(if $(SLURM),$(abspath $(VENV))/slurm/bin:)$(abspath $(VENV))/bin:$(PATH)
 
+# The code is this checkout's, also where several checkouts share an environment.
+export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 # Else every job and every process of the tests would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run plan resume slurm test test-deep lint format docs site clean
+.PHONY: help environment checkpoints run plan redo resume slurm test test-deep lint format docs site clean
 help:
-	@sed -n 's/^# //p' Makefile | head -8
+	@sed -n 's/^# //p' Makefile | head -10
 
-$(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
-	@$(PYTHON) envs/install.py $(VENV)
+# Ends at once where the environment fits. Its own Python is asked first, and no longer starts if what it was made from is gone.
+environment:
+	@$(PYTHON) -c "" 2>/dev/null || export PATH="$(USERS_PATH)"; $(PYTHON) envs/install.py $(VENV)
 
-$(VENV)/slurm/.installed: $(VENV)/.installed envs/slurm.lock
+slurm: environment
 	@$(VENV)/bin/python envs/install.py $(VENV) slurm
-
-slurm: $(VENV)/slurm/.installed
 
 # Snakemake would end in a traceback where a configuration file or the folder is missing, or a target was taken for a file.
 CHECK = $(if $(ARGS),python -m irpretrain.config.arguments $(ARGS))
@@ -42,25 +47,33 @@ run: $(INSTALLED)
 	@$(CHECK)
 	@snakemake $(HOW) $(USUAL) $(if $(ARGS),,--prioritize results/scores/zero-shot.csv) $(ARGS)
 
-plan: $(VENV)/.installed
+plan: environment
 	@python -m irpretrain.costs.plan $(ARGS)
+
+redo: $(INSTALLED)
+	@$(CHECK)
+	@python -m irpretrain.redo $(HOW) $(USUAL) $(ARGS)
 
 resume: $(INSTALLED)
 	@$(CHECK)
+	@python -m irpretrain.cluster.live_runs $(ARGS)
 	@$(if $(SLURM),python -m irpretrain.cluster.cancel $(ARGS))
-	@snakemake $(HOW) $(USUAL) --unlock --quiet all $(ARGS)
+	@snakemake $(HOW) $(USUAL) --quiet all --unlock $(ARGS)
 	@snakemake $(HOW) $(USUAL) $(ARGS)
+
+checkpoints: environment
+	@python -m irpretrain.training.leftovers $(ARGS)
 
 # A file goes to one process, for what its tests share, and long files go first.
 PYTEST = python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test: $(VENV)/.installed
+test: environment
 	@$(PYTEST) $(ARGS)
 
-test-deep: $(VENV)/.installed
+test-deep: environment
 	@$(PYTEST) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
 
-lint: $(VENV)/.installed
+lint: environment
 	ruff check . && ruff format --check .
 	snakefmt --check Snakefile rules workflow
 	python .ci/lint_workflow.py
@@ -70,17 +83,17 @@ lint: $(VENV)/.installed
 	python -m irpretrain.catalogue.page --check docs
 	python -m irpretrain.claims.page --check docs
 
-format: $(VENV)/.installed
+format: environment
 	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules workflow
 
-docs: $(VENV)/.installed
+docs: environment
 	python -m irpretrain.config.reference docs
 	python -m irpretrain.contracts_reference docs
 	python -m irpretrain.catalogue.page docs
 	python -m irpretrain.claims.page docs
 	python envs/conda.py
 
-$(VENV)/docs: $(VENV)/.installed envs/docs.lock
+$(VENV)/docs: environment envs/docs.lock
 	@python -m pip install --quiet --no-deps --upgrade --target $@ --requirement envs/docs.lock && touch $@
 
 # Not in the environment: the workflow's jobs need none of it.

@@ -7,10 +7,8 @@ Targets:
     downstream            question answering and GLUE, where an overlay names models and tasks
     exported_models       trained models with their cards
     exported_groups       ranking groups as Hugging Face data sets
-    exported_runs         runs under headers of ir_metadata
     attributions          which words scores come from
-    weight_distributions, term_weight_pages   how weights of words look
-    query_pages           rankings of single queries side by side
+    term_weight_pages     how weights of words look
 or any file under results/. docs/module.md uses it from another Snakefile; docs/architecture.md is the map.
 """
 
@@ -33,14 +31,14 @@ if not os.path.isdir(os.path.join(HERE, "src")):
 from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
 from irpretrain.plan.preparation import check_library, prepare
-from irpretrain.screen.user_paths import as_user_stands
+from irpretrain.screen.user_paths import as_user_path
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()
 # Another Snakefile's targets, display and command line are not ours.
 IS_MODULE = internals.is_module(workflow)
 internals.refuse_no_cores(workflow)
-internals.spare_planning(workflow)
+internals.speed_up_planning(workflow)
 CONFIG_FILE = os.path.join(HERE, "config.yaml")
 MANIFEST_FILE = os.path.join(HERE, "resources", "embedded.yaml")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -52,7 +50,7 @@ configfile: CONFIG_FILE
 
 try:
     check_library(LIBRARY)
-    source = " + ".join(as_user_stands(path) for path in internals.configuration_files(workflow))
+    source = " + ".join(as_user_path(path) for path in internals.configuration_files(workflow))
     if IS_MODULE:
         source, last = "config of the module", dict(config)
         config = lay_overlays(CONFIG_FILE, last.pop("layers", []), last)
@@ -88,19 +86,18 @@ include: "rules/evaluation.smk"
 include: "rules/downstream.smk"
 include: "rules/attributions.smk"
 include: "rules/weight_views.smk"
-include: "rules/query_pages.smk"
 include: "rules/report.smk"
 include: "rules/export.smk"
 
 
 if not IS_MODULE:
-    internals.say_after_dry_run(workflow, planned_costs)
-    internals.tell_the_display(workflow, closing=result_of_the_run)
+    internals.log_after_dry_run(workflow, planned_costs)
+    internals.notify_display(workflow, closing=result_of_the_run)
 
 
 onstart:
     internals.keep_jobs_off_the_screen(workflow, log)
-    internals.lift_usual_limit(workflow)
+    internals.disable_default_rate_limit(workflow)
 
 
 onsuccess:

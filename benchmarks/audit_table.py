@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from irpretrain.report.markdown import escape
+from irpretrain.report.table_files import markdown_escape
 from wikitext_comparison import KINDS, WHY
 
 NAMES = {"headings": "headings", "links": "links", "see_also": "See Also links"}
@@ -15,7 +15,7 @@ ROLES = {"": "prose", "see-also": "See Also list", "boilerplate": "boilerplate"}
 def markdown(content: dict[str, Any]) -> str:
     """Return an audit, in plain values, as Markdown: counts, classes of difference, examples, headings."""
     parts = [
-        f"# How the wikitext of {escape(content['corpus'])} is read",
+        f"# How the wikitext of {markdown_escape(content['corpus'])} is read",
         f"Our parser beside mwparserfromhell {content['mwparserfromhell']}, on {content['sampled']:,} of "
         f"{content['articles']:,} articles. {verdict(content)[0].upper()}{verdict(content)[1:]}.",
         _table(["", "the same", "different, explained", "different, not explained"], _counts(content)),
@@ -96,4 +96,4 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     if not rows:
         return ""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(map(escape, row)) + " |" for row in rows)])
+    return "\n".join([*lines, *("| " + " | ".join(map(markdown_escape, row)) + " |" for row in rows)])

@@ -26,15 +26,14 @@ from irpretrain.atomic import write_text
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.documents import wikipedia_dump
-from irpretrain.corpora.documents.wikipedia_dump import Options, Unparsed
+from irpretrain.corpora.documents.wikipedia_dump import Unparsed, WikipediaDumpDocumentOptions
 from irpretrain.corpora.embedded import installed_path, read_manifest, resolve
 from irpretrain.corpora.files import list_files
 from irpretrain.errors import InputError, IRPretrainError
 from irpretrain.progress import notice, progress
 from irpretrain.randomness import stream_key
-from irpretrain.wikipedia.guarded_parser import GuardedParser
+from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
 from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.parse_worker import Failure, Settings
 from irpretrain.wikipedia.wikitext import parse_article
 from wikitext_comparison import KINDS, SAME, Compared, Comparison, Difference, compare_readings
 from wikitext_reference import Edition, Reading
@@ -145,13 +144,13 @@ def audit_wikitext(
 
 def audit_pages(config: CorpusConfig, source: str | Path, options: Sampling, seed: int) -> Audit:
     """Compare both parsers on the sample."""
-    reading = Options(**config.options)
+    reading = WikipediaDumpDocumentOptions(**config.options)
     files = list_files(source, wikipedia_dump.SUFFIXES)
     articles = _Counted(_articles(files, reading))
     sample = heapq.nsmallest(
         options.pages,
         progress(articles, f"draw pages of {Path(source).name}", "articles"),
-        key=lambda place: stream_key(seed, _STREAM, place[1].identifier),
+        key=lambda drawn: stream_key(seed, _STREAM, drawn[1].identifier),
     )
     if not sample:
         remedy = (
@@ -160,9 +159,9 @@ def audit_pages(config: CorpusConfig, source: str | Path, options: Sampling, see
         )
         raise InputError(source, "the dump has no article to look at", remedy=remedy)
     found = Audit(articles.count)
-    sample.sort(key=lambda place: (place[0], place[1].page.position))
-    for part, places in groupby(sample, key=lambda place: place[0]):
-        pages = [unparsed.page for _, unparsed in places]
+    sample.sort(key=lambda drawn: (drawn[0], drawn[1].page.position))
+    for part, drawn_pages in groupby(sample, key=lambda drawn: drawn[0]):
+        pages = [unparsed.page for _, unparsed in drawn_pages]
         language = wikipedia_dump.language_of(files[part], reading)
         settings = Settings(
             PARSER, (language, options.examples), options.page_seconds, options.page_memory_mb
@@ -188,7 +187,7 @@ class _Counted:
             yield item
 
 
-def _articles(files: list[Path], options: Options) -> Iterator[tuple[int, Unparsed]]:
+def _articles(files: list[Path], options: WikipediaDumpDocumentOptions) -> Iterator[tuple[int, Unparsed]]:
     for part, path in enumerate(files):
         for found in wikipedia_dump.read_unparsed(path, options):
             yield part, found
@@ -279,10 +278,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _source(corpus: CorpusConfig) -> Path:
     """Return where a dump lies: of an embedded one, in its package."""
-    kind, place = resolve(corpus.path)
+    kind, location = resolve(corpus.path)
     if kind != "embedded":
-        return Path(place)
-    installed = installed_path(read_manifest(ROOT / "resources/embedded.yaml").asset(str(place)))
+        return Path(location)
+    installed = installed_path(read_manifest(ROOT / "resources/embedded.yaml").asset(str(location)))
     if installed is None:
         raise InputError(corpus.path, "its package is not installed")
     return installed

@@ -25,20 +25,19 @@ from unittest import mock
 
 import numpy as np
 
-from irpretrain.axioms import compute
-from irpretrain.axioms.batch import Batch, BatchMaker
-from irpretrain.axioms.collection import Collection, open_collection
-from irpretrain.axioms.compute import QUERIES_AT_ONCE, compute_axiom_values
-from irpretrain.axioms.registry import DEFINITIONS
+from irpretrain.axioms import axiom_values
+from irpretrain.axioms.axiom_values import QUERIES_AT_ONCE, compute_axiom_values
+from irpretrain.axioms.batch import AxiomBatch, AxiomCollection, BatchMaker, open_collection
+from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, WORD_COUNTS
 from irpretrain.randomness import generator
 from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
-from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_store import WordStore, write_word_store
 from sampling import paragraphs, squad_articles
 
@@ -114,8 +113,8 @@ def questions() -> Iterator[dict[str, Any]]:
 
 
 def query(row: int, sample: int, name: str, text: str) -> dict[str, Any]:
-    place = {"part": 0, "position": row, "sample": sample, "document_id": f"squad/{row}"}
-    return {**place, "query_id": name, "query": text}
+    position = {"part": 0, "position": row, "sample": sample, "document_id": f"squad/{row}"}
+    return {**position, "query_id": name, "query": text}
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -124,31 +123,31 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def measure_parts(table: Path, inputs: Inputs, collection: Collection, repeats: int) -> dict[str, float]:
+def measure_parts(table: Path, inputs: Inputs, collection: AxiomCollection, repeats: int) -> dict[str, float]:
     """Return queries per second of each part of the work, by its name."""
     stores = WordDocuments.open([inputs.words], len(collection.terms.numbers))
     maker = BatchMaker(collection, stores, TEXT.words)
     rows = DOCUMENT_QUERIES.read(table)
     texts = rows["query"].to_pylist()
-    places, numbers = stores.rows(rows["document_id"]), collection.postings.rows(rows["document_id"])
+    positions, numbers = stores.rows(rows["document_id"]), collection.postings.rows(rows["document_id"])
     found: dict[str, list[float]] = {}
     for repeat in range(repeats + 1):
         spent: dict[str, float] = {}
         for start in range(0, len(texts), QUERIES_AT_ONCE):
             own = slice(start, start + QUERIES_AT_ONCE)
-            measure_batch(spent, partial(maker.make, texts[own], places[own], numbers[own]))
+            measure_batch(spent, partial(maker.make, texts[own], positions[own], numbers[own]))
         if repeat:  # the first time compiles
             for name, value in spent.items():
                 found.setdefault(name, []).append(len(texts) / value)
     return {name: middle.median(values) for name, values in found.items()}
 
 
-def measure_batch(spent: dict[str, float], make: Callable[[], Batch]) -> None:
+def measure_batch(spent: dict[str, float], make: Callable[[], AxiomBatch]) -> None:
     """Add the seconds that each part of a batch's work takes."""
-    batches: list[Batch] = []
+    batches: list[AxiomBatch] = []
     add(spent, "words, terms, documents", lambda: batches.append(make()))
     batch = batches[0]
-    add(spent, "positions of terms", lambda: batch.places)
+    add(spent, "positions of terms", lambda: batch.term_positions)
     add(spent, "vectors of documents", lambda: batch.document_vectors)
     for axiom, definition in DEFINITIONS.items():
         add(spent, axiom, partial(definition.values, batch))
@@ -170,7 +169,7 @@ def measure_whole(table: Path, inputs: Inputs, repeats: int, with_rank: bool) ->
         collection = open_collection(inputs.statistics, inputs.postings, inputs.vectors, OPTIONS)
         compute_axiom_values(table, inputs.words, collection, TEXT, table.with_name("values.parquet"))
 
-    with mock.patch.object(compute, "DEFINITIONS", definitions):
+    with mock.patch.object(axiom_values, "DEFINITIONS", definitions):
         spent = [seconds(whole) for _ in range(repeats)]
     return DOCUMENT_QUERIES.count(table) / middle.median(spent)
 

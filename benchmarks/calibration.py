@@ -26,15 +26,19 @@ import pyarrow.parquet as pq
 
 import generated_collection
 from irpretrain.atomic import atomic_directory
-from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
-from irpretrain.axioms.rank_sample import RankSample
+from irpretrain.axioms.calibration import (
+    SAMPLE_DOCUMENTS,
+    RankSample,
+    calibrate_temperature,
+    calibration_sampler,
+)
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
-from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine.impacts import Bm25
 from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.words import WordsInMemory
+from irpretrain.rank_engine.top_documents import WordsInMemory
 from irpretrain.text.stop_words import load_stop_words
 from pseudo_query_ranks import PAPER
 

@@ -43,13 +43,11 @@ import pyarrow as pa
 import generated_collection
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import SetupError
-from irpretrain.rank_engine.bm25 import Bm25, Lengths, inverse_document_frequencies
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
-from irpretrain.rank_engine.impacts import impacts_of
+from irpretrain.rank_engine.impacts import Bm25, Lengths, impacts_of, inverse_document_frequencies
 from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.top_documents import top_documents
-from irpretrain.rank_engine.words import WordsInMemory
+from irpretrain.rank_engine.top_documents import WordsInMemory, top_documents
 from irpretrain.retrieval.java import anserini_jar, java
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words
@@ -115,19 +113,19 @@ def processor_seconds() -> float:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Drop what libraries print, whatever language they are written in."""
-    kept = os.dup(1), os.dup(2)
+    retained = os.dup(1), os.dup(2)
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
     try:
         yield
     finally:
-        for number, copy in enumerate(kept, 1):
+        for number, copy in enumerate(retained, 1):
             os.dup2(copy, number)
             os.close(copy)
 
 
-def places_of(documents: np.ndarray, found: np.ndarray) -> np.ndarray:
+def positions_of(documents: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Return the rank of each query's document among those found for it, 0 where it is not there."""
     hits = found == documents[:, None]
     return np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0)
@@ -164,7 +162,7 @@ class Search(Ours):
         (found, _), spent = timed(
             lambda: top_documents(self._postings, queries.terms, queries.offsets, **options)
         )
-        return places_of(queries.documents, found), spent
+        return positions_of(queries.documents, found), spent
 
 
 class Bm25s:
@@ -180,7 +178,7 @@ class Bm25s:
         postings = collection.postings
         lists, norms = postings.lists, impacts_of(postings, Bm25(K1, B)).norms
         frequencies = lists.frequencies.astype(np.float32)
-        frequencies[lists.overflow_places] = lists.overflow_frequencies
+        frequencies[lists.overflow_positions] = lists.overflow_frequencies
         frequencies *= norms[lists.documents]
         idf = inverse_document_frequencies(postings.document_frequencies(), postings.document_count)
         frequencies /= 1 + frequencies
@@ -200,7 +198,7 @@ class Bm25s:
         options = {"k": self._depth, "return_as": "documents", "n_threads": threads, "int_dtype": "int64"}
         retrieve(terms[:10], self._engine.scores, **options)
         found, spent = timed(lambda: retrieve(terms, self._engine.scores, **options))
-        return places_of(queries.documents, found), spent
+        return positions_of(queries.documents, found), spent
 
 
 class Pisa:
@@ -230,25 +228,25 @@ class Pisa:
             weights = {pisa_term(term): float(n) for term, n in zip(terms, counts, strict=True)}
             inputs.append((number, weights))
         self._retrieve(inputs[:10], threads)
-        (numbers, documents, places), spent = timed(lambda: self._retrieve(inputs, threads))
+        (numbers, documents, positions), spent = timed(lambda: self._retrieve(inputs, threads))
         wanted = np.array([identifier(number) for number in queries.documents], dtype=object)
         hits = documents == wanted[numbers]
         ranks = np.zeros(len(queries), np.int64)
-        ranks[numbers[hits]] = places[hits] + 1
+        ranks[numbers[hits]] = positions[hits] + 1
         return ranks, spent
 
     def _retrieve(self, inputs: list[Any], threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         _pisathon = import_module("pyterrier_pisa")._pisathon
 
         room = len(inputs) * self._depth
-        numbers, places = np.empty(room, np.int32), np.empty(room, np.int32)
+        numbers, positions = np.empty(room, np.int32), np.empty(room, np.int32)
         documents, scores = np.empty(room, object), np.empty(room, np.float32)
         size = _pisathon.retrieve(
             self._engine._ctxt, self._algorithm, inputs, k=self._depth, threads=threads,
             query_weighted=0, pretokenised=True,
-            result_qidxs=numbers, result_docnos=documents, result_ranks=places, result_scores=scores,
+            result_qidxs=numbers, result_docnos=documents, result_ranks=positions, result_scores=scores,
         )  # fmt: skip
-        return numbers[:size], documents[:size], places[:size]
+        return numbers[:size], documents[:size], positions[:size]
 
 
 class PisaMaxScore(Pisa):
@@ -275,7 +273,7 @@ def write_pisa(path: Path, postings: Postings) -> None:
     lists, held = postings.lists, postings.document_frequencies()
     terms = np.flatnonzero(held)
     frequencies = lists.frequencies.astype(np.uint32)
-    frequencies[lists.overflow_places] = lists.overflow_frequencies
+    frequencies[lists.overflow_positions] = lists.overflow_frequencies
     with_lengths(path / "inv.docs", lists.documents, lists.offsets, terms, [1, len(postings)])
     with_lengths(path / "inv.freqs", frequencies, lists.offsets, terms, [])
     with open(path / "inv.sizes", "wb") as file:
@@ -398,8 +396,8 @@ def squad() -> tuple[WordsInMemory, np.ndarray]:
     rows = np.arange(len(texts))
     names = pa.array([f"s{row:08d}" for row in rows])
     stop_words = load_stop_words("inquery")
-    kept = np.array([word not in stop_words for word in vocabulary])
-    term_of = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    retained = np.array([word not in stop_words for word in vocabulary])
+    term_of = np.where(retained, np.cumsum(retained) - 1, -1).astype(np.int32)
     return WordsInMemory(words, offsets, np.zeros(len(rows), np.int32), rows, names), term_of
 
 
@@ -436,8 +434,8 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
     kinds = {"three terms": 3, "Poisson(3) terms": None}
     queries = {kind: draw(collection, given.queries, size) for kind, size in kinds.items()}
     ours = {
-        (kind, lengths): document_ranks(collection.postings, *asked, Bm25(K1, B, lengths), given.depth)
-        for kind, asked in queries.items()
+        (kind, lengths): document_ranks(collection.postings, *requested, Bm25(K1, B, lengths), given.depth)
+        for kind, requested in queries.items()
         for lengths in ("exact", "lucene")
     }
     rates: dict[tuple[str, int], float] = {}
@@ -449,16 +447,16 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
         except (ImportError, SetupError) as error:
             print(f"{system.name} is left out: {error}", flush=True)
             continue
-        for kind, asked in queries.items():
+        for kind, requested in queries.items():
             for threads in given.threads:
-                ranks, spent = best(engine, asked, threads, given.repeats)
-                rates.setdefault((kind, threads), len(asked) / spent.cpu)
+                ranks, spent = best(engine, requested, threads, given.repeats)
+                rates.setdefault((kind, threads), len(requested) / spent.cpu)
                 print_row(
                     name,
                     system.name,
                     kind,
                     threads,
-                    asked,
+                    requested,
                     spent,
                     rates[kind, threads],
                     ranks,

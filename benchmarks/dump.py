@@ -4,7 +4,7 @@
 
 A dump as Wikimedia makes them (bzip2, a stream of its own for every 100 pages) of the embedded excerpt of the English
 Wikipedia again and again up to --megabytes of its articles' wikitext, read by
-`irpretrain.corpora.shards.write_shard`: decompressed, cut into pages, parsed in the guarded process, written as
+`irpretrain.corpora.sources.write_shard`: decompressed, cut into pages, parsed in the guarded process, written as
 Parquet; as one shard on one core, then as two shards in two jobs at a time on two cores. Once with the excerpt's
 articles, which are long, and once with the same text in pages of the mean length of the English Wikipedia. A job's
 processor time and peak memory are those of its two processes together: the reader, which also writes, and the parser.
@@ -32,7 +32,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.corpora.pieces import Piece, read_pieces
 from irpretrain.corpora.records import everything
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.wikipedia.pages import read_pages
 from wikitext import ENGLISH_WIKIPEDIA, MANIFEST, excerpt
 
@@ -49,14 +49,14 @@ def short(pages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Cut pages between paragraphs into pages of about MEAN_CHARACTERS."""
     found: list[tuple[str, str]] = []
     for title, text in pages:
-        kept: list[str] = []
+        retained: list[str] = []
         for paragraph in re.split(r"(?<=\n)\n", text):
-            kept.append(paragraph)
-            if sum(map(len, kept)) >= MEAN_CHARACTERS:
-                found.append((f"{title}, part {len(found)}", "\n".join(kept)))
-                kept = []
-        if kept:
-            found.append((f"{title}, part {len(found)}", "\n".join(kept)))
+            retained.append(paragraph)
+            if sum(map(len, retained)) >= MEAN_CHARACTERS:
+                found.append((f"{title}, part {len(found)}", "\n".join(retained)))
+                retained = []
+        if retained:
+            found.append((f"{title}, part {len(found)}", "\n".join(retained)))
     return found
 
 

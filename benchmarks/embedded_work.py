@@ -13,24 +13,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.config.load import load_config
 from irpretrain.config.root import Config
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import MaskingConfig
+from irpretrain.config.training import MaskingConfig, TrainingComputeConfig
 from irpretrain.corpora.embedded import materialise, resolve
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.evaluation.qrels import read_qrels
-from irpretrain.evaluation.runs import Run, read_run, top
-from irpretrain.objectives.merge import merge_groups
+from irpretrain.evaluation.runs import Run, read_qrels, read_run, top
 from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.write_groups import merge_groups, write_groups
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.store_tokens import write_token_store
-from irpretrain.text.token_store import TokenStore
+from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup
 from irpretrain.training.group_table import GroupTable
@@ -88,15 +84,13 @@ class Workshop:
 
     def model(self) -> Path:
         """The cross-encoder that everybody starts from: fresh heads on the encoder, no dropout."""
-        from irpretrain.models.cross_encoder import (
-            CrossEncoder,  # imports torch, which retrieval does not need
-        )
+        from irpretrain.models.cross_encoder import CrossEncoderModel
 
         path = self.folder / "model"
         if not path.exists():
             layers = self.config.encoder.layers if self.shape == "minilm" else None
             head = self.config.pretraining.head
-            CrossEncoder.from_encoder(self.encoder(), head, layers, 0.0, self.config.seed).save(path)
+            CrossEncoderModel.from_encoder(self.encoder(), head, layers, 0.0, self.config.seed).save(path)
         return path
 
     def documents(self, corpus: str) -> Path:
@@ -184,11 +178,11 @@ class Workshop:
         kind, name = resolve(path)
         if kind == "file":
             return Path(name)
-        kept = self.folder / "assets" / str(name)
-        if not kept.exists():
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            materialise(str(name), ROOT / "resources" / "embedded.yaml", kept)
-        return kept
+        retained = self.folder / "assets" / str(name)
+        if not retained.exists():
+            retained.parent.mkdir(parents=True, exist_ok=True)
+            materialise(str(name), ROOT / "resources" / "embedded.yaml", retained)
+        return retained
 
     def _base(self, embedded: Path) -> Path:
         import torch
@@ -276,22 +270,25 @@ class _FittingGroups:
 
     def __init__(self, groups: JudgedGroups, lengths: dict[str, int], longest: int, size: int) -> None:
         self._groups, self._lengths, self._longest, self._size = groups, lengths, longest, size
-        self._kept: list[RankingGroup] = []
+        self._retained: list[RankingGroup] = []
         self._epoch = 0
 
     def groups(self, step: int) -> list[RankingGroup]:
         """Return the groups of a step."""
-        while len(self._kept) < (step + 1) * self._size:
+        while len(self._retained) < (step + 1) * self._size:
             found = self._groups.epoch(self._epoch)
-            self._kept += [group for group in found if self._lengths[str(group.queries[0])] <= self._longest]
+            self._retained += [
+                group for group in found if self._lengths[str(group.queries[0])] <= self._longest
+            ]
             self._epoch += 1
-        return self._kept[step * self._size : (step + 1) * self._size]
+        return self._retained[step * self._size : (step + 1) * self._size]
 
 
 def _judged(work: TrainingWork, store: TokenStore) -> GroupSource:
     assert work.dataset is not None
     texts, run = read_queries(work.dataset.queries), read_run(work.dataset.run)
-    queries, _ = judged_queries(list(texts), texts, read_qrels(work.dataset.qrels), run, store, None)
+    qrels = read_qrels(work.dataset.qrels)
+    queries, _ = judged_queries(list(texts), texts, qrels, run, store, "candidates")
     own = list({query.text for query in queries})
     lengths = {
         text: len(pieces) for text, pieces in zip(own, load_tokenizer(work.model).encode(own), strict=True)

@@ -18,8 +18,8 @@ import sys
 MEASURE = """
 import json, random, resource, sys, torch
 from transformers import BertConfig, BertModel
-from irpretrain.models.packed_attention import by_sequence
-from irpretrain.models.packed_encoder import encode_packed
+from irpretrain.models.packed import by_sequence
+from irpretrain.models.packed import encode_packed
 from irpretrain.training.compute import give_back_freed_memory, keep_few_products
 
 how, steps = sys.argv[1], int(sys.argv[2])

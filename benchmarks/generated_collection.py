@@ -21,9 +21,8 @@ import pyarrow as pa
 from irpretrain.atomic import atomic_file
 from irpretrain.compiled import compiled
 from irpretrain.randomness import integer_seed
-from irpretrain.rank_engine.words import WordsInMemory
-from irpretrain.text.alias import alias_table, draw_alias
-from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
+from irpretrain.rank_engine.top_documents import WordsInMemory
+from irpretrain.text.draws import STATE_WORDS, alias_table, draw_alias, next_uniform, start_stream
 
 VOCABULARY, STOP_WORDS = 1_000_000, 100
 TOPICS, TOPIC_VOCABULARY = 2_000, 5_000

@@ -134,7 +134,9 @@ class Wikipedia:
     def redirect_titles(self, article: int) -> list[str]:
         """Return the titles that redirect to an article."""
         first, second = self._title_words(article)
-        forms = (REDIRECT_FORMS[place].format(a=first, b=second) for place in range(self._redirects[article]))
+        forms = (
+            REDIRECT_FORMS[position].format(a=first, b=second) for position in range(self._redirects[article])
+        )
         return [name[0].upper() + name[1:] for name in forms]
 
     def page_number(self, article: int) -> int:
@@ -149,10 +151,10 @@ class Wikipedia:
             writer = _Writer(self, article, rng)
             disambiguation = rng.random() < DISAMBIGUATION
             yield Page(number, title, writer.disambiguation() if disambiguation else writer.article())
-            for place, name in enumerate(self.redirect_titles(article), 1):
+            for position, name in enumerate(self.redirect_titles(article), 1):
                 part = f"#{writer.words(1)[0].capitalize()}" if rng.random() < 0.05 else ""
                 text = f"#REDIRECT [[{title}{part}]]\n\n{{{{R from alternative name}}}}"
-                yield Page(number + place, name, text, redirect=title)
+                yield Page(number + position, name, text, redirect=title)
             if rng.random() < CATEGORY_PAGES:
                 text = f"{{{{Commons category|{title}}}}}\n[[Category:{vocabulary()[200 + article % 999]}]]\n"
                 yield Page(number + IDS - 1, f"Category:{title}", text, 14)
@@ -272,8 +274,8 @@ class _Writer:
         rng = self._rng
         tokens = self._wikipedia.draw_words(length, rng)
         own = self.words(OWN_WORDS)
-        for place in np.flatnonzero(rng.random(length) < OWN).tolist():
-            tokens[place] = own[int(OWN_WORDS * rng.random() ** 2)]
+        for position in np.flatnonzero(rng.random(length) < OWN).tolist():
+            tokens[position] = own[int(OWN_WORDS * rng.random() ** 2)]
         self._link(tokens)
         lengths = np.cumsum(rng.integers(5, 36, 2 + length // 5))
         ends = [*lengths[lengths < length].tolist(), length]
@@ -281,15 +283,15 @@ class _Writer:
         breaks = set(rng.choice(len(ends) - 1, min(headings, len(ends) - 1), replace=False).tolist())
         references = rng.poisson(REFERENCES * length / len(ends), len(ends)).tolist()
         level, start = 1, 0
-        for place, end in enumerate(ends):
+        for position, end in enumerate(ends):
             tokens[start] = tokens[start][:1].upper() + tokens[start][1:]
-            tokens[end - 1] += "." + "".join(self._reference() for _ in range(references[place]))
-            if place in breaks:
+            tokens[end - 1] += "." + "".join(self._reference() for _ in range(references[position]))
+            if position in breaks:
                 level = int(min(2 if rng.random() < 0.4 else level + 1, 4))
                 marks = "=" * level
                 heading = " ".join(self.words(2)).capitalize()
                 tokens[end - 1] += f"\n\n{marks} {heading} {marks}\n{self._extras(length)}"
-            elif place % 4 == 3:
+            elif position % 4 == 3:
                 tokens[end - 1] += "\n\n"
             start = end
         # A line that begins with a space would be preformatted text.
@@ -298,18 +300,18 @@ class _Writer:
     def _link(self, tokens: list[str]) -> None:
         """Put links in the place of words."""
         targets = self._wikipedia.links(self._article, self._rng)[: len(tokens) - 1]
-        places = self._rng.choice(len(tokens) - 1, len(targets), replace=False).tolist()
+        positions = self._rng.choice(len(tokens) - 1, len(targets), replace=False).tolist()
         kinds = self._rng.random((len(targets), 3)).tolist()
-        for place, target, (through, piped, small) in zip(places, targets, kinds, strict=True):
+        for position, target, (through, piped, small) in zip(positions, targets, kinds, strict=True):
             title = self._wikipedia.title(target)
             if through < BY_REDIRECT:
                 title = (self._wikipedia.redirect_titles(target) or [title])[-1]
             elif through > 1 - RED:
                 title = f"{title} that nobody wrote"
             if piped < PIPED:
-                tokens[place] = f"[[{title}|{tokens[place]}]]"
+                tokens[position] = f"[[{title}|{tokens[position]}]]"
             else:
-                tokens[place] = f"[[{title[0].lower() + title[1:] if small < SMALL else title}]]"
+                tokens[position] = f"[[{title[0].lower() + title[1:] if small < SMALL else title}]]"
 
     def _reference(self) -> str:
         words = self.words(12)

@@ -17,14 +17,13 @@ import numpy as np
 
 from embedded_work import Dataset, TrainingWork
 from irpretrain.atomic import atomic_directory, atomic_file, write_text
-from irpretrain.config.compute import ComputeConfig, TrainingComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import MaskingConfig
+from irpretrain.config.training import ComputeConfig, MaskingConfig, TrainingComputeConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, QUERIES, TERM_TARGETS
 from irpretrain.evaluation.runs import write_run
 from irpretrain.objectives.groups import Span, group
-from irpretrain.text.keyed_texts import Text
+from irpretrain.text.texts import Text
 
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 SMALL = {"hidden_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 512}
@@ -95,12 +94,12 @@ class GeneratedWork:
 
     def model(self, dropout: str = "none") -> Path:
         """The cross-encoder to train or to score with: fresh heads on the encoder."""
-        from irpretrain.models.cross_encoder import CrossEncoder
+        from irpretrain.models.cross_encoder import CrossEncoderModel
 
         path = self.folder / f"model-{dropout}"
         if not path.exists():
             layers, attention = DROPOUTS[dropout]
-            model = CrossEncoder.from_encoder(
+            model = CrossEncoderModel.from_encoder(
                 self.encoder(), "mlp", None, layers, self.seed, attention_dropout=attention
             )
             model.save(path)
@@ -121,21 +120,21 @@ class GeneratedWork:
         if not path.exists():
             rows = (
                 {
-                    "document_id": f"d{place}",
+                    "document_id": f"d{position}",
                     "part": 0,
-                    "position": place,
+                    "position": position,
                     "title": "",
                     "url": "",
                     "body": text,
                 }
-                for place, text in enumerate(self.texts(mix, self._documents))
+                for position, text in enumerate(self.texts(mix, self._documents))
             )
             DOCUMENTS.write(path, list(rows))
         return path
 
     def tokens(self, mix: str) -> Path:
         """The token store of these documents."""
-        from irpretrain.text.store_tokens import write_token_store
+        from irpretrain.text.token_store import write_token_store
 
         path = self.folder / f"{mix}-tokens"
         if not path.exists():
@@ -148,8 +147,8 @@ class GeneratedWork:
         if not path.exists():
             queries = self._queries(2 * self._documents, "pairs")
             rows = [
-                group((0, place), pair, [Span(f"d{place}")])
-                for place, pair in enumerate(zip(queries[::2], queries[1::2], strict=True))
+                group((0, position), pair, [Span(f"d{position}")])
+                for position, pair in enumerate(zip(queries[::2], queries[1::2], strict=True))
             ]
             GROUPS.write(path, rows)
         return path
@@ -161,7 +160,7 @@ class GeneratedWork:
         if not folder.exists():
             draw = self._draw("candidates")
             number, depth = (24, 10) if self.small else (600, 100)
-            names = [f"q{place}" for place in range(number)]
+            names = [f"q{position}" for position in range(number)]
             chosen = [draw.choice(self._documents, depth, replace=False) for _ in names]
             texts = self._queries(number, "queries")
             with atomic_directory(folder) as temporary:
@@ -170,7 +169,9 @@ class GeneratedWork:
                 qrels = (f"{name} 0 d{some[0]} 1\n" for name, some in zip(names, chosen, strict=True))
                 (temporary / made.qrels.name).write_text("".join(qrels))
                 run = {
-                    name: [(f"d{document}", float(depth - place)) for place, document in enumerate(some)]
+                    name: [
+                        (f"d{document}", float(depth - position)) for position, document in enumerate(some)
+                    ]
                     for name, some in zip(names, chosen, strict=True)
                 }
                 write_run(temporary / made.run.name, run, "generated")
@@ -178,21 +179,23 @@ class GeneratedWork:
 
     def targets(self) -> Path:
         """A TERM_TARGETS table of passages, for DeepCT's training."""
-        from irpretrain.text.word_spans import word_spans
+        from irpretrain.text.words import word_spans
 
         path = self.folder / "targets.parquet"
         if not path.exists():
             draw, rows = self._draw("targets"), []
-            for place, text in enumerate(self.texts("passages", self._documents)):
+            for position, text in enumerate(self.texts("passages", self._documents)):
                 words = len(word_spans(text, TEXT.words).words)
-                key = {"part": 0, "position": place, "document_id": f"d{place}", "sample": 0}
+                key = {"part": 0, "position": position, "document_id": f"d{position}", "sample": 0}
                 rows.append(key | {"text": text, "judged": 1, "targets": draw.random(words).tolist()})
             TERM_TARGETS.write(path, rows)
         return path
 
     def documents_to_weigh(self, mix: str, number: int) -> list[Text]:
         """Documents whose words are weighed."""
-        return [Text(0, place, f"d{place}", text) for place, text in enumerate(self.texts(mix, number))]
+        return [
+            Text(0, position, f"d{position}", text) for position, text in enumerate(self.texts(mix, number))
+        ]
 
     def texts(self, mix: str, number: int) -> Iterator[str]:
         """Yield the texts of documents; what is longer than any sequence is not made."""

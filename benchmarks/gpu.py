@@ -8,7 +8,7 @@ Parts, in this order; each stands alone:
 
 - peak: matrix products by size and precision, and copies of memory
 - equality: losses and scores against the CPU's, within a tolerance that each row states
-- training: pre-training and fine-tuning of BERT-base by length, packing, precision, dropout, batch and compilation
+- training: pre-training and fine-tuning of BERT-base by length, packing, precision, dropout and batch
 - reranking: pairs a second
 - weighing: DeepCT's weights of passages, and the training of its model; B-PROP's attention
 - others: the Hugging Face Trainer, CrossEncoderTrainer and CrossEncoder.predict on the same work, where installed
@@ -18,7 +18,7 @@ Parts, in this order; each stands alone:
 
 Everything is made by a seed (generated_work.py): no data, no network. Needs torch, transformers, pydantic, numpy,
 pyarrow, scipy, regex, safetensors, tokenizers and PyYAML; `others` also sentence-transformers, accelerate and datasets;
-`suite` pytest, pytest-timeout and hypothesis; compiled cases a C++ compiler and, on a GPU, Triton. The library is taken
+`suite` pytest, pytest-timeout and hypothesis. The library is taken
 from `src` beside this folder.
 
 A part is a process of its own and has a budget in seconds; a case that has begun may overrun it by GRACE. The JSON and
@@ -104,9 +104,9 @@ def device_facts(device: str) -> dict[str, Any]:
 def serve(connection: Connection, part: Part | None, setting: dict[str, Any], log: Path) -> None:
     """Send a part's rows as they come, and then how it ended; without a part, what the device is."""
     os.setsid()  # all processes that it starts end with it
-    kept = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(kept, 1)
-    os.dup2(kept, 2)
+    retained = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(retained, 1)
+    os.dup2(retained, 2)
     try:
         if part is None:
             connection.send(device_facts(setting["device"]))
@@ -234,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{result['machine']['line']}, {result['machine']['device']}", flush=True)
         for name in (name for name in PARTS if name in options.parts):
             rows: list[dict[str, Any]] = []
-            kept = result["parts"][name] = {"state": "not finished", "seconds": 0.0, "rows": rows}
+            retained = result["parts"][name] = {"state": "not finished", "seconds": 0.0, "rows": rows}
             start, left = time.monotonic(), options.limit - (time.monotonic() - began)
 
             def keep(row: dict[str, Any], rows: list[dict[str, Any]] = rows) -> None:
@@ -244,14 +244,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             allowed = min(seconds[name], left - GRACE)
             if allowed > 0:
                 until = {"until": time.time() + allowed}
-                kept["state"] = run(PARTS[name], setting | until, log, allowed + GRACE, keep)
+                retained["state"] = run(PARTS[name], setting | until, log, allowed + GRACE, keep)
             else:
-                kept["state"] = f"left out: --limit {options.limit:g} was reached"
-            kept["seconds"] = round(time.monotonic() - start, 1)
+                retained["state"] = f"left out: --limit {options.limit:g} was reached"
+            retained["seconds"] = round(time.monotonic() - start, 1)
             write(result, options.output)
             wrong = sum("failed" in row or row.get("passed") is False for row in rows)
             print(
-                f"{name}: {kept['state']}, {len(rows)} rows, {wrong} not right, {kept['seconds']} s",
+                f"{name}: {retained['state']}, {len(rows)} rows, {wrong} not right, {retained['seconds']} s",
                 flush=True,
             )
     print(f"\n{markdown(result)}")

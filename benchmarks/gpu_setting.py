@@ -15,7 +15,7 @@ import torch
 from torch.profiler import ProfilerActivity
 
 from generated_work import GeneratedWork
-from irpretrain.config.compute import TrainingComputeConfig
+from irpretrain.config.training import TrainingComputeConfig
 from irpretrain.training.compute import memory_ran_out
 from training_contestants import finish
 
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 """What was measured in one case: names of the case's choices and of its figures, JSON-able."""
 KINDS = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32, "fp32": torch.float32}
 GIB = 1 << 30
-SHOWN_KERNELS = 10
+DISPLAYED_KERNELS = 10
 LOSSES = {"fp32": 1e-4, "tf32": 3e-3, "fp16": 2e-2, "bf16": 5e-2}
 """How far the losses of the first three steps may be from those of a CPU in single precision, or of another trainer in
 the same precision, relatively."""
@@ -151,16 +151,16 @@ def profile(work: Callable[[], Any], device: torch.device) -> Row:
     try:
         with torch.profiler.profile(
             activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
-        ) as kept:
+        ) as retained:
             began = time.perf_counter()
             work()
             finish(device)
             seconds = time.perf_counter() - began
-        events = [event for event in kept.key_averages() if not gpu or _is_kernel(event)]
+        events = [event for event in retained.key_averages() if not gpu or _is_kernel(event)]
         times = {e.key: (e.self_device_time_total if gpu else e.self_cpu_time_total, e.count) for e in events}
     except Exception as error:
         return {"failed": f"{type(error).__name__}: {error}"[:400]}
-    longest = sorted(times.items(), key=lambda pair: -pair[1][0])[:SHOWN_KERNELS]
+    longest = sorted(times.items(), key=lambda pair: -pair[1][0])[:DISPLAYED_KERNELS]
     return {
         "seconds": seconds,
         "device_seconds": sum(micro for micro, _ in times.values()) / 1e6,

@@ -23,7 +23,7 @@ from generated_work import TEXT
 from gpu_setting import GIB, LOSSES, SCORES, Row, Setting, cases, matrix_rate, precise, profile, seconds_of
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.term_weights.infer import AttentionPredictor, Predictor
+from irpretrain.term_weights.infer import AttentionPredictor, WeightPredictor
 from irpretrain.term_weights.train import train_regressor
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -75,7 +75,6 @@ def training_cases(setting: Setting) -> list[Row]:
         "lengths": "articles",
         "precision": "bf16",
         "packing": "auto",
-        "compiled": False,
         "dropout": "none",
         "groups": 4 if setting.small else 64,
     }
@@ -98,7 +97,6 @@ def training_cases(setting: Setting) -> list[Row]:
         {"dropout": "all"},
         {"dropout": "hidden"},
         padded,
-        {"compiled": True},
         *({"groups": groups} for groups in (16, 32, 128, 256, 512)),
         *({**passages, "groups": groups} for groups in (64, 256, 1024, 2048)),
         {**passages, **padded, "groups": 256},
@@ -111,9 +109,6 @@ def training_cases(setting: Setting) -> list[Row]:
         {**tuned, **passages, **padded, "groups": 256},
         {"precision": "fp16"},
         {"precision": "fp16", **passages, "groups": 256},
-        {"compiled": True, "dropout": "all"},
-        {"compiled": True, **padded},
-        {"compiled": True, **passages, "groups": 256},
         {"precision": "tf32", "groups": 16},
         {"precision": "fp32", "groups": 16},
     ]
@@ -137,7 +132,7 @@ def training_part(setting: Setting) -> Iterator[Row]:
         return case["groups"] > full.get(series(case), 1 << 30)
 
     def measure(case: Row) -> Row:
-        compute = setting.compute(case["precision"], packing=case["packing"], compile=case["compiled"])
+        compute = setting.compute(case["precision"], packing=case["packing"])
         steps = 2 if setting.small else int(np.clip(640 // case["groups"], 3, 20))
         work = setting.work.training(
             case["work"], case["lengths"], case["groups"], steps, compute, case["dropout"]
@@ -149,8 +144,6 @@ def training_part(setting: Setting) -> Iterator[Row]:
             ours.turn(0)
             turn = ours.turn(1)
             hint = profile(lambda: ours.train(range(CHECKED + steps, CHECKED + steps + 1)), device)
-        if case["compiled"]:
-            torch.compiler.reset()
         measured_peak = best(case["precision"])
         return {
             "word_pieces_per_second": turn.amount / turn.wall,
@@ -176,7 +169,6 @@ def reranking_cases(setting: Setting) -> list[Row]:
         "lengths": "articles",
         "precision": "bf16",
         "packing": "auto",
-        "compiled": False,
         "batch_tokens": 2048 if setting.small else 65536,
     }
     passages, padded = {"lengths": "passages"}, {"packing": "off"}
@@ -184,7 +176,7 @@ def reranking_cases(setting: Setting) -> list[Row]:
     if not setting.small:
         changes += [{"batch_tokens": size} for size in (16384, 262144)]
         changes += [{**passages, "batch_tokens": size} for size in (16384, 262144)]
-        changes += [{"compiled": True}, {"lengths": "paragraphs"}, {"precision": "fp16"}]
+        changes += [{"lengths": "paragraphs"}, {"precision": "fp16"}]
     return [main | change for change in changes]
 
 
@@ -195,7 +187,7 @@ def reranking_part(setting: Setting) -> Iterator[Row]:
     choices = reranking_cases(setting)
 
     def measure(case: Row) -> Row:
-        compute = setting.compute(case["precision"], packing=case["packing"], compile=case["compiled"])
+        compute = setting.compute(case["precision"], packing=case["packing"])
         queries = 6 if setting.small else 50
         work = setting.work.reranking(case["lengths"], compute, queries, case["batch_tokens"])
         ours = Reranker(work)
@@ -262,7 +254,7 @@ def weighing(setting: Setting) -> Iterator[Row]:
         chosen, attends = options(case), case["work"] == "attention"
         number = 120 if setting.small else 2048 if attends else 16384
         with reproducible(chosen.inference.compute) as device:
-            kind = AttentionPredictor if attends else Predictor
+            kind = AttentionPredictor if attends else WeightPredictor
             model = setting.work.encoder() if attends else setting.work.regressor()
             predictor = kind.open(model, chosen, TEXT, device)
             texts = setting.work.documents_to_weigh(case["lengths"], number)

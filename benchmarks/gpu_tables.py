@@ -4,7 +4,7 @@
     python benchmarks/gpu_tables.py gpu.json [more.json ...] --rates
 
 Without `--rates` it prints each file's tables. With it: the section "One GPU" for docs/benchmarks.md, and the entries,
-which name its rows. A stage's rate is that of BERT-base computed as the papers' overlays compute it (`STAGES`); where
+which name it. A stage's rate is that of BERT-base computed as the papers' overlays compute it (`STAGES`); where
 several files have one, that of the last. Needs only Python.
 """
 
@@ -56,7 +56,6 @@ COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "tests": ("tests", _plain),
     "precision": ("precision", _plain),
     "packing": ("packing", _plain),
-    "compiled": ("compiled", _plain),
     "dropout": ("dropout", _plain),
     "groups": ("groups", _plain),
     "batch_tokens": ("batch, word pieces", _plain),
@@ -112,7 +111,7 @@ AIMS = (
     ("pre-training against the Trainer", "others", {"work": "pre-training", "system": "Trainer"}, "ratio", 2),
 )
 """What is aimed at on one card of H200's class with BERT-base: title, part, what rows say, figure, aim."""
-CHOICES = ("precision", "packing", "compiled", "dropout", "groups", "batch_tokens")
+CHOICES = ("precision", "packing", "dropout", "groups", "batch_tokens")
 
 
 def aims(result: dict[str, Any]) -> list[str]:
@@ -132,11 +131,11 @@ def aims(result: dict[str, Any]) -> list[str]:
 
 def table(rows: Sequence[Row]) -> list[str]:
     """Return the lines of a table with the columns that any row has."""
-    shown = [key for key in COLUMNS if any(row.get(key) is not None for row in rows)]
-    if not shown:
+    displayed = [key for key in COLUMNS if any(row.get(key) is not None for row in rows)]
+    if not displayed:
         return ["nothing was measured"]
-    body = [[_cell(row, key) for key in shown] for row in rows]
-    heads = [COLUMNS[key][0] for key in shown]
+    body = [[_cell(row, key) for key in displayed] for row in rows]
+    heads = [COLUMNS[key][0] for key in displayed]
     return [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *body)]
 
 
@@ -156,7 +155,7 @@ class Stage(NamedTuple):
     of: str
 
 
-BATCH = {"lengths": "articles", "precision": "bf16", "packing": "auto", "compiled": False}
+BATCH = {"lengths": "articles", "precision": "bf16", "packing": "auto"}
 TRAINED = BATCH | {"dropout": "all", "groups": 64}
 RANKED = Stage("reranking", BATCH | {"batch_tokens": 16384}, "generated articles cut at 512")
 STAGES = {
@@ -196,9 +195,10 @@ def section(results: Sequence[dict[str, Any]]) -> str:
     """Return the section of docs/benchmarks.md."""
     measured = rates(results)
     runs = {id(result): result for _, _, result in measured.values()}.values()
-    said = "; ".join(f"`{run['command']}`, {run['started'][:10]}, {run['machine']['device']}" for run in runs)
-    lines = [f"## {SECTION}", "", said, "", "| stage | word pieces/s | of |", "|---|---:|---|"]
-    return "\n".join([*lines, *(f"| {name} | {rate:,} | {of} |" for name, (rate, of, _) in measured.items())])
+    reported = "; ".join(
+        f"`{run['command']}`, {run['started'][:10]}, {run['machine']['device']}" for run in runs
+    )
+    return f"## {SECTION}\n\n{reported}"
 
 
 def entries(results: Sequence[dict[str, Any]]) -> str:
@@ -215,7 +215,6 @@ def entries(results: Sequence[dict[str, Any]]) -> str:
                 f'  of: "{of}, {result["machine"]["device"]}"',
                 f"  date: {result['started'][:10]}",
                 f"  section: {SECTION}",
-                f'  row: "| {name} |"',
             ]
     return "\n".join(text)
 

@@ -83,9 +83,9 @@ def links(
     # A cube law: the top thousandth of the articles draws a tenth of the links.
     targets = (articles * random.random(rows) ** 3).astype(np.int64)
     targets = targets * 7_368_787 % articles
-    for place, other in enumerate(NEIGHBOURS):
+    for position, other in enumerate(NEIGHBOURS):
         near = numbers ^ other
-        targets[place::DEGREE] = np.where(near < articles, near, numbers)
+        targets[position::DEGREE] = np.where(near < articles, near, numbers)
     kind = random.random(rows)
     kind[np.arange(rows) % DEGREE < len(NEIGHBOURS)] = 1.0
     texts = np.char.add(

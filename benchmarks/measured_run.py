@@ -85,9 +85,9 @@ def climb(
     print("\n".join(table(measured, what, given.of)))
 
 
-def write_overlay(folder: Path, overlay: str, asked: Iterable[tuple[int, str, str]]) -> None:
+def write_overlay(folder: Path, overlay: str, requested: Iterable[tuple[int, str, str]]) -> None:
     """Write an overlay and its data set: number and text of each query, and the document that is relevant to it."""
-    rows = list(asked)
+    rows = list(requested)
     write_text(folder / "queries.tsv", "".join(f"{n}\t{text}\n" for n, text, _ in rows))
     write_text(folder / "qrels.txt", "".join(f"{n} 0 {document} 1\n" for n, _, document in rows))
     write_text(folder / "overlay.yaml", overlay + DATASET)

@@ -50,9 +50,9 @@ def prepare(wikipedia: Wikipedia, folder: Path, shards: int, cores: int, steps: 
     """Write dump, queries, judgements and overlay, whatever of them is not there; return the dump."""
     dump = folder / DUMP
     generate(dump, lambda: write_dump(dump, wikipedia, cores))
-    asked = range(0, wikipedia.articles, max(1, wikipedia.articles // QUERIES))
+    requested = range(0, wikipedia.articles, max(1, wikipedia.articles // QUERIES))
     overlay = OVERLAY.format(dump=DUMP, shards=shards, cores=cores, steps=steps or 1)
-    rows = ((n, wikipedia.title(n), f"enwiki/{wikipedia.page_number(n)}") for n in asked)
+    rows = ((n, wikipedia.title(n), f"enwiki/{wikipedia.page_number(n)}") for n in requested)
     write_overlay(folder, overlay, rows)
     return dump
 

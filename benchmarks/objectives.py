@@ -29,17 +29,15 @@ from irpretrain.config.graph import GraphConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS, TERM_WEIGHTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
-from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import OBJECTIVES, needs, read_options
 from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.write_groups import merge_groups, write_groups
 from irpretrain.papers.files import read_preset
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.store_tokens import write_token_store
+from irpretrain.text.token_store import write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.wikipedia.anchor_texts import write_anchor_texts
 from irpretrain.wikipedia.build_graph import build_graph
-from irpretrain.wikipedia.links import extract_links
+from irpretrain.wikipedia.links import extract_links, write_anchor_texts
 
 MANIFEST = Path(__file__).resolve().parents[1] / "resources/embedded.yaml"
 ENGLISH_ARTICLES = 7_000_000
@@ -84,9 +82,9 @@ class Writer:
             here = range(in_text, len(targets)) if last else range(section, in_text, parts)
             if not last:
                 span = words[section * WORDS // parts : (section + 1) * WORDS // parts]
-                body, found = self._prose(body, list(span), [targets[place] for place in here])
+                body, found = self._prose(body, list(span), [targets[position] for position in here])
             else:
-                body, found = self._items(body, [targets[place] for place in here])
+                body, found = self._items(body, [targets[position] for position in here])
             links += [{**link, "fragment": "", "section": section} for link in found]
             role = "see-also" if last else ""
             sections.append(
@@ -112,27 +110,27 @@ class Writer:
         drawn = (
             (self._articles * self._random.random(LINKS) ** 3).astype(np.int64) * 7_368_787 % self._articles
         )
-        places = self._random.choice(LINKS - SEE_ALSO, len(NEIGHBOURS), replace=False)
-        for place, other in zip(places, NEIGHBOURS, strict=True):
-            drawn[place] = (number ^ other) % self._articles
+        positions = self._random.choice(LINKS - SEE_ALSO, len(NEIGHBOURS), replace=False)
+        for position, other in zip(positions, NEIGHBOURS, strict=True):
+            drawn[position] = (number ^ other) % self._articles
         return drawn.tolist()
 
     def _prose(self, body: str, words: list[str], targets: list[int]) -> tuple[str, list[dict[str, Any]]]:
         """Write sentences that hold anchors; some hold titles of other articles without a link."""
-        places = set(self._random.choice(len(words), len(targets), replace=False).tolist())
+        positions = set(self._random.choice(len(words), len(targets), replace=False).tolist())
         mentioned = (
             {int(self._random.integers(len(words)))} if self._random.random() < MENTIONS / 7 else set()
         )
         left, links, rest = 0, [], iter(targets)
-        for place, word in enumerate(words):
+        for position, word in enumerate(words):
             text = word.capitalize() if left == 0 else word
             left = left or int(self._random.integers(5, 36))
-            if place in places:
+            if position in positions:
                 target = next(rest)
                 title = self._title(target)
                 text = title if self._random.random() < 2 / 3 else title.split()[1]
                 links.append({"target": title, "start": len(body), "end": len(body) + len(text)})
-            elif place in mentioned:
+            elif position in mentioned:
                 text = self._title(int(self._random.integers(self._articles)))
             left -= 1
             body += text + (". " if left == 0 else " ")

@@ -120,13 +120,13 @@ def read_run(directory: Path, log: Path | None, cores: int) -> Overhead:
     lineage = Lineage.read((directory / "results").rglob("*.meta.json"))
     begins = [record.cost("started") for record in lineage.records]
     log, chosen = _with_jobs([log] if log else _logs(directory / LOGS), begins)
-    place = {number: position for position, number in enumerate(chosen)}
+    position = {number: position for position, number in enumerate(chosen)}
     scripts = [
         Script(
             begins[number],
             begins[number] + lineage.records[number].cost("wall_seconds"),
-            max(1, lineage.records[number].asked("threads")),
-            tuple(place[source] for source in lineage.sources(number) if source in place),
+            max(1, lineage.records[number].requested("threads")),
+            tuple(position[source] for source in lineage.sources(number) if source in position),
         )
         for number in chosen
     ]

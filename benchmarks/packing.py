@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification
 
-from irpretrain.config.compute import ComputeConfig, Packing
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.config.training import ComputeConfig, Packing
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -53,7 +53,7 @@ def lengths_of_paragraphs(results: Path, batches: int, cut: int) -> list[np.ndar
     return list(np.minimum(drawn, cut))
 
 
-def make_model(layers: int, hidden: int, dropout: float) -> CrossEncoder:
+def make_model(layers: int, hidden: int, dropout: float) -> CrossEncoderModel:
     options: dict[str, Any] = {
         "hidden_size": hidden,
         "num_hidden_layers": layers,
@@ -65,7 +65,7 @@ def make_model(layers: int, hidden: int, dropout: float) -> CrossEncoder:
     }
     config = BertConfig(**options)
     network = BertForSequenceClassification._from_config(config, attn_implementation="sdpa")
-    return CrossEncoder(network, BertMlmHead(config), Path())
+    return CrossEncoderModel(network, BertMlmHead(config), Path())
 
 
 def inputs(lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -75,13 +75,13 @@ def inputs(lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return ids, torch.zeros_like(ids), torch.from_numpy(mask), masked
 
 
-def score(model: CrossEncoder, batch: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
+def score(model: CrossEncoderModel, batch: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
     model.eval()
     with torch.inference_mode():
         model(*batch[:3])
 
 
-def train(model: CrossEncoder, batch: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
+def train(model: CrossEncoderModel, batch: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
     model.train().zero_grad(set_to_none=True)
     scores, logits = model(*batch)
     assert logits is not None
@@ -99,7 +99,7 @@ def cases(results: Path, batches: int, cuts: list[int]) -> Iterator[tuple[str, l
 
 
 def compare(
-    model: CrossEncoder, work: Callable[..., None], lengths: list[np.ndarray], options: ComputeConfig
+    model: CrossEncoderModel, work: Callable[..., None], lengths: list[np.ndarray], options: ComputeConfig
 ) -> dict[Packing, float]:
     """Word pieces a second of processor time, padded and packed, which take turns; medians of the batches."""
     rates: dict[Packing, list[float]] = {"off": [], "on": []}

@@ -75,10 +75,10 @@ def prepare(folder: Path, passages: int, cores: int, seed: int, most_words: int)
     file = folder / PASSAGES
     generate(file, lambda: write_passages(file, passages, seed))
     names, random = vocabulary(), np.random.default_rng(seed)
-    asked = [" ".join(names[300 + random.integers(0, 20_000, QUERY_WORDS)]) for _ in range(QUERIES)]
+    requested = [" ".join(names[300 + random.integers(0, 20_000, QUERY_WORDS)]) for _ in range(QUERIES)]
     shards = max(cores, -(-passages // PASSAGES_IN_SHARD))
     overlay = OVERLAY.format(path=PASSAGES, shards=shards, cores=cores, most_words=most_words)
-    write_overlay(folder, overlay, ((n, text, str(n % passages)) for n, text in enumerate(asked)))
+    write_overlay(folder, overlay, ((n, text, str(n % passages)) for n, text in enumerate(requested)))
     return file
 
 

@@ -20,14 +20,12 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
-from irpretrain.axioms.calibration import QUERIES_PER_DOCUMENT
-from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
-from irpretrain.axioms.rank_sample import RankSample
+from irpretrain.axioms.calibration import QUERIES_PER_DOCUMENT, RankSample, count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.papers.files import read_preset
 from irpretrain.papers.published import load_published

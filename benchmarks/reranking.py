@@ -35,13 +35,13 @@ import numpy as np
 import torch
 
 from embedded_work import LENGTHS, Dataset, Workshop, candidates
-from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.evaluation.runs import Run
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import rerank_run
-from irpretrain.text.compose import stream_texts
+from irpretrain.text.texts import stream_texts
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from side_by_side import (
@@ -85,11 +85,11 @@ class Work:
         texts, run = candidates(self.dataset, self.options.depth)
         encoded = load_tokenizer(self.model).encode([texts[query] for query in run])
         longest = self.options.query_length
-        kept = [query for query, pieces in zip(run, encoded, strict=True) if len(pieces) <= longest]
+        retained = [query for query, pieces in zip(run, encoded, strict=True) if len(pieces) <= longest]
         size = self.queries_in_turn
-        turns = [kept[first : first + size] for first in range(0, len(kept) - size + 1, size)]
+        turns = [retained[first : first + size] for first in range(0, len(retained) - size + 1, size)]
         if not turns:
-            sys.exit(f"there are only {len(kept)} queries; lower --queries-in-turn")
+            sys.exit(f"there are only {len(retained)} queries; lower --queries-in-turn")
         return texts, [{query: run[query] for query in some} for some in turns]
 
 
@@ -111,7 +111,7 @@ class Ours(Scorer):
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)
-        self._model, self._tokenizer = CrossEncoder.load(work.model), load_tokenizer(work.model)
+        self._model, self._tokenizer = CrossEncoderModel.load(work.model), load_tokenizer(work.model)
         self._store = TokenStore.open([work.store])
         if work.options.compute.device == "cuda":
             self._model.to("cuda")  # not anew in every turn

@@ -48,7 +48,7 @@ from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval.java import java_class, run_anserini
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries
-from irpretrain.text.compose import stream_texts
+from irpretrain.text.texts import stream_texts
 from side_by_side import (
     Stopwatch,
     Turn,
@@ -217,7 +217,7 @@ class Bm25s(Other):
         found = self._engine.retrieve(self._tokenise(self._queries), show_progress=False, **options)
         identifiers = self._documents[0]
         rankings = [
-            [identifiers[place] for place, score in zip(*row, strict=True) if score > 0]
+            [identifiers[position] for position, score in zip(*row, strict=True) if score > 0]
             for row in zip(found.documents.tolist(), found.scores.tolist(), strict=True)
         ]
         return dict(zip(self._names, rankings, strict=True))
@@ -245,8 +245,10 @@ def generated(documents: int, queries: int, folder: Path, options: RetrievalConf
     tables = folder / "documents.parquet", folder / "queries.parquet"
     DOCUMENTS.write(tables[0], rows_of())
     first = generated_collection.STOP_WORDS
-    asked = generated_collection.queries(words, generated_collection.term_of(), queries, QUERY_TERMS, SEED)
-    texts = (" ".join(names[term + first] for term in terms) for _, terms in asked)
+    requested = generated_collection.queries(
+        words, generated_collection.term_of(), queries, QUERY_TERMS, SEED
+    )
+    texts = (" ".join(names[term + first] for term in terms) for _, terms in requested)
     QUERIES.write(tables[1], ({"query_id": f"q{n}", "text": one} for n, one in enumerate(texts)))
     return Work(folder, *tables, options, text)
 

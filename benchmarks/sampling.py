@@ -31,7 +31,7 @@ import pyarrow as pa
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.objectives.prop.pair_sampler import PairSampler
-from irpretrain.objectives.prop.rop import Options
+from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.papers.files import read_preset
@@ -70,13 +70,13 @@ def paragraphs() -> Iterator[tuple[str, str]]:
 
 def long_documents() -> Iterator[tuple[str, str]]:
     """Yield documents of at least LONG_WORDS words, made of consecutive paragraphs."""
-    title, kept, words = "", [], 0
+    title, retained, words = "", [], 0
     for title, text in paragraphs():
-        kept.append(text)
+        retained.append(text)
         words += len(text.split())
         if words >= LONG_WORDS:
-            yield title, "\n".join(kept)
-            kept, words = [], 0
+            yield title, "\n".join(retained)
+            retained, words = [], 0
 
 
 def prepare(folder: Path, documents: Iterator[tuple[str, str]]) -> int:
@@ -97,8 +97,10 @@ def text_of(preset: str) -> TextConfig:
     return TextConfig(**read_preset(preset)["text"])
 
 
-def options_of(preset: str) -> Options:
-    return Options(**{"type": "rop", **read_preset(preset)["objectives"]["rop"], "short_document_pieces": 0})
+def options_of(preset: str) -> RopOptions:
+    return RopOptions(
+        **{"type": "rop", **read_preset(preset)["objectives"]["rop"], "short_document_pieces": 0}
+    )
 
 
 def build(folder: Path, preset: str) -> dict[str, Any]:
@@ -152,9 +154,9 @@ class PlainNumPy:
             if not length:
                 continue
             smoothed = (counts + self._model.mu * self._model.background) / (length + self._model.mu)
-            kept = smoothed * self._sampler.keep
+            retained = smoothed * self._sampler.keep
             sizes = [self._size() for _ in range(PAIRS)]
-            drawn = self._random.choice(len(kept), 2 * sum(sizes), p=kept / kept.sum())
+            drawn = self._random.choice(len(retained), 2 * sum(sizes), p=retained / retained.sum())
             logs, words, start = np.log(smoothed[drawn]), self._terms[drawn], 0
             for size in sizes:
                 ends = [(start, start + size), (start + size, start + 2 * size)]
@@ -177,16 +179,16 @@ class PlainNumPy:
             support = np.union1d(own, others)
             weights = counts[support] + self._model.mu * self._model.background[support]
             choices, share = self._terms[support].tolist(), weights / weights.sum()
-            place = {word: index for index, word in enumerate(choices)}
+            position = {word: index for index, word in enumerate(choices)}
             for _ in range(2 * PAIRS):  # ten generated
                 size, sets = self._size(), []
                 for _ in range(2):
                     words: list[str] = []
                     while len(words) < size:
                         word = self._random.choice(choices, size=1, p=share)[0]
-                        if self._random.random() <= self._sampler.keep[support[place[word]]]:
+                        if self._random.random() <= self._sampler.keep[support[position[word]]]:
                             words.append(word)
-                    sets.append((sum(math.log(weights[place[word]]) for word in words), " ".join(words)))
+                    sets.append((sum(math.log(weights[position[word]]) for word in words), " ".join(words)))
                 sets.sort(key=lambda one: -one[0])
             pairs += PAIRS  # half are kept
         return pairs

@@ -134,7 +134,7 @@ def _serve(connection: Connection, make: Callable[..., Contestant], specificatio
 @contextmanager
 def quiet() -> Iterator[None]:
     """Drop what libraries print, whatever language they are written in; what is raised stays."""
-    kept = os.dup(1), os.dup(2)
+    retained = os.dup(1), os.dup(2)
     with open(os.devnull, "w") as nowhere:
         sys.stdout.flush()
         os.dup2(nowhere.fileno(), 1)
@@ -143,7 +143,7 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         sys.stdout.flush()
-        for number, copy in enumerate(kept, 1):
+        for number, copy in enumerate(retained, 1):
             os.dup2(copy, number)
             os.close(copy)
 

@@ -32,16 +32,16 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.models.length_batches import LengthBatch
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.infer import Predictor, Window
-from irpretrain.text.encoder_pieces import Pieces
-from irpretrain.text.keyed_texts import Text
+from irpretrain.term_weights.infer import WeightPredictor, Window
+from irpretrain.text.pair_tokenizer import Pieces
+from irpretrain.text.texts import Text
 from irpretrain.training.compute import reproducible, scored_at_once
 
 MSMARCO = 8_841_823
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(5000))]
 LENGTH = 128
 Begin = Callable[..., Callable[[], list[np.ndarray]]]
-"""`Predictor._begin`."""
+"""`WeightPredictor._begin`."""
 
 
 def write_encoder(folder: Path, layers: int, hidden: int) -> None:
@@ -66,15 +66,15 @@ def made_passages(number: int) -> list[Text]:
     lengths = np.clip(draw.lognormal(np.log(70), 0.4, number), 5, 200).astype(int)
     words = draw.integers(0, 5000, (number, 200))
     return [
-        Text(0, place, str(place), " ".join(f"w{word}" for word in words[place, :length]))
-        for place, length in enumerate(lengths)
+        Text(0, position, str(position), " ".join(f"w{word}" for word in words[position, :length]))
+        for position, length in enumerate(lengths)
     ]
 
 
 def unsorted_batches(whole: bool) -> object:
-    """`Predictor._batches` in the order of the passages, padded to the batch's longest or to LENGTH."""
+    """`WeightPredictor._batches` in the order of the passages, padded to the batch's longest or to LENGTH."""
 
-    def batches(self: Predictor, sequences: Sequence[Window]) -> Iterator[LengthBatch[Window]]:
+    def batches(self: WeightPredictor, sequences: Sequence[Window]) -> Iterator[LengthBatch[Window]]:
         rows = scored_at_once(self.options.inference.batch_tokens, self.device) // LENGTH
         given = list(sequences)
         for first in range(0, len(given), rows):
@@ -93,10 +93,10 @@ class Stopwatch:
         self.seconds, self.measured, self.positions = 0.0, 0, 0
 
     def wrap(self, begin: Begin) -> Begin:
-        """`Predictor._begin`, with zeros for the batches that are passed over."""
+        """`WeightPredictor._begin`, with zeros for the batches that are passed over."""
 
         def timed(
-            predictor: Predictor, pieces: Sequence[Pieces], batch: LengthBatch[Window]
+            predictor: WeightPredictor, pieces: Sequence[Pieces], batch: LengthBatch[Window]
         ) -> Callable[[], list[np.ndarray]]:
             self.calls += 1
             self.positions += batch.length * batch.rows
@@ -134,9 +134,9 @@ def main() -> None:
         folder = Path(name)
         write_encoder(folder, given.layers, given.hidden)
         TermWeightRegressor.from_encoder(folder).save(folder / "model")
-        predictor = Predictor.open(folder / "model", options, TextConfig(words="alphanumeric"), device)
+        predictor = WeightPredictor.open(folder / "model", options, TextConfig(words="alphanumeric"), device)
         ways = {
-            "sorted by length": Predictor._batches,
+            "sorted by length": WeightPredictor._batches,
             "unsorted, to the longest": unsorted_batches(whole=False),
             f"unsorted, to {LENGTH}": unsorted_batches(whole=True),
         }
@@ -145,8 +145,8 @@ def main() -> None:
         for _ in range(given.repeats):
             for way, batches in ways.items():
                 watch = Stopwatch(given.every)
-                begin = watch.wrap(Predictor._begin)
-                with mock.patch.multiple(Predictor, _batches=batches, _begin=begin):
+                begin = watch.wrap(WeightPredictor._begin)
+                with mock.patch.multiple(WeightPredictor, _batches=batches, _begin=begin):
                     start = time.process_time()
                     _, counts = predictor.rows(texts)
                     seconds[way].append(watch.scaled(time.process_time() - start))

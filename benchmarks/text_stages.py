@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
+from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.rank_engine import Bm25, write_postings
 from irpretrain.retrieval.lucene import index
@@ -187,9 +187,7 @@ class Stages:
             ),
             "weigh_textrank": (
                 self.articles,
-                lambda: weigh_by_textrank(
-                    self._documents, TextRankConfig(type="textrank"), RETRIEVAL, TEXT, out / "textrank"
-                ),
+                lambda: weigh_by_textrank(self._documents, RETRIEVAL, TEXT, out / "textrank"),
             ),
             "count_term_frequencies": (
                 self.articles,

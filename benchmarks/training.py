@@ -5,7 +5,7 @@
 The competitors are no dependencies of the project; what is missing is left out, and the script says so. Install them
 beside the project and let Python see them:
 
-    pip install --no-deps --target FOLDER sentence-transformers==6.2.0 accelerate==1.15.0 datasets==5.2.0 \\
+    pip install --no-deps --target FOLDER sentence-transformers==6.2.0 datasets==5.2.0 \\
         dill==0.4.1 multiprocess==0.70.19 xxhash==4.1.0 scikit-learn==1.9.1 joblib==1.6.0 narwhals==2.28.0 \\
         threadpoolctl==3.8.0
     PYTHONPATH=FOLDER python benchmarks/training.py
@@ -46,8 +46,8 @@ import torch
 from torch import Tensor
 
 from embedded_work import TrainingWork, Workshop, training_work
-from irpretrain.config.compute import TrainingComputeConfig
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.config.training import TrainingComputeConfig
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from side_by_side import (
     Turn,
     head,
@@ -129,7 +129,7 @@ def peak(device: torch.device, precision: str, threads: int) -> float:
 
 def operations(work: TrainingWork) -> float:
     """Operations a real word piece takes in training, over the steps of the first round."""
-    source, config = work.source(), CrossEncoder.load(work.model).config
+    source, config = work.source(), CrossEncoderModel.load(work.model).config
     hidden, inner = config.hidden_size, config.intermediate_size
     total = pieces = 0.0
     for step in steps_of(work, 1):

@@ -17,10 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from embedded_work import TrainingSource, TrainingWork
-from irpretrain.config.compute import Prefetch
 from irpretrain.config.training import OptimiserConfig
-from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.text.compose import stream_texts
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.text.texts import stream_texts
 from irpretrain.training.batches import RankingGroup
 from irpretrain.training.compute import reproducible
 from irpretrain.training.group_task import Task
@@ -51,16 +50,15 @@ def finish(device: torch.device) -> None:
 class Ours:
     """Our trainer; batches are made of the token store and masked in every step."""
 
-    def __init__(self, work: TrainingWork, prefetch: Prefetch = "auto") -> None:
+    def __init__(self, work: TrainingWork) -> None:
         self._work, source = work, work.source()
-        compute = work.compute.model_copy(update={"prefetch": prefetch})
         self._setting = contextlib.ExitStack()  # kept, or the threads would be given back at once
-        self._device = self._setting.enter_context(reproducible(compute))
+        self._device = self._setting.enter_context(reproducible(work.compute))
         masker, mlm = source.masker, 1.0 if work.masking else 0.0
         self._task = Task("rop", source.groups, source.builder, "hinge", mlm_weight=mlm, masker=masker)
-        model = CrossEncoder.load(work.model)
+        model = CrossEncoderModel.load(work.model)
         # The schedule is constant, so its length does not matter.
-        self._trainer = Trainer(model, OPTIONS, compute, self._device, work.seed, 1 << 30)
+        self._trainer = Trainer(model, OPTIONS, work.compute, self._device, work.seed, 1 << 30)
 
     def turn(self, number: int) -> Turn:
         """See `Contestant`."""
@@ -69,8 +67,7 @@ class Ours:
     def train(self, steps: range) -> Turn:
         """Do some steps."""
         watch = Stopwatch()
-        with self._trainer.reading_ahead(lambda step: ([self._task], step), steps):
-            measured = [self._trainer.step(step, [self._task]) for step in steps]
+        measured = [self._trainer.step(step, [self._task]) for step in steps]
         finish(self._device)
         facts = {
             "losses": [step.loss for step in measured],
@@ -223,9 +220,9 @@ class GroupedByLength(HuggingFace):
         )
         made = [[groups[i] for i in order[first : first + size]] for first in range(0, len(order), size)]
         made.sort(key=lambda batch: -max(group["length"] for group in batch))
-        places = np.linspace(0, len(made), self._work.steps_in_turn, endpoint=False)
+        positions = np.linspace(0, len(made), self._work.steps_in_turn, endpoint=False)
         shift = len(made) / self._work.steps_in_turn / 2
-        return [made[int(place + shift)] for place in places]
+        return [made[int(position + shift)] for position in positions]
 
 
 class Collator:
@@ -290,8 +287,8 @@ class SentenceTransformers:
     def _rows(self, batches: Sequence[Sequence[RankingGroup]]) -> Any:
         groups = [group for batch in batches for group in batch]
         columns: dict[str, list[str]] = {"query": [str(group.queries[0]) for group in groups]}
-        for name, place in (("positive", 0), ("negative", 1)):
-            columns[name] = [self._texts[group.documents[place].row] for group in groups]
+        for name, position in (("positive", 0), ("negative", 1)):
+            columns[name] = [self._texts[group.documents[position].row] for group in groups]
         return self._data.Dataset.from_dict(columns)
 
     def turn(self, number: int) -> Turn:

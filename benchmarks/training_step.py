@@ -23,7 +23,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from irpretrain.config.training import OptimiserConfig
 from irpretrain.models.chosen_rows import encode_rows
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.training.compute import give_back_freed_memory
 from irpretrain.training.losses import mlm_loss_sum, ranking_loss
@@ -38,7 +38,7 @@ def whole_layer(bert: BertModel, ids: Tensor, types: Tensor, attention: Tensor, 
     return states.reshape(-1, states.shape[-1]).index_select(0, rows)
 
 
-def small_model() -> CrossEncoder:
+def small_model() -> CrossEncoderModel:
     options: dict[str, Any] = {
         "hidden_size": 384,
         "num_hidden_layers": 4,
@@ -49,10 +49,10 @@ def small_model() -> CrossEncoder:
         "num_labels": 1,
     }
     config = BertConfig(**options)
-    return CrossEncoder(BertForSequenceClassification(config), BertMlmHead(config), Path())
+    return CrossEncoderModel(BertForSequenceClassification(config), BertMlmHead(config), Path())
 
 
-def training_step(model: CrossEncoder) -> Callable[[], None]:
+def training_step(model: CrossEncoderModel) -> Callable[[], None]:
     """A step of ranking loss and MLM over 16 pairs."""
     options = OptimiserConfig()
     optimiser, parameters = make_optimiser(model, options), list(model.parameters())
@@ -73,7 +73,7 @@ def training_step(model: CrossEncoder) -> Callable[[], None]:
     return step
 
 
-def scoring(model: CrossEncoder) -> Callable[[], None]:
+def scoring(model: CrossEncoderModel) -> Callable[[], None]:
     """Scores of 32 pairs."""
     ids = torch.randint(1000, 30000, (32, 96))
 

@@ -116,12 +116,12 @@ class Reading:
     def _walk(self, code: Any, template: str = "") -> None:
         """Read what stands in `code`, which the outermost template of that name holds, if any does."""
         nodes = list(code.nodes) if code is not None else []
-        for place, node in enumerate(nodes):
+        for position, node in enumerate(nodes):
             kind = type(node).__name__
             if kind == "Text":
                 self._text(str(node))
             elif kind == "Wikilink":
-                self._link(node, str(nodes[place + 1]) if place + 1 < len(nodes) else "", template)
+                self._link(node, str(nodes[position + 1]) if position + 1 < len(nodes) else "", template)
             elif kind == "Heading":
                 self._heading(node, template)
             elif kind == "ExternalLink":
@@ -148,11 +148,13 @@ class Reading:
     def _link(self, node: Any, following: str, template: str) -> None:
         written = html.unescape(str(node.title)).replace("_", " ")
         prefix, _, after = written.lstrip().removeprefix(":").partition(":")
-        shown, written = written, after if after and spelt(prefix) == self.edition.code else written
+        displayed, written = written, after if after and spelt(prefix) == self.edition.code else written
         elsewhere = self.edition.leads_elsewhere(written)
         if spelt(written.partition(":")[0]) in self.edition.hidden or (is_file(written) and not elsewhere):
             return
-        anchor = visible(node.text) if node.text is not None else " ".join(shown.split()).removeprefix(":")
+        anchor = (
+            visible(node.text) if node.text is not None else " ".join(displayed.split()).removeprefix(":")
+        )
         trail = re.match(self.edition.trail, following)
         anchor += trail[0] if trail else ""
         title = "#".join(" ".join(part.split()).removeprefix(":") for part in written.split("#"))

@@ -1,16 +1,28 @@
 """Make the project's virtual environment from requirements.lock. Needs only Python 3.11+ and a package index.
 
-Called by `make`; by hand: `python3 envs/install.py .venv`, and `python3 envs/install.py .venv slurm` for what Slurm
-clusters need besides, in `.venv/slurm` (`make slurm`). A torch of the interpreter that calls this (a GPU
-machine's own build) is kept and seen through from the environment; otherwise torch comes from the lock.
+Called by `make`, each time: an environment that fits is left as it is. By hand: `python3 envs/install.py .venv`, and
+`python3 envs/install.py .venv slurm` for what Slurm clusters need besides, in `.venv/slurm` (`make slurm`). A torch of
+the interpreter that calls this (a GPU machine's own build) is kept and seen through from the environment; otherwise
+torch comes from the lock.
+
+Whether an environment fits depends on contents: the lock, the dependencies of pyproject.toml and the version of Python,
+which stand in its file `.installed`. One that was moved or does not start is made anew. Only what this script made is
+replaced, never what a link leads to or what a process uses, and the environment that was there comes back where its
+successor cannot be made. Of two calls at once for one folder, the second waits.
 """
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,14 +30,216 @@ LOCK = ROOT / "requirements.lock"
 COMPILE = ROOT / "envs" / "compile.py"
 SLURM_LOCK = ROOT / "envs" / "slurm.lock"
 OLDEST_PYTHON = (3, 11)
-OLDEST_TORCH = (2, 6)
+NEWEST_PYTHON = (3, 13)
+"""Newer ones have no wheels of some pinned packages."""
+OLDEST_TORCH = (2, 11)
+MARK, OURS = ".installed", ".made-by-irpretrain"
+BEFORE = ".before"
+"""Ends the name of an environment that is being replaced."""
 
 
 def main(target: Path) -> None:
-    """Create or complete the environment at `target`, and mark it as installed at the very end."""
-    if sys.version_info < OLDEST_PYTHON:
+    """Make the environment at `target`, unless the one that is there fits."""
+    check_python()
+    install(target, [LOCK], make_all)
+
+
+def add_slurm(environment: Path) -> None:
+    """Make `environment`/slurm: all that `environment` has, and Snakemake's executor for Slurm.
+
+    A place of its own, because Snakemake imports every executor that it finds, in the process of every job.
+    """
+    if not (environment / "bin" / "python").exists():
+        sys.exit(f"{environment} is no environment yet; call make first")
+    install(environment / "slurm", [LOCK, SLURM_LOCK], lambda target: make_slurm(environment, target))
+
+
+def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> None:
+    """Make the folder `target`, unless it fits; the environment that was there comes back on a failure."""
+    target, mark = Path(os.path.abspath(target)), wanted(locks)
+    try:
+        is_right = fits(target, mark)
+        if is_right and not is_ours(beside(target, BEFORE)):
+            return
+        if target.is_symlink() and not is_right:
+            sys.exit(
+                f"{target} is a link to {os.readlink(target)}, whose environment does not fit this version. What a "
+                f"link leads to is not replaced: remove the link (rm {target}), or name another folder (make VENV=...)."
+            )
+        leave(target)
+        with alone(target):
+            if not fits(target, mark):  # another make may have made it
+                check_replaceable(target)
+                replace(target, mark, make)
+            remove(beside(target, BEFORE))
+    except OSError as error:
+        reason = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
+        sys.exit(f"{target} cannot be set up: {reason}. Mend that, or name another folder (make VENV=...).")
+
+
+def fits(target: Path, mark: str) -> bool:
+    """Whether an environment holds what this version needs, lies where it was made, and can be started.
+
+    The programs of an environment name its Python by a full path: in a copy they start the one that was copied.
+    """
+    if read(target / MARK) != mark:
+        return False
+    made_at = read(target / OURS).strip()
+    if made_at and not (os.path.exists(made_at) and os.path.samefile(made_at, target)):
+        return False
+    return is_run_by(target) or starts(target)
+
+
+def is_run_by(target: Path) -> bool:
+    """Whether this process's Python is an environment's own."""
+    return os.path.realpath(sys.prefix) == os.path.realpath(target)
+
+
+def starts(target: Path) -> bool:
+    """Whether an environment's Python starts: not where the one that it was made from is gone."""
+    try:
+        return not subprocess.run([str(target / "bin" / "python"), "-c", ""], capture_output=True).returncode
+    except OSError:
+        return False
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether this script made a folder."""
+    return (folder / OURS).exists() or (folder / MARK).exists()
+
+
+def check_replaceable(target: Path) -> None:
+    """End with a message where a folder is not an environment of ours, or a process uses it."""
+    for folder in (target, beside(target, BEFORE)):
+        empty = not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
+        if not empty and not is_ours(folder):
+            sys.exit(
+                f"{folder} was not made by IR-Pretrain, so it is not replaced. Move it away, or name another folder "
+                "(make VENV=...)."
+            )
+        users = processes_in(folder)
+        if users:
+            sys.exit(
+                f"{folder} does not fit this version, and is in use by process {', '.join(users)}. Wait until it ends, "
+                "then call make again; or name another folder (make VENV=...)."
+            )
+
+
+def replace(target: Path, mark: str, make: Callable[[Path], None]) -> None:
+    """Make an environment in place of the one that is there."""
+    before = beside(target, BEFORE)
+    old_mark = read(target / MARK)
+    if old_mark:
+        same_python = old_mark.partition(",")[0] == mark.partition(",")[0]
+        reason = "it was moved or does not start" if old_mark == mark else "this version needs other packages"
+        print(f"Replacing {target}: {reason if same_python else 'it has another Python'}", flush=True)
+        remove(before)
+        target.rename(before)
+    else:  # what a killed set-up left: `before` is the last whole one
+        remove(target)
+    try:
+        target.mkdir(exist_ok=True)
+        (target / OURS).write_text(f"{target}\n", encoding="utf-8")
+        make(target)
+        (target / MARK).write_text(mark)
+    except BaseException:
+        remove(target)
+        if before.exists():
+            before.rename(target)
+        raise
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that this script made. What says so goes last: the removal may be killed."""
+    if not is_ours(folder):
+        return
+    (folder / OURS).touch()
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry.name != OURS:
+            entry.unlink()
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def alone(target: Path) -> Iterator[None]:
+    """Wait until no other make sets up the same folder. A killed one leaves its lock file, which then locks nothing."""
+    path = beside(target, ".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        with open(path, "a") as lock:
+            with suppress(OSError):  # a file system without locks
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    print(f"Another make is setting up {target}: waiting for it", flush=True)
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+            # Whoever had the lock has removed its file, and a third one may have made another.
+            if is_file_at(path, lock.fileno()):
+                try:
+                    yield
+                finally:
+                    path.unlink()
+                return
+
+
+def is_file_at(path: Path, number: int) -> bool:
+    """Whether the open file of that number is the one that a path names now."""
+    try:
+        return os.path.samestat(os.fstat(number), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def leave(target: Path) -> None:
+    """Go on in the Python that made an environment, where this is the environment's own: it may be replaced."""
+    base = getattr(sys, "_base_executable", sys.executable)
+    if is_run_by(target) and base != sys.executable and os.path.exists(base):
+        os.execv(base, [base, *sys.argv])
+
+
+def beside(target: Path, ending: str) -> Path:
+    """Return the path beside a folder whose name has one more ending."""
+    return target.parent / (target.name + ending)
+
+
+def wanted(locks: list[Path]) -> str:
+    """Return what the mark of an environment holds that fits."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    dependencies = re.search(r"^dependencies = \[.*?^\]", project, re.MULTILINE | re.DOTALL)
+    contents = [
+        *(path.read_text(encoding="utf-8") for path in locks),
+        dependencies[0] if dependencies else "",
+    ]
+    digest = hashlib.sha256("\n".join(contents).encode()).hexdigest()
+    return f"Python {sys.version_info[0]}.{sys.version_info[1]}, contents {digest}\n"
+
+
+def read(path: Path) -> str:
+    """Return the text of a file; nothing where there is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Return the numbers of the processes that have files of a folder in memory; none where that is not known."""
+    within = f"{folder.resolve()}/"
+    return [process.name for process in Path("/proc").glob("[0-9]*") if within in read(process / "maps")]
+
+
+def check_python() -> None:
+    """End with a message where this Python cannot hold the pinned packages."""
+    if not OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
         found = ".".join(map(str, sys.version_info[:3]))
-        sys.exit(f"IR-Pretrain needs Python 3.11 or newer; this is {found}. Try: make run PYTHON=python3.12")
+        span = " to ".join(".".join(map(str, version)) for version in (OLDEST_PYTHON, NEWEST_PYTHON))
+        sys.exit(f"IR-Pretrain needs Python {span}; this is {found}. Try: make run PYTHON=python3.12")
+
+
+def make_all(target: Path) -> None:
+    """Make an environment with all pinned packages and irpretrain itself."""
     own_torch = existing_torch()
     print(f"Setting up {target} (once; 2 to 6 GB, one to five minutes)", flush=True)
     if own_torch:
@@ -33,6 +247,7 @@ def main(target: Path) -> None:
     make_environment(target, bool(own_torch))
     pip = [
         str(target / "bin" / "python"),
+        "-I",  # the code of this checkout, which PYTHONPATH names, is not installed yet
         "-m",
         "pip",
         "--disable-pip-version-check",
@@ -55,7 +270,6 @@ def main(target: Path) -> None:
         print(
             "  what draws and ranks could not be compiled: see above. The first run will do it.", flush=True
         )
-    (target / ".installed").write_text(LOCK.read_text())
 
 
 def read_pins(lock: Path) -> list[str]:
@@ -63,36 +277,36 @@ def read_pins(lock: Path) -> list[str]:
     return [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def add_slurm(environment: Path) -> None:
-    """Make `environment`/slurm: all that `environment` has, and Snakemake's executor for Slurm.
-
-    A place of its own, because Snakemake imports every executor that it finds, in the process of every job.
-    """
-    target = environment / "slurm"
-    python = environment / "bin" / "python"
-    if not python.exists():
-        sys.exit(f"{environment} is no environment yet; call make first")
+def make_slurm(environment: Path, target: Path) -> None:
+    """Make an environment that sees all of another one, with Snakemake's executor for Slurm."""
     seen = "include-system-site-packages = true" in (environment / "pyvenv.cfg").read_text()
-    venv.EnvBuilder(clear=True, symlinks=True, system_site_packages=seen).create(target)
+    venv.EnvBuilder(symlinks=True, system_site_packages=seen).create(target)
     below = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
     packages = target / below
     # The environment's own .pth files are followed too: irpretrain is installed by one.
     line = f"import site; site.addsitedir({str((environment / below).resolve())!r})\n"
     (packages / "environment.pth").write_text(line)
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    pip = [
+        str(environment / "bin" / "python"),
+        "-I",
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+    ]
     run([*pip, "--no-deps", "--target", str(packages), *read_pins(SLURM_LOCK)], "the executor for Slurm")
     command = target / "bin" / "snakemake"
     command.write_text(
         f"#!{target.resolve() / 'bin' / 'python'}\nimport sys\n\nfrom snakemake.cli import main\n\nsys.exit(main())\n"
     )
     command.chmod(0o755)
-    (target / ".installed").write_text(SLURM_LOCK.read_text())
 
 
 def make_environment(target: Path, sees_system_packages: bool) -> None:
-    """Make an empty environment with pip, in place of what is there."""
+    """Make an environment with pip and nothing else."""
     try:
-        venv.EnvBuilder(with_pip=True, clear=True, system_site_packages=sees_system_packages).create(target)
+        venv.EnvBuilder(with_pip=True, system_site_packages=sees_system_packages).create(target)
     except subprocess.CalledProcessError:
         sys.exit(
             f"{sys.executable} cannot make a virtual environment with pip. Install the rest of this Python (on Debian "
@@ -127,8 +341,8 @@ def run(command: list[str], what: str) -> None:
 
 
 if __name__ == "__main__":
-    place = Path(sys.argv[1] if len(sys.argv) > 1 else ".venv")
+    position = Path(sys.argv[1] if len(sys.argv) > 1 else ".venv")
     if sys.argv[2:] == ["slurm"]:
-        add_slurm(place)
+        add_slurm(position)
     else:
-        main(place)
+        main(position)

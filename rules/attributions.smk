@@ -5,7 +5,6 @@ rule write_attributions:
     input:
         models=plan.attributions.model_files_of_page,
         runs=plan.attributions.runs,
-        first_stage=plan.file(paths.FIRST_STAGE_RUN, "attributions"),
         documents=plan.of_dataset(paths.DOCUMENTS, "attributions"),
         queries=plan.file(paths.QUERIES, "attributions"),
         qrels=plan.file(paths.QRELS, "attributions"),
@@ -14,8 +13,6 @@ rule write_attributions:
         meta=sidecar(paths.ATTRIBUTIONS),
     log:
         "results/logs/attributions/{page}.log",
-    benchmark:
-        "results/benchmarks/write_attributions/{page}.tsv"
     priority: RESULTS
     threads: CFG.reranking.compute.threads
     resources:

@@ -10,8 +10,6 @@ rule store_words:
         meta=sidecar(paths.WORDS),
     log:
         "results/logs/words/{collection}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/store_words/{collection}-{corpus}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -31,8 +29,6 @@ rule build_postings:
         meta=sidecar(paths.POSTINGS),
     log:
         "results/logs/postings/{collection}.log",
-    benchmark:
-        "results/benchmarks/build_postings/{collection}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
@@ -56,8 +52,6 @@ rule make_word_vectors:
         meta=sidecar(paths.VECTORS),
     log:
         "results/logs/vectors/{collection}.log",
-    benchmark:
-        "results/benchmarks/make_word_vectors/{collection}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(8000),
@@ -81,8 +75,6 @@ rule calibrate_temperature:
         meta=sidecar(paths.TEMPERATURE),
     log:
         "results/logs/pseudo_queries/{collection}-temperature.log",
-    benchmark:
-        "results/benchmarks/calibrate_temperature/{collection}.tsv"
     priority: PREPARATION
     threads: CFG.axioms.threads
     resources:
@@ -107,8 +99,6 @@ rule sample_pseudo_queries:
         meta=sidecar(paths.PSEUDO_QUERIES),
     log:
         "results/logs/pseudo_queries/{collection}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/sample_pseudo_queries/{collection}-{corpus}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -133,8 +123,6 @@ rule compute_axioms:
         meta=sidecar(paths.AXIOMS),
     log:
         "results/logs/axioms/{collection}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/compute_axioms/{collection}-{corpus}-{shard}.tsv"
     priority: PREPARATION
     threads: CFG.axioms.threads
     resources:
@@ -157,8 +145,6 @@ rule count_ranks:
         meta=sidecar(paths.RANK_INTERVALS),
     log:
         "results/logs/axioms/{collection}-rank-intervals.log",
-    benchmark:
-        "results/benchmarks/count_ranks/{collection}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(2000),
@@ -180,8 +166,6 @@ rule judge_queries:
         meta=sidecar(paths.JUDGED_QUERIES),
     log:
         "results/logs/judged/{collection}-{dataset}-queries.log",
-    benchmark:
-        "results/benchmarks/judge_queries/{collection}-{dataset}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -202,18 +186,58 @@ use rule compute_axioms as compute_judged_axioms with:
         meta=sidecar(paths.JUDGED_AXIOMS),
     log:
         "results/logs/judged/{collection}-{dataset}-{terms}-terms.log",
-    benchmark:
-        "results/benchmarks/compute_judged_axioms/{collection}-{dataset}-{terms}.tsv"
     params:
         options=settings("axioms"),
         text=settings("text"),
         held_alone=plan.axioms.judges_held,
 
 
+rule sample_negative_queries:
+    """Pseudo-queries with as many terms as each judged query has."""
+    input:
+        judged=paths.JUDGED_AXIOMS,
+        words=plan.of_dataset(paths.WORDS),
+        statistics=paths.STATISTICS,
+        temperature=plan.axioms.calibrated_temperature,
+    output:
+        queries=paths.NEGATIVE_QUERIES,
+        meta=sidecar(paths.NEGATIVE_QUERIES),
+    log:
+        "results/logs/judged/{collection}-{dataset}-{terms}-terms-negatives.log",
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(120),
+    params:
+        options=settings("pseudo_queries"),
+        axioms=settings("axioms", include=TERM_SETTINGS),
+        seed=CFG.seed,
+    script:
+        "../scripts/sample_negative_queries.py"
+
+
+use rule compute_judged_axioms as compute_negative_axioms with:
+    input:
+        queries=paths.NEGATIVE_QUERIES,
+        words=plan.of_dataset(paths.WORDS),
+        statistics=paths.STATISTICS,
+        postings=paths.POSTINGS,
+        vectors=paths.VECTORS,
+    output:
+        values=paths.NEGATIVE_AXIOMS,
+        meta=sidecar(paths.NEGATIVE_AXIOMS),
+    log:
+        "results/logs/judged/{collection}-{dataset}-{terms}-terms-negatives-axioms.log",
+    params:
+        options=settings("axioms"),
+        text=settings("text"),
+        held_alone=False,
+
+
 rule train_predictor:
     input:
         judged=plan.file(paths.JUDGED_AXIOMS, "predictors", terms="judged_terms"),
-        pseudo=plan.of_dataset(paths.AXIOMS, "predictors"),
+        pseudo=plan.axioms.negatives,
     output:
         scores=paths.PREDICTOR_SCORES,
         model=paths.PREDICTOR_MODEL,
@@ -223,8 +247,6 @@ rule train_predictor:
         meta=sidecar(paths.PREDICTOR_SCORES),
     log:
         "results/logs/predictors/{predictor}.log",
-    benchmark:
-        "results/benchmarks/train_predictor/{predictor}.tsv"
     priority: PREPARATION
     threads: CFG.axioms.threads
     resources:
@@ -248,8 +270,6 @@ rule choose_diagnosis_pairs:
         meta=sidecar(paths.DIAGNOSIS_PAIRS),
     log:
         "results/logs/diagnosis/{diagnosis}-pairs.log",
-    benchmark:
-        "results/benchmarks/choose_diagnosis_pairs/{diagnosis}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -273,8 +293,6 @@ rule score_diagnosis_pairs:
         meta=sidecar(paths.DIAGNOSIS_SCORES),
     log:
         "results/logs/diagnosis/{diagnosis}-{model}.log",
-    benchmark:
-        "results/benchmarks/score_diagnosis_pairs/{diagnosis}-{model}.tsv"
     priority: plan.models.ranking_priority
     threads: CFG.reranking.compute.threads
     resources:
@@ -299,8 +317,6 @@ rule diagnose:
         meta=sidecar(paths.DIAGNOSIS),
     log:
         "results/logs/diagnosis/{diagnosis}.log",
-    benchmark:
-        "results/benchmarks/diagnose/{diagnosis}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(2000),

@@ -3,8 +3,9 @@
 from functools import partial
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
+from irpretrain.other_code import library_code, other_code_text, planned_text, results_of_other_code
 from irpretrain.plan import Plan, paths
-from irpretrain.plan.axioms import RANKING_SETTINGS, TERM_SETTINGS
+from irpretrain.plan.preparation import RANKING_SETTINGS, TERM_SETTINGS
 from irpretrain.plan.paths import sidecar
 from irpretrain.plan.requests import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
 from irpretrain.plan.retrieval import INDEX_SETTINGS, POSITION_SETTINGS
@@ -30,6 +31,6 @@ def result_of_the_run():
 
 def planned_costs(jobs):
     """What a dry run ends with."""
-    from irpretrain.costs.dry_run import costs_text
+    from irpretrain.costs.counted import costs_text
 
-    return costs_text(prepared, jobs)
+    return "\n".join(filter(None, [costs_text(prepared, jobs), other_code_text(results_of_other_code())]))

@@ -11,8 +11,6 @@ rule read_corpus:
         meta=sidecar(paths.DOCUMENTS),
     log:
         "results/logs/corpora/{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/read_corpus/{corpus}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
@@ -36,8 +34,6 @@ rule check_collection:
         meta=sidecar(paths.COLLECTION_CHECK),
     log:
         "results/logs/corpora/collection-{collection}.log",
-    benchmark:
-        "results/benchmarks/check_collection/{collection}.tsv"
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
@@ -60,8 +56,6 @@ rule prepare_dataset:
         meta=sidecar(paths.QUERIES),
     log:
         "results/logs/datasets/{dataset}.log",
-    benchmark:
-        "results/benchmarks/prepare_dataset/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(plan.datasets.answered(False)),
     priority: CHEAP_CHECKS
@@ -90,8 +84,6 @@ rule prepare_questions:
         meta=sidecar(paths.QUERIES),
     log:
         "results/logs/prepare_questions/{dataset}.log",
-    benchmark:
-        "results/benchmarks/prepare_questions/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(plan.datasets.answered()),
     priority: CHEAP_CHECKS
@@ -119,8 +111,6 @@ rule judge_by_answers:
         meta=sidecar(paths.QRELS),
     log:
         "results/logs/judge_by_answers/{dataset}.log",
-    benchmark:
-        "results/benchmarks/judge_by_answers/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(plan.datasets.answered()),
     priority: PREPARATION
@@ -142,8 +132,6 @@ rule make_folds:
         meta=sidecar(paths.FOLDS),
     log:
         "results/logs/folds/{dataset}.log",
-    benchmark:
-        "results/benchmarks/make_folds/{dataset}.tsv"
     priority: CHEAP_CHECKS
     group:
         travelling("dataset")
@@ -167,12 +155,10 @@ rule check_shared_queries:
         used_documents=plan.datasets.compared_documents("used"),
         tested_documents=plan.datasets.compared_documents("dataset"),
     output:
-        counts=paths.APART,
-        meta=sidecar(paths.APART),
+        counts=paths.LEAKAGE_CHECK,
+        meta=sidecar(paths.LEAKAGE_CHECK),
     log:
         "results/logs/check_shared_queries/{dataset}-{used}.log",
-    benchmark:
-        "results/benchmarks/check_shared_queries/{dataset}-{used}.tsv"
     wildcard_constraints:
         used=one_of(CFG.datasets),
     priority: CHEAP_CHECKS

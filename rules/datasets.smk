@@ -11,8 +11,6 @@ rule verify_dataset:
         meta=sidecar(paths.CATALOGUE_REPORT),
     log:
         "results/logs/verify_dataset/{entry}.log",
-    benchmark:
-        "results/benchmarks/verify_dataset/{entry}.tsv"
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(2000),
@@ -34,8 +32,6 @@ rule require_dataset:
         meta=sidecar(paths.CATALOGUE_SOUND),
     log:
         "results/logs/require_dataset/{entry}.log",
-    benchmark:
-        "results/benchmarks/require_dataset/{entry}.tsv"
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(500),
@@ -54,8 +50,6 @@ rule list_datasets:
         meta=sidecar(paths.DATASETS_TABLE),
     log:
         "results/logs/list_datasets.log",
-    benchmark:
-        "results/benchmarks/list_datasets.tsv"
     resources:
         mem_mb=memory(500),
         runtime=minutes(10),

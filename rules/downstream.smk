@@ -11,8 +11,6 @@ rule prepare_downstream_task:
         meta=sidecar(paths.TASK_EXAMPLES),
     log:
         "results/logs/prepare_downstream_task/{task}.log",
-    benchmark:
-        "results/benchmarks/prepare_downstream_task/{task}.tsv"
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
@@ -35,8 +33,6 @@ rule finetune_downstream:
         meta=sidecar(paths.TASK_PREDICTIONS),
     log:
         "results/logs/finetune_downstream/{task}-{model}-{seed}.log",
-    benchmark:
-        "results/benchmarks/finetune_downstream/{task}-{model}-{seed}.tsv"
     priority: plan.models.ranking_priority
     threads: plan.downstream.threads
     resources:
@@ -47,7 +43,6 @@ rule finetune_downstream:
         task=plan.downstream.data,
         options=plan.downstream.training,
         checkpoints=paths.CHECKPOINTS,
-        models=paths.DOWNSTREAM_MODELS,
     script:
         "../scripts/finetune_downstream.py"
 
@@ -63,8 +58,6 @@ rule evaluate_downstream:
         meta=sidecar(paths.TASK_PER_QUERY),
     log:
         "results/logs/evaluate_downstream/{experiment}.log",
-    benchmark:
-        "results/benchmarks/evaluate_downstream/{experiment}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(2000),

@@ -5,7 +5,7 @@ rule evaluate:
     input:
         runs=plan.experiments.files,
         qrels=plan.file(paths.QRELS, "experiments"),
-        apart=plan.datasets.apart_from_used,
+        apart=plan.datasets.leakage_check,
         folds=plan.experiments.folds,
     output:
         per_query=paths.PER_QUERY,
@@ -13,8 +13,6 @@ rule evaluate:
         meta=sidecar(paths.PER_QUERY),
     log:
         "results/logs/evaluate/{experiment}.log",
-    benchmark:
-        "results/benchmarks/evaluate/{experiment}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(4000),
@@ -31,15 +29,13 @@ rule evaluate_depths:
     input:
         runs=plan.experiments.files,
         qrels=plan.file(paths.QRELS, "experiments"),
-        apart=plan.datasets.apart_from_used,
+        apart=plan.datasets.leakage_check,
     output:
         per_query=paths.DEPTHS,
         scores=paths.DEPTH_SCORES,
         meta=sidecar(paths.DEPTHS),
     log:
         "results/logs/evaluate_depths/{experiment}.log",
-    benchmark:
-        "results/benchmarks/evaluate_depths/{experiment}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(4000),

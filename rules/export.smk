@@ -14,8 +14,6 @@ rule export_model:
         meta=sidecar(paths.EXPORTED),
     log:
         "results/logs/export_model/{model}-{seed}.log",
-    benchmark:
-        "results/benchmarks/export_model/{model}-{seed}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(1000),
@@ -39,8 +37,6 @@ use rule export_model as export_finetuned_model with:
         meta=sidecar(paths.EXPORTED_FINETUNED),
     log:
         "results/logs/export_model/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.log",
-    benchmark:
-        "results/benchmarks/export_model/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.tsv"
     wildcard_constraints:
         regime=r"full|few-shot-\d+",
     params:
@@ -59,8 +55,6 @@ use rule export_model as export_term_weigher with:
         meta=sidecar(paths.EXPORTED_WEIGHER),
     log:
         "results/logs/export_model/term_weights-{weighting}-{fold}.log",
-    benchmark:
-        "results/benchmarks/export_model/term_weights-{weighting}-{fold}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned(None, "regressor")),
     params:
@@ -80,8 +74,6 @@ rule export_groups:
         meta=sidecar(paths.EXPORTED_GROUPS),
     log:
         "results/logs/export_groups/{collection}{tokenizer}-{objective}.log",
-    benchmark:
-        "results/benchmarks/export_groups/{collection}{tokenizer}-{objective}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(4000),
@@ -91,24 +83,3 @@ rule export_groups:
         encoder_directory=plan.encoder_directory,
     script:
         "../scripts/export_groups.py"
-
-
-rule export_run:
-    """A run as plain text with a header of ir_metadata."""
-    input:
-        run=paths.RUN,
-    output:
-        run=paths.EXPORTED_RUN,
-        meta=sidecar(paths.EXPORTED_RUN),
-    log:
-        "results/logs/export_run/{run}.log",
-    benchmark:
-        "results/benchmarks/export_run/{run}.tsv"
-    priority: RESULTS
-    resources:
-        mem_mb=memory(1000),
-        runtime=minutes(30),
-    params:
-        facts=plan.exports.run_facts,
-    script:
-        "../scripts/export_run.py"

@@ -11,8 +11,6 @@ rule extract_links:
         meta=sidecar(paths.LINKS),
     log:
         "results/logs/links/{collection}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/extract_links/{collection}-{corpus}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
@@ -34,8 +32,6 @@ rule build_graph:
         meta=sidecar(paths.GRAPH),
     log:
         "results/logs/graphs/{collection}.log",
-    benchmark:
-        "results/benchmarks/build_graph/{collection}.tsv"
     priority: PREPARATION
     threads: CFG.graph.threads
     resources:

@@ -10,8 +10,6 @@ rule list_anchor_texts:
         meta=sidecar(paths.ANCHORS),
     log:
         "results/logs/anchors/{collection}.log",
-    benchmark:
-        "results/benchmarks/list_anchor_texts/{collection}.tsv"
     priority: PREPARATION
     threads: CFG.graph.threads
     resources:
@@ -41,8 +39,6 @@ rule build_groups:
         meta=sidecar(paths.GROUPS_SHARD),
     log:
         "results/logs/groups/{collection}{tokenizer}-{objective}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/build_groups/{collection}{tokenizer}-{objective}-{corpus}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -65,8 +61,6 @@ rule merge_groups:
         meta=sidecar(paths.GROUPS),
     log:
         "results/logs/groups/{collection}{tokenizer}-{objective}.log",
-    benchmark:
-        "results/benchmarks/merge_groups/{collection}{tokenizer}-{objective}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),

@@ -7,8 +7,6 @@ rule materialise_file:
         meta=sidecar(paths.INPUT),
     log:
         "results/logs/inputs/{asset}.log",
-    benchmark:
-        "results/benchmarks/materialise/{asset}.tsv"
     wildcard_constraints:
         asset=one_of(plan.embedded(directories=False)),
     priority: PREPARATION
@@ -36,8 +34,6 @@ rule describe_ir_dataset:
         meta=sidecar(paths.IR_DATASET),
     log:
         "results/logs/ir_datasets/{part}/{identifier}.log",
-    benchmark:
-        "results/benchmarks/ir_datasets/{part}/{identifier}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),

@@ -10,8 +10,6 @@ rule make_neural_ranker:
         meta=sidecar(paths.NEURAL),
     log:
         "results/logs/neural/{model}-{seed}.log",
-    benchmark:
-        "results/benchmarks/make_neural_ranker/{model}-{seed}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),

@@ -14,8 +14,6 @@ rule pretrain:
         meta=sidecar(paths.PRETRAINED),
     log:
         "results/logs/pretrain/{model}-{seed}.log",
-    benchmark:
-        "results/benchmarks/pretrain/{model}-{seed}.tsv"
     priority: plan.models.training_priority
     threads: plan.models.threads
     resources:

@@ -13,14 +13,11 @@ for paper in CFG.report.papers:
             distributions=shown.distributions,
             claimed=shown.claimed,
         output:
-            verdicts=paths.VERDICTS.format(paper=paper),
             claims=paths.CLAIMS.format(paper=paper),
             tables=shown.tables,
-            meta=sidecar(paths.VERDICTS.format(paper=paper)),
+            meta=sidecar(paths.CLAIMS.format(paper=paper)),
         log:
             f"results/logs/make_tables/{paper}.log",
-        benchmark:
-            f"results/benchmarks/make_tables/{paper}.tsv"
         priority: RESULTS
         group:
             travelling("paper")
@@ -28,7 +25,9 @@ for paper in CFG.report.papers:
             mem_mb=memory(2000),
             runtime=minutes(30),
         params:
-            config=shown.options,
+            config=plain(CFG),
+            papers=shown.papers,
+            code=library_code,
         script:
             "../scripts/make_tables.py"
 
@@ -53,8 +52,6 @@ for paper in CFG.report.papers:
             meta=sidecar(shown.figures[0]),
         log:
             f"results/logs/make_figures/{paper}.log",
-        benchmark:
-            f"results/benchmarks/make_figures/{paper}.tsv"
         priority: RESULTS
         group:
             travelling("paper")
@@ -62,26 +59,11 @@ for paper in CFG.report.papers:
             mem_mb=memory(2000),
             runtime=minutes(30),
         params:
-            config=shown.options,
+            config=plain(CFG),
+            papers=shown.papers,
+            code=library_code,
         script:
             "../scripts/make_figures.py"
-
-
-rule draw_dag:
-    output:
-        dag=paths.DAG,
-        meta=sidecar(paths.DAG),
-    log:
-        "results/logs/draw_dag.log",
-    benchmark:
-        "results/benchmarks/draw_dag.tsv"
-    resources:
-        mem_mb=memory(1000),
-        runtime=minutes(10),
-    params:
-        config=config,
-    script:
-        "../scripts/draw_dag.py"
 
 
 rule write_paper_report:
@@ -89,15 +71,12 @@ rule write_paper_report:
     input:
         unpack(plan.of_paper("reported")),
         published=plan.of_paper("published"),
-        dag=paths.DAG,
         manifest=MANIFEST_FILE,
     output:
         report=paths.PAPER_REPORT,
         meta=sidecar(paths.PAPER_REPORT),
     log:
         "results/logs/write_paper_report/{paper}.log",
-    benchmark:
-        "results/benchmarks/write_paper_report/{paper}.tsv"
     priority: RESULTS
     group:
         travelling("paper")
@@ -105,31 +84,30 @@ rule write_paper_report:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=plan.of_paper("options"),
+        config=plain(CFG),
+        papers=plan.of_paper("papers"),
+        code=library_code,
+        other_code=planned_text,
     script:
         "../scripts/write_report.py"
 
 
 rule write_overview:
-    """The scores of all experiments, the verdicts of all papers and their claims in one file each; the headline table,
-    and how many verdicts of each paper hold."""
+    """The scores of all experiments and the claims of all papers in one file each; the headline table."""
     input:
         scores=plan.shown.scores,
         per_query=plan.shown.per_query,
-        verdicts=plan.shown.verdicts,
+        trainings=plan.shown.trainings,
         claims=plan.shown.claims,
         published=plan.shown.published,
     output:
         scores=paths.ALL_SCORES,
         per_query=paths.ALL_PER_QUERY,
-        verdicts=paths.ALL_VERDICTS,
         claims=paths.ALL_CLAIMS,
         tables=plan.targets.overview_tables,
         meta=sidecar(paths.ALL_SCORES),
     log:
         "results/logs/write_overview.log",
-    benchmark:
-        "results/benchmarks/write_overview.tsv"
     group:
         travelling("overview")
     resources:
@@ -137,25 +115,24 @@ rule write_overview:
         runtime=minutes(30),
     params:
         config=plain(CFG),
+        code=library_code,
     script:
         "../scripts/write_overview.py"
 
 
 rule write_report:
-    """The report of the whole run."""
+    """The report of the whole run, which leads to those of the papers."""
     input:
         **plan.shown.reported,
         headline=table_files(["headline"]),
+        papers=expand(paths.PAPER_REPORT, paper=CFG.report.papers),
         published=plan.shown.published,
-        dag=paths.DAG,
         manifest=MANIFEST_FILE,
     output:
         report=paths.REPORT,
         meta=sidecar(paths.REPORT),
     log:
         "results/logs/write_report.log",
-    benchmark:
-        "results/benchmarks/write_report.tsv"
     group:
         travelling("overview")
     resources:
@@ -163,5 +140,8 @@ rule write_report:
         runtime=minutes(30),
     params:
         config=plain(CFG),
+        papers=CFG.report.papers,
+        code=library_code,
+        other_code=planned_text,
     script:
         "../scripts/write_report.py"

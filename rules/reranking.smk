@@ -14,8 +14,6 @@ rule rerank:
         meta=sidecar(paths.ZERO_SHOT_RUN),
     log:
         "results/logs/rerank/{dataset}-{candidates}-{model}-{seed}.log",
-    benchmark:
-        "results/benchmarks/rerank/{dataset}-{candidates}-{model}-{seed}.tsv"
     priority: plan.models.ranking_priority
     threads: CFG.reranking.compute.threads
     resources:
@@ -45,8 +43,6 @@ use rule rerank as rerank_snapshot with:
         meta=sidecar(paths.SNAPSHOT_RUN),
     log:
         "results/logs/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.log",
-    benchmark:
-        "results/benchmarks/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.tsv"
     params:
         options=plan.models.reranking,
         directory=plan.file(paths.PRETRAINED, "models"),
@@ -68,15 +64,13 @@ rule finetune:
         test_documents=plan.datasets.test_documents,
         test_queries=plan.datasets.test_file(paths.QUERIES),
         test_candidates=plan.datasets.test_file(paths.FIRST_STAGE_RUN),
-        apart=plan.file(paths.APART, "datasets", used="train_on"),
+        apart=plan.file(paths.LEAKAGE_CHECK, "datasets", used="train_on"),
     output:
         run=paths.FINETUNED_RUN,
         metrics=paths.FINETUNING_METRICS,
         meta=sidecar(paths.FINETUNED_RUN),
     log:
         "results/logs/finetune/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.log",
-    benchmark:
-        "results/benchmarks/finetune/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.tsv"
     wildcard_constraints:
         regime=r"full|few-shot-\d+",
     priority: plan.models.training_priority
@@ -107,8 +101,6 @@ rule select_model:
         meta=sidecar(paths.SELECTED),
     log:
         "results/logs/select/{model}-{seed}.log",
-    benchmark:
-        "results/benchmarks/select_model/{model}-{seed}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(1000),

@@ -9,8 +9,6 @@ rule index_corpus:
         meta=sidecar(paths.INDEX),
     log:
         "results/logs/index/{corpus}.log",
-    benchmark:
-        "results/benchmarks/index_corpus/{corpus}.tsv"
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
@@ -32,8 +30,6 @@ rule search:
         meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/search/{dataset}-{candidates}.log",
-    benchmark:
-        "results/benchmarks/search/{dataset}-{candidates}.tsv"
     wildcard_constraints:
         candidates=one_of(BUILT_IN_FIRST_STAGES),
     priority: PREPARATION
@@ -43,6 +39,7 @@ rule search:
         runtime=minutes(240),
     params:
         options=plan.retrieval.built_in_options,
+        drop_own=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search.py"
 
@@ -55,8 +52,6 @@ rule weigh_textrank:
         meta=sidecar(paths.INDEX_VECTORS),
     log:
         "results/logs/weigh_textrank/{index}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/weigh_textrank/{index}-{corpus}-{shard}.tsv"
     wildcard_constraints:
         index=one_of(plan.retrieval.indexes_of_type("textrank")),
     priority: PREPARATION
@@ -64,7 +59,6 @@ rule weigh_textrank:
         mem_mb=memory(3000),
         runtime=minutes(480),
     params:
-        options=settings("indexes"),
         retrieval=settings("retrieval", include=INDEX_SETTINGS),
         text=settings("text"),
     script:
@@ -81,8 +75,6 @@ rule generate_queries:
         meta=sidecar(paths.GENERATED_QUERIES),
     log:
         "results/logs/generate_queries/{index}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/generate_queries/{index}-{corpus}-{shard}.tsv"
     wildcard_constraints:
         index=one_of(plan.retrieval.indexes_of_type("doc2query")),
     priority: PREPARATION
@@ -109,8 +101,6 @@ rule expand_documents:
         meta=sidecar(paths.INDEX_VECTORS),
     log:
         "results/logs/expand_documents/{index}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/expand_documents/{index}-{corpus}-{shard}.tsv"
     wildcard_constraints:
         index=one_of(plan.retrieval.indexes_of_type("expansion", "doc2query")),
     priority: PREPARATION
@@ -132,8 +122,6 @@ rule index_weights:
         meta=sidecar(paths.WEIGHTED_INDEX),
     log:
         "results/logs/index_weights/{index}-{corpus}.log",
-    benchmark:
-        "results/benchmarks/index_weights/{index}-{corpus}.tsv"
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
@@ -158,8 +146,6 @@ rule tune_first_stage:
         meta=sidecar(paths.TUNING),
     log:
         "results/logs/tune_first_stage/{candidates}.log",
-    benchmark:
-        "results/benchmarks/tune_first_stage/{candidates}.tsv"
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
@@ -185,8 +171,6 @@ rule search_first_stage:
         meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/search_first_stage/{dataset}-{candidates}.log",
-    benchmark:
-        "results/benchmarks/search_first_stage/{dataset}-{candidates}.tsv"
     wildcard_constraints:
         candidates=one_of(plan.retrieval.named(structured=False)),
     priority: PREPARATION
@@ -197,6 +181,7 @@ rule search_first_stage:
     params:
         options=plan.retrieval.search_options,
         first_stage=settings("first_stages", include={"model", "parameters"}),
+        drop_own=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search_first_stage.py"
 
@@ -213,8 +198,6 @@ rule take_run:
         meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/take_run/{dataset}-{candidates}.log",
-    benchmark:
-        "results/benchmarks/take_run/{dataset}-{candidates}.tsv"
     wildcard_constraints:
         candidates=one_of(plan.retrieval.of_others()),
     priority: CHEAP_CHECKS
@@ -224,6 +207,7 @@ rule take_run:
     params:
         options=plan.retrieval.given_run_options,
         depth=CFG.retrieval.depth,
+        drop_own=settings("datasets.queries_are_documents"),
     script:
         "../scripts/take_run.py"
 
@@ -236,8 +220,6 @@ rule build_positions:
         meta=sidecar(paths.POSITIONS),
     log:
         "results/logs/build_positions/{corpus}.log",
-    benchmark:
-        "results/benchmarks/build_positions/{corpus}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(8000),
@@ -260,8 +242,6 @@ rule search_structured:
         meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/search_structured/{dataset}-{candidates}.log",
-    benchmark:
-        "results/benchmarks/search_structured/{dataset}-{candidates}.tsv"
     wildcard_constraints:
         candidates=one_of(plan.retrieval.named(structured=True)),
     priority: PREPARATION
@@ -271,6 +251,7 @@ rule search_structured:
     params:
         options=plan.retrieval.structured_options,
         first_stage=plan.retrieval.structured_stage,
+        drop_own=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search_structured.py"
 
@@ -285,8 +266,6 @@ rule draw_sweep:
         meta=sidecar(paths.SWEEP_FIGURE),
     log:
         "results/logs/draw_sweep/{candidates}.log",
-    benchmark:
-        "results/benchmarks/draw_sweep/{candidates}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(1000),
@@ -296,27 +275,3 @@ rule draw_sweep:
         dataset=plan.retrieval.tuning_dataset,
     script:
         "../scripts/draw_sweep.py"
-
-
-rule measure_indexes:
-    """Size, postings and query time; what is measured on a machine is no result that another run could repeat."""
-    input:
-        indexes=plan.retrieval.measured_indexes,
-        tunings=plan.retrieval.measured_tunings,
-        queries=paths.QUERIES,
-    output:
-        costs=paths.INDEX_COSTS,
-        table=paths.INDEX_COSTS_TABLE,
-        meta=sidecar(paths.INDEX_COSTS),
-    log:
-        "results/logs/measure_indexes/{dataset}.log",
-    benchmark:
-        "results/benchmarks/measure_indexes/{dataset}.tsv"
-    resources:
-        mem_mb=memory(3000),
-        runtime=minutes(60),
-    params:
-        names=plan.retrieval.measured_names,
-        searches=plan.retrieval.measured_searches,
-    script:
-        "../scripts/measure_indexes.py"

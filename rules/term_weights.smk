@@ -11,8 +11,6 @@ rule make_term_targets:
         meta=sidecar(paths.TERM_TARGETS),
     log:
         "results/logs/make_term_targets/{weighting}.log",
-    benchmark:
-        "results/benchmarks/make_term_targets/{weighting}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -36,8 +34,6 @@ rule train_term_weights:
         meta=sidecar(paths.TERM_MODEL),
     log:
         "results/logs/train_term_weights/{weighting}-{fold}.log",
-    benchmark:
-        "results/benchmarks/train_term_weights/{weighting}-{fold}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned(None, "regressor")),
     priority: PREPARATION
@@ -67,8 +63,6 @@ rule train_word_vector_weights:
         meta=sidecar(paths.TERM_MODEL),
     log:
         "results/logs/train_word_vector_weights/{weighting}-{fold}.log",
-    benchmark:
-        "results/benchmarks/train_word_vector_weights/{weighting}-{fold}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned(None, "word-vectors")),
     priority: PREPARATION
@@ -76,7 +70,6 @@ rule train_word_vector_weights:
         mem_mb=memory(4000),
         runtime=minutes(240),
     params:
-        options=plan.term_weights.options,
         text=settings("text"),
     script:
         "../scripts/train_word_vector_weights.py"
@@ -94,8 +87,6 @@ rule weigh_documents:
         meta=sidecar(paths.TERM_WEIGHTS),
     log:
         "results/logs/weigh_documents/{weighting}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/weigh_documents/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned("passages", "regressor", "word-vectors", "oracle")),
     priority: PREPARATION
@@ -121,8 +112,6 @@ rule weigh_by_attention:
         meta=sidecar(paths.TERM_WEIGHTS),
     log:
         "results/logs/weigh_by_attention/{weighting}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/weigh_by_attention/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned("passages", "attention")),
     priority: PREPARATION
@@ -153,8 +142,6 @@ rule weigh_queries:
         meta=sidecar(paths.QUERY_WEIGHTS),
     log:
         "results/logs/weigh_queries/{weighting}-{dataset}.log",
-    benchmark:
-        "results/benchmarks/weigh_queries/{weighting}-{dataset}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned("queries", "regressor", "word-vectors", "oracle")),
     priority: PREPARATION
@@ -178,8 +165,6 @@ rule write_term_vectors:
         meta=sidecar(paths.TERM_VECTORS),
     log:
         "results/logs/write_term_vectors/{weighting}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/write_term_vectors/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.indexed()),
     priority: PREPARATION
@@ -200,8 +185,6 @@ rule count_term_frequencies:
         meta=sidecar(paths.TERM_VECTORS),
     log:
         "results/logs/count_term_frequencies/{weighting}-{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/count_term_frequencies/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
         weighting=one_of(plan.term_weights.counted()),
     priority: PREPARATION

@@ -9,8 +9,6 @@ rule count_words:
         meta=sidecar(paths.WORD_COUNTS),
     log:
         "results/logs/words/{corpus}-{shard}.log",
-    benchmark:
-        "results/benchmarks/count_words/{corpus}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -29,8 +27,6 @@ rule merge_counts:
         meta=sidecar(paths.STATISTICS),
     log:
         "results/logs/statistics/{collection}.log",
-    benchmark:
-        "results/benchmarks/merge_counts/{collection}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -48,8 +44,6 @@ rule store_tokens:
         meta=sidecar(paths.TOKENS),
     log:
         "results/logs/tokens/{corpus}{tokenizer}-{shard}.log",
-    benchmark:
-        "results/benchmarks/store_tokens/{corpus}{tokenizer}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),

@@ -10,8 +10,6 @@ rule measure_weight_distribution:
         meta=sidecar(paths.WEIGHT_SHARES),
     log:
         "results/logs/measure_weight_distribution/{distribution}.log",
-    benchmark:
-        "results/benchmarks/measure_weight_distribution/{distribution}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(3000),
@@ -22,28 +20,6 @@ rule measure_weight_distribution:
         words=CFG.text.word_kind,
     script:
         "../scripts/measure_weight_distribution.py"
-
-
-rule draw_weight_distribution:
-    input:
-        shares=paths.WEIGHT_SHARES,
-    output:
-        svg=paths.WEIGHT_FIGURE,
-        png=paths.WEIGHT_PICTURE,
-        meta=sidecar(paths.WEIGHT_FIGURE),
-    log:
-        "results/logs/draw_weight_distribution/{distribution}.log",
-    benchmark:
-        "results/benchmarks/draw_weight_distribution/{distribution}.tsv"
-    priority: RESULTS
-    resources:
-        mem_mb=memory(1000),
-        runtime=minutes(15),
-    params:
-        label=settings("weight_distributions.label"),
-        labels=plan.weight_views.labels,
-    script:
-        "../scripts/draw_weight_distribution.py"
 
 
 rule write_term_weight_page:
@@ -59,8 +35,6 @@ rule write_term_weight_page:
         meta=sidecar(paths.TERM_WEIGHT_PAGE),
     log:
         "results/logs/write_term_weight_page/{page}.log",
-    benchmark:
-        "results/benchmarks/write_term_weight_page/{page}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(3000),
@@ -68,7 +42,6 @@ rule write_term_weight_page:
     params:
         options=settings("term_weight_pages"),
         weightings=plan.weight_views.page_weightings,
-        stages=plan.weight_views.page_stages,
         retrieval=settings("retrieval", include=INDEX_SETTINGS),
         text=settings("text"),
     script:

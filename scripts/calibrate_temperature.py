@@ -1,7 +1,11 @@
 """Choose the temperature of a collection's pseudo-queries by the ranks that they give their documents."""
 
-from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
-from irpretrain.axioms.rank_sample import RankSample
+from irpretrain.axioms.calibration import (
+    SAMPLE_DOCUMENTS,
+    RankSample,
+    calibrate_temperature,
+    calibration_sampler,
+)
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.stage import stage
 

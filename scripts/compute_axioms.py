@@ -1,7 +1,7 @@
 """Compute what the axioms compare, for the queries of documents."""
 
-from irpretrain.axioms.collection import open_collection
-from irpretrain.axioms.compute import compute_axiom_values
+from irpretrain.axioms.axiom_values import compute_axiom_values
+from irpretrain.axioms.batch import open_collection
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.stage import stage

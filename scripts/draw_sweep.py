@@ -1,6 +1,6 @@
 """The sweep of a first stage's parameters as a figure."""
 
-from irpretrain.report.sweep_figure import draw_sweep
+from irpretrain.report.other_figures import draw_sweep
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

@@ -1,6 +1,6 @@
 """Score first stages and re-ranked runs at several depths."""
 
-from irpretrain.evaluation.depths import evaluate_depths
+from irpretrain.evaluation.evaluate import evaluate_depths
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

@@ -1,6 +1,6 @@
 """Write ranking groups as a data set for others to take, with its card."""
 
-from irpretrain.report.group_export import GroupFacts, export_groups
+from irpretrain.report.exports import GroupFacts, export_groups
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

@@ -1,6 +1,6 @@
 """Bring a data set's queries together with the documents that are relevant to them."""
 
-from irpretrain.axioms.judged_queries import judged_queries
+from irpretrain.axioms.predictor_queries import judged_queries
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

@@ -1,7 +1,7 @@
 """List what the words of anchors lead to in a collection."""
 
 from irpretrain.stage import stage
-from irpretrain.wikipedia.anchor_texts import write_anchor_texts
+from irpretrain.wikipedia.links import write_anchor_texts
 
 with stage(snakemake) as done:
     done(

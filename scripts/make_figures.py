@@ -11,7 +11,7 @@ with stage(snakemake) as done:
     done(
         make_figures(
             list(snakemake.input.published),
-            Config(**snakemake.params.config),
+            Config(**snakemake.params.config).of_papers(snakemake.params.papers),
             ResultFiles.named(snakemake.input),
             list(snakemake.input.metrics),
             list(snakemake.input.groups),

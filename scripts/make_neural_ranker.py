@@ -1,8 +1,7 @@
 """Make a ranker over words with fresh weights and the word vectors of its collection."""
 
 from irpretrain.config.text import TextConfig
-from irpretrain.models.neural.fresh import make_neural_ranker
-from irpretrain.models.neural.registry import OPTIONS
+from irpretrain.models.neural.registry import OPTIONS, make_neural_ranker
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

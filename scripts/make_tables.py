@@ -11,10 +11,9 @@ with stage(snakemake) as done:
     done(
         make_tables(
             list(snakemake.input.published),
-            Config(**snakemake.params.config),
+            Config(**snakemake.params.config).of_papers(snakemake.params.papers),
             ResultFiles.named(snakemake.input),
             Path(snakemake.output.tables[0]).parent,
-            snakemake.output.verdicts,
             snakemake.output.claims,
         )
     )

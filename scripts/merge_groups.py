@@ -1,6 +1,6 @@
 """Put the shards' ranking groups into one file, in the order of the corpora, whatever the number of shards."""
 
-from irpretrain.objectives.merge import merge_groups
+from irpretrain.objectives.write_groups import merge_groups
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

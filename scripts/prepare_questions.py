@@ -1,7 +1,7 @@
 """Read a test collection's questions and answers, and check the documents that are searched for them."""
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.corpora.answered_questions import prepare_questions
+from irpretrain.corpora.judge_by_answers import prepare_questions
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

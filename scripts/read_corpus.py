@@ -1,7 +1,7 @@
 """Read one shard of a corpus, whatever its format, into the document contract."""
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.stage import stage
 from irpretrain.text.languages import without_language
 

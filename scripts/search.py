@@ -12,5 +12,6 @@ with stage(snakemake) as done:
             snakemake.wildcards.candidates,
             RetrievalConfig(**snakemake.params.options),
             snakemake.output.run,
+            drop_own=snakemake.params.drop_own,
         )
     )

@@ -15,5 +15,6 @@ with stage(snakemake) as done:
             RetrievalConfig(**snakemake.params.options).with_parameters(parameters),
             snakemake.output.run,
             snakemake.input.ranked or None,
+            snakemake.params.drop_own,
         )
     )

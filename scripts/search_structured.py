@@ -24,5 +24,6 @@ with stage(snakemake) as done:
             options,
             snakemake.output.run,
             snakemake.wildcards.candidates,
+            snakemake.params.drop_own,
         )
     )

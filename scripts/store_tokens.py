@@ -2,7 +2,7 @@
 
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.stage import stage
-from irpretrain.text.store_tokens import write_token_store
+from irpretrain.text.token_store import write_token_store
 
 with stage(snakemake) as done:
     done(

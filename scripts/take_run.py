@@ -14,5 +14,6 @@ with stage(snakemake) as done:
             list(snakemake.input.documents),
             snakemake.params.depth,
             snakemake.output.run,
+            snakemake.params.drop_own,
         )
     )

@@ -1,9 +1,8 @@
 """Solve the linear regression of words' targets on their vectors."""
 
-from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.stage import stage
-from irpretrain.term_weights.word_vector_regression import WordFeatures, train_word_vectors
+from irpretrain.term_weights.word_vector_regression import RIDGE, WordFeatures, train_word_vectors
 
 with stage(snakemake) as done:
     done(
@@ -11,7 +10,7 @@ with stage(snakemake) as done:
             snakemake.input.targets,
             WordFeatures.open(snakemake.input.vectors, snakemake.input.statistics),
             TextConfig(**snakemake.params.text),
-            TermWeightsConfig(**snakemake.params.options).ridge,
+            RIDGE,
             snakemake.output.model,
             str(snakemake.input.folds) or None,
             int(snakemake.wildcards.fold),

@@ -16,5 +16,6 @@ with stage(snakemake) as done:
             RetrievalConfig(**snakemake.params.options),
             snakemake.output.tuning,
             snakemake.output.grid,
+            tuning["drop_own"],
         )
     )

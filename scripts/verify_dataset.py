@@ -1,6 +1,6 @@
 """Look at every file of a data set that is there: size, checksum, number of records."""
 
-from irpretrain.catalogue.entry import Entry
+from irpretrain.catalogue.read import Entry
 from irpretrain.catalogue.verify import verify
 from irpretrain.stage import stage
 

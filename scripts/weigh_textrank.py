@@ -1,6 +1,6 @@
 """Weigh the words of a corpus shard by TextRank."""
 
-from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
+from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.stage import stage
@@ -9,7 +9,6 @@ with stage(snakemake) as done:
     done(
         weigh_by_textrank(
             snakemake.input.documents,
-            TextRankConfig(**snakemake.params.options),
             RetrievalConfig(**snakemake.params.retrieval),
             TextConfig(**snakemake.params.text),
             snakemake.output.vectors,

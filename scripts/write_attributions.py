@@ -1,6 +1,6 @@
 """Show which words of a query and a document each model's score comes from."""
 
-from irpretrain.config.attributions import AttributionConfig
+from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.report.attributions import write_attributions
@@ -15,7 +15,6 @@ with stage(snakemake) as done:
             list(snakemake.input.documents),
             snakemake.input.queries,
             snakemake.input.qrels,
-            snakemake.input.first_stage,
             TextConfig(**snakemake.params.text),
             RerankingConfig(**snakemake.params.reranking),
             snakemake.output.page,

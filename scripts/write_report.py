@@ -8,11 +8,10 @@ from irpretrain.stage import stage
 with stage(snakemake) as done:
     done(
         write_report(
-            config=Config(**snakemake.params.config),
+            config=Config(**snakemake.params.config).of_papers(snakemake.params.papers),
             published=list(snakemake.input.published),
             files=ResultFiles.named(snakemake.input),
             results="results",
-            dag=snakemake.input.dag,
             manifest=snakemake.input.manifest,
             output=snakemake.output.report,
         )

@@ -1,8 +1,8 @@
 """Show what weightings give the words of queries' passages."""
 
+from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.weight_views import TermWeightPageConfig
 from irpretrain.report.term_weight_pages import write_term_weight_page
 from irpretrain.stage import stage
 
@@ -12,7 +12,7 @@ with stage(snakemake) as done:
             snakemake.wildcards.page,
             TermWeightPageConfig(**snakemake.params.options),
             snakemake.params.weightings,
-            snakemake.params.stages,
+            list(snakemake.input.runs),
             list(snakemake.input.documents),
             snakemake.input.queries,
             snakemake.input.qrels,

@@ -89,7 +89,7 @@ def make_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path
 @pytest.fixture
 def make_store(tmp_path: Path, tiny_encoder: Path) -> Callable[..., Path]:
     """Return a function that writes a token store of {document id: text}."""
-    from irpretrain.text.store_tokens import write_token_store
+    from irpretrain.text.token_store import write_token_store
 
     def make(documents: dict[str, str], name: str = "store", positions: bool = False, **options: Any) -> Path:
         rows = document_rows(documents)
@@ -108,7 +108,8 @@ def make_groups(tmp_path: Path) -> Callable[..., Path]:
 
     def make(pairs: Sequence[tuple[str, str, str]], name: str = "groups") -> Path:
         rows = [
-            group((0, place), queries, [Span(document)]) for place, (document, *queries) in enumerate(pairs)
+            group((0, position), queries, [Span(document)])
+            for position, (document, *queries) in enumerate(pairs)
         ]
         path = tmp_path / f"{name}.parquet"
         GROUPS.write(path, rows)

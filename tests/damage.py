@@ -26,10 +26,12 @@ def damaged(
         return draw(st.binary(max_size=300))
     data = bytearray(sound)
     for _ in range(draw(st.integers(1, 5))):
-        place = draw(st.integers(0, len(data)))
-        data[place : place + draw(st.integers(0, 8))] = draw(st.binary(max_size=8) | st.sampled_from(tokens))
+        position = draw(st.integers(0, len(data)))
+        data[position : position + draw(st.integers(0, 8))] = draw(
+            st.binary(max_size=8) | st.sampled_from(tokens)
+        )
     packed = draw(st.sampled_from(packings))(bytes(data))
     if packed != data and draw(st.booleans()):
-        place = draw(st.integers(0, len(packed) - 1))
-        packed = packed[:place] + bytes([packed[place] ^ 0x55]) + packed[place + 1 :]
+        position = draw(st.integers(0, len(packed) - 1))
+        packed = packed[:position] + bytes([packed[position] ^ 0x55]) + packed[position + 1 :]
     return packed[: draw(st.integers(0, len(packed)))] if draw(st.booleans()) else packed

@@ -18,7 +18,7 @@ import pytest
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, HYPERLINKS, REDIRECTS
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 
@@ -78,7 +78,7 @@ def test_a_contestant_that_fails_ends_the_program_with_its_message(side_by_side)
         side_by_side.play(players, 2)
 
 
-def test_what_is_not_installed_is_said_and_left_out(side_by_side, capsys):
+def test_what_is_not_installed_is_reported_and_left_out(side_by_side, capsys):
     found = side_by_side.installed(
         {"json": "json", "no_such_pear": "no-such-pear"}, "no pears", "see the head"
     )
@@ -200,14 +200,6 @@ def test_training(make_encoder):
         assert "accelerate" in printed.splitlines()[0]
         assert "not installed, so compared with less" in printed
     assert len(re.findall(r"losses of the first 3 steps", printed)) == 2
-
-
-@pytest.mark.deep
-def test_prefetch(make_encoder):
-    encoder = str(make_encoder(max_position_embeddings=512))
-    printed, rows = run("prefetch.py", *TINY, encoder, "--steps", "2", "--batch-groups", "2")
-    assert [row[:2] for row in rows] == [["pre-training, long", "on"], ["pre-training, long", "off"]]
-    assert re.search(r"long: waited for batches \S+% with batches read ahead, \S+% without", printed)
 
 
 @pytest.mark.deep

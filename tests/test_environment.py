@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import mmap
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import time
 import venv
 from functools import cache
 from importlib.metadata import distributions, packages_distributions, requires
@@ -19,6 +23,7 @@ from packaging.requirements import Requirement
 
 from irpretrain.extras import EXTRAS
 from locked import LOCK, PIN, imports, normal, pins
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ("src", "scripts", "tests", "benchmarks", "envs")
@@ -161,10 +166,13 @@ class Machine:
     def __init__(self, torch: str = "", failing: str = "") -> None:
         self.torch, self.failing = torch, failing
         self.pip: list[list[str]] = []
+        self.starts = True
         self.compiled = 0
         self.sees_system_packages: bool | None = None
 
     def run(self, command: list[str], **options: object) -> SimpleNamespace:
+        if command[-1] == "":  # whether an environment starts
+            return SimpleNamespace(returncode=int(not self.starts))
         if "-m" not in command:  # the probe for torch
             return SimpleNamespace(returncode=0 if self.torch else 1, stdout=f"{self.torch}\n", stderr="")
         self.pip.append(command)
@@ -177,10 +185,9 @@ class Machine:
 
     def create(self, builder: venv.EnvBuilder, target: Path) -> None:
         self.sees_system_packages = builder.system_site_packages
-        assert builder.clear
         assert builder.with_pip
-        Path(target).mkdir(parents=True, exist_ok=True)
-        (Path(target) / ".installed").unlink(missing_ok=True)
+        assert [path.name for path in Path(target).iterdir()] == [".made-by-irpretrain"]
+        (Path(target) / "new").touch()
 
 
 @pytest.fixture
@@ -210,14 +217,14 @@ def test_a_plain_machine_gets_everything_from_the_lock(install, machine, tmp_pat
     assert (tmp_path / "venv" / ".installed").exists()
 
 
-def test_an_accelerator_build_of_torch_is_kept(install, machine, tmp_path, capsys):
-    machine.torch = "2.9.1+cu130"
+def test_an_accelerator_build_of_torch_is_retained(install, machine, tmp_path, capsys):
+    machine.torch = "2.12.1+cu130"
     install.main(tmp_path / "venv")
     rest, own = machine.pip
     assert machine.sees_system_packages is True
     assert not any(argument.startswith("torch==") for argument in (*rest, *own))
     assert "--ignore-installed" in rest, "pins win over what the system happens to hold"
-    assert "Keeping the torch 2.9.1+cu130" in capsys.readouterr().out
+    assert "Keeping the torch 2.12.1+cu130" in capsys.readouterr().out
     assert (tmp_path / "venv" / ".installed").exists()
 
 
@@ -229,25 +236,26 @@ def test_what_is_not_compiled_ahead_stops_nothing(install, machine, tmp_path, ca
 
 
 @pytest.mark.parametrize(
-    ("torch", "kept"),
+    ("torch", "retained"),
     [
-        ("2.6.0+cu124", True),
-        ("2.10.0", True),
-        ("2.6.0a0+ecf3bae40a.nv25.01", True),
+        ("2.11.0+cu130", True),
+        ("2.13.1", True),
+        ("2.12.0a0+ecf3bae40a.nv26.01", True),
+        ("2.10.0", False),
         ("3.0rc1", True),
         ("2.5.1+cu121", False),
         ("1.13.1", False),
         ("", False),
     ],
 )
-def test_only_a_torch_that_is_new_enough_is_kept(install, machine, torch, kept):
+def test_only_a_torch_that_is_new_enough_is_retained(install, machine, torch, retained):
     machine.torch = torch
-    assert install.existing_torch() == (torch if kept else "")
+    assert install.existing_torch() == (torch if retained else "")
 
 
-def test_a_torch_of_a_virtual_environment_is_not_kept(install, machine, monkeypatch, tmp_path):
+def test_a_torch_of_a_virtual_environment_is_not_retained(install, machine, monkeypatch, tmp_path):
     """A new environment sees through to the base interpreter's packages, never to another environment's."""
-    machine.torch = "2.9.1+cu130"
+    machine.torch = "2.12.1+cu130"
     monkeypatch.setattr(sys, "prefix", "/somewhere/venv")
     assert install.existing_torch() == ""
     install.main(tmp_path / "venv")
@@ -260,7 +268,7 @@ def test_an_old_python_is_refused_before_anything_is_made(install, machine, monk
     with pytest.raises(SystemExit) as raised:
         install.main(tmp_path / "venv")
     assert raised.value.code == (
-        "IR-Pretrain needs Python 3.11 or newer; this is 3.9.18. Try: make run PYTHON=python3.12"
+        "IR-Pretrain needs Python 3.11 to 3.13; this is 3.9.18. Try: make run PYTHON=python3.12"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -270,14 +278,353 @@ def test_an_old_python_is_refused_before_anything_is_made(install, machine, monk
     [(" torch==", "torch"), (" numpy==", "the pinned packages"), ("--editable", "irpretrain itself")],
 )
 def test_a_failing_pip_is_one_message_and_leaves_no_mark(install, machine, tmp_path, failing, what):
-    (tmp_path / "venv").mkdir()
-    (tmp_path / "venv" / ".installed").write_text("an older lock")
     machine.failing = failing
     with pytest.raises(SystemExit) as raised:
         install.main(tmp_path / "venv")
     assert str(raised.value.code).startswith(f"\nCould not install {what}: pip's message is above.")
     assert failing in " ".join(machine.pip[-1]), "it stops at once"
-    assert not (tmp_path / "venv" / ".installed").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def environment(folder: Path, mark: str) -> Path:
+    """An environment that an older version made."""
+    folder.mkdir()
+    (folder / ".installed").write_text(mark)
+    (folder / "old").touch()
+    return folder
+
+
+def test_an_environment_that_fits_is_left_as_it_is(install, machine, tmp_path):
+    target = environment(tmp_path / "venv", install.wanted([install.LOCK]))
+    os.utime(target / ".installed", (0, 0))  # times do not matter: a clone or git pull is newer
+    install.main(target)
+    (tmp_path / "link").symlink_to(target)
+    install.main(tmp_path / "link")
+    assert machine.pip == []
+    assert (target / "old").exists()
+
+
+def test_an_environment_that_does_not_fit_is_replaced(install, machine, tmp_path):
+    target = environment(tmp_path / "venv", "an older lock")
+    install.main(target)
+    assert not (target / "old").exists()
+    assert (target / "new").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["venv"]
+
+
+def test_the_environment_that_was_there_comes_back(install, machine, tmp_path):
+    target = environment(tmp_path / "venv", "an older lock")
+    machine.failing = "--editable"
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            install.main(target)
+        assert (target / "old").exists()
+        assert [path.name for path in tmp_path.iterdir()] == ["venv"]
+    target.rename(tmp_path / "venv.before")  # the set-up was killed
+    (target / "half").mkdir(parents=True)
+    (target / ".made-by-irpretrain").touch()
+    with pytest.raises(SystemExit):
+        install.main(target)
+    assert (target / "old").exists()
+    assert not (target / "half").exists()
+
+
+def test_what_a_link_leads_to_is_not_replaced(install, machine, tmp_path):
+    shared = environment(tmp_path / "shared", "an older lock")
+    (tmp_path / "venv").symlink_to(shared)
+    with pytest.raises(SystemExit, match=r"venv is a link to .*/shared, whose environment does not fit"):
+        install.main(tmp_path / "venv")
+    assert (shared / "old").exists()
+
+
+def test_a_folder_of_the_users_is_not_replaced(install, machine, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").touch()
+    with pytest.raises(SystemExit, match="home was not made by IR-Pretrain, so it is not replaced"):
+        install.main(tmp_path / "home")
+    assert (tmp_path / "home" / "thesis.tex").exists()
+    (tmp_path / "empty").mkdir()
+    install.main(tmp_path / "empty")
+    assert (tmp_path / "empty" / ".installed").exists()
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/maps").exists(), reason="only Linux tells which files a process has in memory"
+)
+def test_an_environment_that_a_process_uses_is_not_replaced(install, machine, tmp_path):
+    target = environment(tmp_path / "venv", "an older lock")
+    (target / "data").write_bytes(bytes(4096))
+    with open(target / "data", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
+        with pytest.raises(SystemExit, match=f"in use by process {os.getpid()}"):
+            install.main(target)
+    assert (target / "old").exists()
+    install.main(target)
+
+
+def test_an_environment_that_was_copied_is_made_anew(install, machine, tmp_path, capsys):
+    """Its programs would start the one that it was copied from."""
+    install.main(tmp_path / "venv")
+    shutil.copytree(tmp_path / "venv", tmp_path / "copy")
+    (tmp_path / "copy" / "of-the-other").touch()
+    machine.pip.clear()
+    install.main(tmp_path / "venv")
+    assert machine.pip == []
+    install.main(tmp_path / "copy")
+    assert "it was moved or does not start" in capsys.readouterr().out
+    assert not (tmp_path / "copy" / "of-the-other").exists()
+    machine.pip.clear()
+    install.main(tmp_path / "copy")
+    assert machine.pip == []
+
+
+def test_an_environment_whose_python_is_gone_is_made_anew(install, machine, tmp_path, capsys):
+    target = environment(tmp_path / "venv", install.wanted([install.LOCK]))
+    machine.starts = False
+    install.main(target)
+    assert "it was moved or does not start" in capsys.readouterr().out
+    assert not (target / "old").exists()
+
+
+def test_the_last_whole_environment_survives_two_killed_set_ups(install, machine, tmp_path):
+    """The first was killed while it removed what it had replaced, the second while it set up."""
+    target = environment(tmp_path / "venv", "an older lock")
+    torn = tmp_path / "venv.before"
+    torn.mkdir()
+    (torn / ".made-by-irpretrain").touch()
+    (torn / "torn").touch()
+    machine.failing = "--editable"
+    with pytest.raises(SystemExit):
+        install.main(target)
+    assert (target / "old").exists()
+    assert not (target / "torn").exists()
+    assert not torn.exists()
+
+
+def test_what_a_killed_set_up_left_beside_an_environment_that_fits_is_removed(install, machine, tmp_path):
+    target = environment(tmp_path / "venv", install.wanted([install.LOCK]))
+    environment(tmp_path / "venv.before", "an older lock")
+    install.main(target)
+    assert machine.pip == []
+    assert [path.name for path in tmp_path.iterdir()] == ["venv"]
+    (tmp_path / "venv.before").mkdir()
+    (tmp_path / "venv.before" / "thesis.tex").touch()  # the user's own
+    install.main(target)
+    assert (tmp_path / "venv.before" / "thesis.tex").exists()
+
+
+def test_a_removal_that_is_killed_leaves_what_says_that_the_folder_is_ours(install, monkeypatch, tmp_path):
+    folder = environment(tmp_path / "venv", "an older lock")
+    (folder / "lib").mkdir()
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        install.remove(folder)
+    assert install.is_ours(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("file", "file was not made by IR-Pretrain"),
+        ("file/venv", r"file/venv cannot be set up: .*: .*\. Mend that, or name another folder"),
+        ("x" * 300, r"xxx cannot be set up: File name too long: .*xxx\. Mend that, or name another folder"),
+        ("dangling", "dangling is a link to nowhere"),
+        ("loop", "loop is a link to loop"),
+        (".", "was not made by IR-Pretrain"),
+        ("/", "was not made by IR-Pretrain"),
+        ("sealed/venv", "sealed/venv cannot be set up: Permission denied"),
+    ],
+)
+def test_what_cannot_be_an_environment_is_one_message(install, machine, monkeypatch, tmp_path, name, message):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "sealed").mkdir(mode=0o555)
+    if name.startswith("sealed") and os.access(tmp_path / "sealed", os.W_OK):
+        pytest.skip("this user may write anywhere")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=message):
+        install.main(Path(name))
+    assert machine.pip == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling", "file", "loop", "sealed"]
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", ["", "my venv"])
+def test_a_name_that_make_cannot_use_is_one_message(folder):
+    done = subprocess.run(["make", f"VENV={folder}", "run"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "VENV names one folder, without blanks in its name" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+BACKEND = """
+import time, zipfile
+from pathlib import Path
+
+
+def build_editable(folder, *_):
+    if Path("slow").exists():
+        Path("half-way").touch()
+        time.sleep(600)
+    return wheel(folder, "irpretrain", "1")
+
+
+def wheel(folder, name, version):
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(Path(folder) / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        file.writestr(f"{name}_works.py", "")
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        file.writestr(f"{info}/RECORD", "")
+    return f"{name}-{version}-py3-none-any.whl"
+"""
+"""Builds irpretrain without anything else, and waits half-way where the file `slow` is."""
+
+
+class Checkout:
+    """The real Makefile and installer over a lock of two packages of nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "envs").mkdir(parents=True)
+        shutil.copy2(ROOT / "Makefile", folder)
+        shutil.copy2(ROOT / "envs" / "install.py", folder / "envs")
+        (folder / "envs" / "compile.py").touch()
+        (folder / "backend.py").write_text(BACKEND)
+        self.lock("1")
+        (folder / "pyproject.toml").write_text(
+            '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+            '[project]\nname = "irpretrain"\nversion = "1"\ndependencies = [\n]\n'
+        )
+
+    def lock(self, version: str) -> None:
+        """Pin other versions."""
+        make = f"import backend; [backend.wheel('wheels', name, '{version}') for name in ('torch', 'apple')]"
+        (self.folder / "wheels").mkdir(exist_ok=True)
+        subprocess.run([sys.executable, "-c", make], cwd=self.folder, check=True)
+        (self.folder / "requirements.lock").write_text(f"torch=={version}\napple=={version}\n")
+
+    def make(self) -> subprocess.Popen[str]:
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE"))
+        }
+        own = {
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.folder / "wheels"),
+        }
+        own["PATH"] = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
+        return subprocess.Popen(
+            ["make", "environment"],
+            cwd=self.folder,
+            env=inherited | own,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def made(self) -> str:
+        """Call make, and return what it printed."""
+        with self.make() as process:
+            printed = process.communicate(timeout=PATIENCE)[0]
+        assert process.returncode == 0, printed
+        return printed
+
+    def kill_half_way(self) -> None:
+        """Call make, and kill it and all that it started."""
+        (self.folder / "slow").touch()
+        with self.make() as process:
+            while not (self.folder / "half-way").exists():
+                assert process.poll() is None, process.communicate()[0]
+                time.sleep(0.1)
+            os.killpg(process.pid, signal.SIGKILL)
+        for name in ("slow", "half-way"):
+            (self.folder / name).unlink()
+
+    def works(self, version: str) -> bool:
+        """Whether the environment, and nothing beside it, is there whole."""
+        program = (
+            "import apple_works, torch_works, irpretrain_works\n"
+            "from importlib.metadata import version\nprint(version('apple'))"
+        )
+        command = [str(self.folder / ".venv/bin/python"), "-c", program]
+        displayed = subprocess.run(command, cwd=self.folder / "wheels", capture_output=True, text=True)
+        beside = sorted(path.name for path in self.folder.glob(".venv*"))
+        return (displayed.stdout, beside) == (f"{version}\n", [".venv"])
+
+
+@pytest.mark.deep
+def test_two_makes_at_once_set_up_one_environment(tmp_path):
+    checkout = Checkout(tmp_path / "checkout")
+    with checkout.make() as one, checkout.make() as other:
+        printed = [process.communicate(timeout=PATIENCE)[0] for process in (one, other)]
+    assert (one.returncode, other.returncode) == (0, 0), printed
+    assert sum("Setting up" in text for text in printed) == 1
+    assert sum("Another make is setting up" in text for text in printed) == 1
+    assert checkout.works("1")
+    assert checkout.made() == ""
+
+
+@pytest.mark.deep
+def test_a_killed_set_up_is_done_again_by_the_next_make(tmp_path):
+    checkout = Checkout(tmp_path / "checkout")
+    checkout.kill_half_way()
+    assert "Setting up" in checkout.made()
+    assert checkout.works("1")
+    checkout.lock(
+        "2"
+    )  # make finds the environment's own Python first, and replaces the environment all the same
+    checkout.kill_half_way()
+    assert (tmp_path / "checkout/.venv.before").exists()
+    assert "Setting up" in checkout.made()
+    assert checkout.works("2")
+    moved = Path(shutil.move(tmp_path / "checkout", tmp_path / "moved"))
+    checkout.folder = moved
+    assert "it was moved or does not start" in checkout.made()
+    assert checkout.works("2")
+
+
+BUILT_FROM_SOURCE = {"connection-pool", "pyserini"}
+"""Pure Python, of which the index has no wheels."""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_lock_has_wheels_for_each_python_that_the_readme_promises(install, tmp_path, version):
+    """All but torch, whose builds differ from machine to machine."""
+    assert install.OLDEST_PYTHON <= tuple(map(int, version.split("."))) <= install.NEWEST_PYTHON
+    pinned = [
+        pin
+        for pin in install.read_pins(install.LOCK)
+        if normal(pin.partition("==")[0]) not in {"torch", *BUILT_FROM_SOURCE}
+    ]
+    (tmp_path / "pins").write_text("\n".join(pinned))
+    options = [
+        "--dry-run",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--python-version",
+        version,
+        "--target",
+        tmp_path / "none",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        *options,
+        "--requirement",
+        tmp_path / "pins",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 AWAY = {
@@ -298,13 +645,14 @@ def test_a_package_index_that_is_away(tmp_path):
     for _ in range(2):  # the second time a half-made environment is there
         done = subprocess.run(command, cwd=ROOT, env=inherited | AWAY, capture_output=True, text=True)
         assert done.returncode == 2
-        shown = done.stdout + done.stderr
+        displayed = done.stdout + done.stderr
         assert (
-            "Could not install the pinned packages: pip's message is above. Check the package index" in shown
+            "Could not install the pinned packages: pip's message is above. Check the package index"
+            in displayed
         )
-        assert "then call make again; it starts the set-up afresh." in shown
-        assert "Traceback" not in shown
-        assert "Connection refused" in shown, "pip says why"
+        assert "then call make again; it starts the set-up afresh." in displayed
+        assert "Traceback" not in displayed
+        assert "Connection refused" in displayed, "pip says why"
         assert not (target / ".installed").exists()
         assert not (tmp_path / "results").exists()
 
@@ -331,16 +679,16 @@ def test_the_executor_for_slurm_sees_the_whole_environment(install, monkeypatch,
     (tmp_path / "own" / "apple.py").touch()
     (packages / "editable.pth").write_text(f"{tmp_path / 'own'}\n")
     (packages / "pear.py").touch()
-    asked: list[str] = []
+    requested: list[str] = []
 
     def pip(command: list[str], what: str) -> None:
-        asked.extend(command)
+        requested.extend(command)
         Path(command[command.index("--target") + 1], "plum.py").touch()
 
     monkeypatch.setattr(install, "run", pip)
     install.add_slurm(tmp_path / "venv")
-    assert asked[-len(SLURM_PINS) :] == SLURM_PINS
-    assert "--no-deps" in asked
+    assert requested[-len(SLURM_PINS) :] == SLURM_PINS
+    assert "--no-deps" in requested
     python = tmp_path / "venv" / "slurm" / "bin" / "python"
     subprocess.run([str(python), "-c", "import apple, pear, plum"], check=True)
     assert (tmp_path / "venv" / "slurm" / ".installed").exists()

@@ -80,10 +80,14 @@ def test_a_run_is_read_from_its_sidecars_and_log(tmp_path: Path, capsys: pytest.
         log.touch()
         os.utime(log, (BEGAN.timestamp() + seconds,) * 2)
     assert main(["--cores", "2", "--directory", str(tmp_path)]) == 0
-    shown = capsys.readouterr().out.split("\n")
-    assert shown[0] == "2 jobs, 20 s on 2 cores: 40 core-seconds"
+    displayed = capsys.readouterr().out.split("\n")
+    assert displayed[0] == "2 jobs, 20 s on 2 cores: 40 core-seconds"
     # 2 s before, 3 s after, on two cores; 1 s between on the one core that the second job wants
-    assert [line.split()[:2] for line in shown[1:4]] == [["14", "35.0%"], ["11", "27.5%"], ["15", "37.5%"]]
+    assert [line.split()[:2] for line in displayed[1:4]] == [
+        ["14", "35.0%"],
+        ["11", "27.5%"],
+        ["15", "37.5%"],
+    ]
 
 
 def test_what_cannot_be_measured_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,13 @@ SHARED = {
     "write_paper_report": "write_report",
 }
 """Rules whose script has another name, because two rules use it."""
-TRIGGERS = {"materialise_file": {"expected"}, "read_corpus": {"aids", "files"}, "verify_dataset": {"present"}}
+TRIGGERS = {
+    "materialise_file": {"expected"},
+    "read_corpus": {"aids", "files"},
+    "verify_dataset": {"present"},
+    **{rule: {"code"} for rule in ("make_tables", "make_figures", "write_overview")},
+    **{rule: {"code", "other_code"} for rule in ("write_report", "write_paper_report")},
+}
 """Parameters that no script reads: a change of one runs its rule again."""
 
 
@@ -101,7 +107,7 @@ def imported_files(path: str) -> Iterator[str]:
 
 
 COMPUTE = "src/irpretrain/training/compute.py"
-WITHOUT_DEVICE = {"make_term_targets"}
+WITHOUT_DEVICE = {"make_term_targets", "write_term_weight_page"}
 """Rules that compute on no device, though a module that they use can: it has functions of other rules too."""
 ALL = rules()
 JOBS = [rule for rule in ALL if "output" in rule.directives]

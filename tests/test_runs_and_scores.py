@@ -26,7 +26,7 @@ from small_documents import write_documents
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/runs-and-scores.md").read_text(), re.DOTALL)
 TOOLS = {"ranx": "RANX", "pyterrier": "PYTERRIER"}
-SHOWN = ["pandas", "ir_measures", "ranx", "pyterrier", "transformers"]
+DISPLAYED = ["pandas", "ir_measures", "ranx", "pyterrier", "transformers"]
 """What the blocks show, in their order."""
 TEXTS = {"d1": "Word01 word02 cab.", "d2": "Word03 word04.", "d3": "word05 bad face"}
 TOPICS = {"1": "word01", "2": "word03 word04"}
@@ -64,11 +64,11 @@ def tree(tmp_path: Path) -> Path:
 @pytest.fixture
 def run_code(tree: Path, make_encoder: Callable[..., Path]) -> Callable[[str], str]:
     """Return a function that runs code in that folder, with models, and returns what it prints."""
-    from irpretrain.models.cross_encoder import CrossEncoder
+    from irpretrain.models.cross_encoder import CrossEncoderModel
     from irpretrain.models.term_weight_regressor import TermWeightRegressor
 
     encoder = make_encoder(max_position_embeddings=96)  # as many as the page's longest pair
-    CrossEncoder.from_encoder(encoder, "pooled").save(tree / "results/models/pretrained/prop/seed-1")
+    CrossEncoderModel.from_encoder(encoder, "pooled").save(tree / "results/models/pretrained/prop/seed-1")
     TermWeightRegressor.from_encoder(encoder).save(tree / "results/term_weights/deepct/model-0")
 
     def run(code: str) -> str:
@@ -97,10 +97,10 @@ def skip_without(code: str) -> None:
 
 
 def test_the_page_shows_every_tool() -> None:
-    assert len(BLOCKS) == len(SHOWN)
+    assert len(BLOCKS) == len(DISPLAYED)
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=SHOWN[:2])
+@pytest.mark.parametrize("number", [0, 1], ids=DISPLAYED[:2])
 def test_a_block_runs_here(
     tree: Path, number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,7 +110,7 @@ def test_a_block_runs_here(
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("number", [2, 3, 4], ids=SHOWN[2:])
+@pytest.mark.parametrize("number", [2, 3, 4], ids=DISPLAYED[2:])
 def test_a_block_runs_beside_its_tool(run_code: Callable[[str], str], number: int) -> None:
     skip_without(BLOCKS[number])
     printed = run_code(BLOCKS[number])

@@ -8,45 +8,51 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from irpretrain.axioms.predictor import load_predictor
-    from irpretrain.evaluation.scores import read_scores
+    from irpretrain.evaluation.evaluate import read_scores
     from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
     from irpretrain.library.collection import Collection
     from irpretrain.library.documents import parse_wikitext, read_documents
     from irpretrain.library.export import export
-    from irpretrain.library.models import CrossEncoder, TermWeigher, preference_probabilities, pretrain
+    from irpretrain.library.groups import Groups
+    from irpretrain.library.models import CrossEncoder, TermWeigher, preference_probabilities
     from irpretrain.library.options import Options
-    from irpretrain.wikipedia.tree import build_tree
+    from irpretrain.library.training import finetune, pretrain
+    from irpretrain.wikipedia.article import build_tree
 
 __version__ = "0.1.0"
 
+# Name → module, imported when the name is first used: every start of the workflow imports this package.
 _MODULES = {
     "Collection": "library.collection",
     "CrossEncoder": "library.models",
+    "Groups": "library.groups",
     "Options": "library.options",
     "TermWeigher": "library.models",
     "bootstrap_interval": "evaluation.significance",
-    "build_tree": "wikipedia.tree",
+    "build_tree": "wikipedia.article",
     "export": "library.export",
+    "finetune": "library.training",
     "holm": "evaluation.significance",
     "load_predictor": "axioms.predictor",
     "paired_t_test": "evaluation.significance",
     "parse_wikitext": "library.documents",
     "preference_probabilities": "library.models",
-    "pretrain": "library.models",
+    "pretrain": "library.training",
     "randomisation_test": "evaluation.significance",
     "read_documents": "library.documents",
-    "read_scores": "evaluation.scores",
+    "read_scores": "evaluation.evaluate",
 }
-"""Name → module, imported when the name is first used: every start of the workflow imports this package."""
 
 __all__ = [
     "Collection",
     "CrossEncoder",
+    "Groups",
     "Options",
     "TermWeigher",
     "bootstrap_interval",
     "build_tree",
     "export",
+    "finetune",
     "holm",
     "load_predictor",
     "paired_t_test",

@@ -1,7 +1,8 @@
-"""Outputs appear whole or not at all: written beside their place, flushed, then renamed.
+"""Outputs appear whole or not at all: written beside their target, flushed, then renamed.
 
-What is being written has the name `.<target>.<host>.<process id>.partial`. A killed process leaves it behind; the
-next write of the same target on that host removes it.
+Links are followed: the target of a link is replaced, never the link. Devices, pipes and sockets are refused. A partial
+output is called `.<target>.<host>.<process id>.partial`; the next write of the same target on that host removes that of
+a killed process.
 """
 
 import csv
@@ -9,15 +10,54 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
+
+from irpretrain.errors import ConfigError, InputError
+
+# In a row, as in Linux.
+MOST_LINKS = 40
+
+
+def file_to_write(path: str | Path) -> Path:
+    """Return the file that an output replaces, behind links; InputError for a folder, device, pipe or socket."""
+    target = _end_of_links(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        what = "this is a folder" if os.path.isdir(target) else "this is a device, a pipe or a socket"
+        raise InputError(path, f"{what}, so no file can be written here", remedy="Name a file.")
+    return target
+
+
+def folder_to_write(path: str | Path) -> Path:
+    """Return the folder that an output replaces, behind links; InputError for anything else or a circle."""
+    target = _end_of_links(path)
+    if os.path.exists(target) and not os.path.isdir(target):
+        raise InputError(path, "this is no folder", remedy="Name a folder that is new or empty.")
+    return target
+
+
+def _end_of_links(path: str | Path) -> Path:
+    target = Path(path)
+    for _ in range(MOST_LINKS):
+        if not target.is_symlink():
+            return target
+        # /dev/stdout leads to whatever file the shell opened, whose earlier content would be lost.
+        if os.path.realpath(target.parent).startswith("/proc/") or os.path.realpath(target.parent) == "/dev":
+            raise InputError(
+                path,
+                "this is a device or an open file, so no file can be written here",
+                remedy="Name a file.",
+            )
+        target = target.parent / os.readlink(target)
+    raise InputError(path, "its links lead in a circle", remedy="Name a file.")
 
 
 @contextmanager
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure."""
-    target = Path(path)
+    target = file_to_write(path)
     temporary = _temporary(target)
     try:
         yield temporary
@@ -30,7 +70,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 @contextmanager
 def atomic_directory(path: str | Path) -> Iterator[Path]:
     """Yield a temporary directory beside `path`; rename it to `path` (replacing it) on success."""
-    target = Path(path)
+    target = folder_to_write(path)
     temporary = _temporary(target)
     temporary.mkdir()
     try:
@@ -55,25 +95,21 @@ def working_directory(path: str | Path, purpose: str) -> Iterator[Path]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write `text` as UTF-8, atomically."""
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a CSV file with a heading, atomically."""
     with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([columns, *rows])
 
 
 def read_csv(path: str | Path) -> list[dict[str, str]]:
-    """Return the rows of a file that `write_csv` wrote, by column."""
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def _temporary(target: Path) -> Path:
-    """Where this process writes `target`: free, and without leftovers of dead processes beside it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target)
     return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}.partial")
@@ -103,7 +139,7 @@ def _replace_directory(temporary: Path, target: Path) -> None:
     """Rename `temporary` to `target`. A kill in between leaves no target, never a part of one."""
     # A directory that is not empty cannot be renamed over, and removing it in place takes long enough to be hit.
     old = temporary.with_name(temporary.name.removesuffix(".partial") + ".old.partial")
-    existed = target.exists()
+    existed = os.path.exists(target)
     if existed:
         os.replace(target, old)
     try:
@@ -125,3 +161,72 @@ def _remove(path: Path) -> None:
 def _flush(path: Path) -> None:
     with open(path, "rb") as handle:
         os.fsync(handle.fileno())
+
+
+# What an output may replace: never an input, and of folders only an empty one or what the same function wrote.
+
+
+def check_output_file(output: str | Path, inputs: Iterable[str | Path]) -> None:
+    """Raise an error if a file cannot be written without loss.
+
+    Raises:
+        InputError: the output is, or links to, a folder or a device, or no file can be created there.
+        ConfigError: the output is an input, or one lies in the other, by whatever path.
+    """
+    path = Path(output)
+    _check_inputs(path, inputs)
+    _check_writable(path, file_to_write(path))
+
+
+def check_output_folder(
+    output: str | Path, inputs: Iterable[str | Path], is_earlier: Callable[[Path], bool], what: str
+) -> None:
+    """Raise an error if a folder cannot be written without loss.
+
+    Args:
+        is_earlier: whether a folder that is not empty was written by the same function.
+        what: description of that function's outputs, for the message.
+
+    Raises:
+        InputError: the output is a file, the folder holds something else, or it cannot be created.
+        ConfigError: the output is an input, or one lies in the other, by whatever path.
+    """
+    path = Path(output)
+    _check_inputs(path, inputs)
+    target = folder_to_write(path)
+    if (
+        os.path.isdir(path)
+        and (names := sorted(entry.name for entry in path.iterdir()))
+        and not is_earlier(path)
+    ):
+        raise InputError(
+            path,
+            f"the folder is not {what}: it holds {names[0]}",
+            remedy="Name a folder that is new or empty, or remove this one yourself.",
+        )
+    _check_writable(path, target)
+
+
+def _check_writable(path: Path, target: Path) -> None:
+    """Raise InputError, before hours of work, where `target` cannot be created; nothing is left behind."""
+    folder = next(parent for parent in target.absolute().parents if parent.is_dir())
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            path,
+            f"nothing can be created in {folder}: {error.strerror or error}",
+            remedy="Name a place that you may write to.",
+        ) from None
+
+
+def _check_inputs(output: Path, inputs: Iterable[str | Path]) -> None:
+    for given in map(Path, inputs):
+        if not os.path.exists(given):
+            continue
+        location, read_location = output.resolve(), given.resolve()
+        within = location.is_relative_to(read_location) or read_location.is_relative_to(location)
+        read = [given, *(given.rglob("*") if os.path.isdir(given) else ())] if os.path.exists(output) else []
+        if within or any(os.path.exists(path) and path.samefile(output) for path in read):
+            raise ConfigError(f"{output}: would replace the input {given}; name another output")

@@ -1,14 +1,11 @@
-"""Write docs/contracts.md from the contracts, so that it cannot drift.
-
-`python -m irpretrain.contracts_reference docs` writes; with `--check` it only compares and fails on a difference.
-"""
+"""Write docs/contracts.md from the contracts: `python -m irpretrain.contracts_reference docs`; `--check` compares."""
 
 import sys
 from dataclasses import replace
 
 import pyarrow as pa
 
-from irpretrain.contracts import BYTES_PER_GROUP, CONTRACTS, ROWS_PER_GROUP, Column, Contract
+from irpretrain.contracts import BYTES_PER_GROUP, CONTRACTS, ROWS_PER_GROUP, Contract, ContractColumn
 from irpretrain.generated_pages import literal, write_or_check
 
 HEADER = f"""# Tables between stages
@@ -21,31 +18,27 @@ after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal
 
 
 def contracts_reference() -> str:
-    """Return the page as Markdown."""
-    places: dict[Column, str] = {}
-    return "\n".join([HEADER, *(_section(contract, places) for contract in CONTRACTS)])
+    locations: dict[ContractColumn, str] = {}
+    return "\n".join([HEADER, *(_section(contract, locations) for contract in CONTRACTS)])
 
 
-def _section(contract: Contract, places: dict[Column, str]) -> str:
-    """The columns of a table. One that a table above has too is only named.
-
-    `places` says in which table each column was described; it is filled here.
-    """
+def _section(contract: Contract, locations: dict[ContractColumn, str]) -> str:
+    """The columns of a table; one that an earlier table has is only named. `locations`: column → first table."""
     lines: list[str] = []
     above: dict[str, list[str]] = {}
     for column in contract.columns:
-        place = places.setdefault(replace(column, default=None), contract.name)
-        if place == contract.name:
+        location = locations.setdefault(replace(column, default=None), contract.name)
+        if location == contract.name:
             lines.append(_line(column))
         else:
-            above.setdefault(place, []).append(f"`{column.name}`")
+            above.setdefault(location, []).append(f"`{column.name}`")
     if above:
-        tables = (f"[{place}](#{place}): {', '.join(names)}" for place, names in above.items())
+        tables = (f"[{location}](#{location}): {', '.join(names)}" for location, names in above.items())
         lines.append(f"- As in {'; '.join(tables)}\n")
     return f"## {contract.name}\n\n{contract.meaning}\n\n{''.join(lines)}"
 
 
-def _line(column: Column) -> str:
+def _line(column: ContractColumn) -> str:
     kind = f"{_type(column.type)}, {column.unit}" if column.unit else _type(column.type)
     return f"- `{column.name}` ({kind}): {literal(column.meaning)}\n"
 

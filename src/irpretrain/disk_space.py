@@ -4,15 +4,20 @@ import errno
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from irpretrain.errors import IRPretrainError, SetupError
+
+# What the numbers of errors mean to a user.
 REASONS = {
     errno.ENOSPC: "no space left on the disk",
     errno.EDQUOT: "no space left in your quota of the disk",
     errno.EFBIG: "a file became larger than the disk or `ulimit -f` allows",
 }
-"""What the numbers of errors mean to a user."""
+
+# What libraries write that hand no number on: NumPy, safetensors, DuckDB, Java.
 _WORDS = {
     errno.ENOSPC: re.compile(
         r"no space left on device|os error 28\b|\d+ requested and \d+ written|not enough disk space", re.I
@@ -20,16 +25,13 @@ _WORDS = {
     errno.EDQUOT: re.compile(r"disk quota exceeded|os error 122\b", re.I),
     errno.EFBIG: re.compile(r"file too large|os error 27\b", re.I),
 }
-"""What libraries write that hand no number on: NumPy, safetensors, DuckDB, Java."""
 MEGABYTE = 1 << 20
 
 
 def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None:
-    """Return what a user reads when room on a disk ran out: what, where, what to do. None for any other error.
+    """Return the message of an error, or its cause, by a full disk; None for any other error.
 
-    Args:
-        error: what was raised, maybe because of another error.
-        outputs: what was being written, where the error names no file.
+    `outputs` are the files being written, if the error names none.
     """
     for cause in _chain(error):
         for number, reason in REASONS.items():
@@ -41,8 +43,23 @@ def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None
     return None
 
 
+@contextmanager
+def reporting_disk_errors(outputs: Iterable[str | Path]) -> Iterator[None]:
+    """Raise SetupError if something inside cannot be written or opened; see `full_disk`."""
+    try:
+        yield
+    except IRPretrainError:
+        raise
+    except Exception as error:
+        message = full_disk(error, outputs)
+        if message is None and isinstance(error, OSError) and error.filename is not None:
+            message = f"{os.fsdecode(error.filename)}: {error.strerror}"
+        if message is None:
+            raise
+        raise SetupError(message) from error
+
+
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it."""
     seen = set[int]()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen:
@@ -52,6 +69,5 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _existing(path: Any) -> Path:
-    """Return the nearest folder of a path that is there."""
-    place = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
-    return next(folder for folder in (place, *place.parents) if folder.is_dir())
+    location = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
+    return next(folder for folder in (location, *location.parents) if folder.is_dir())

@@ -1,20 +1,39 @@
-"""The errors a user can meet. Each is one message that says what is wrong, where, and how to mend it.
+"""The errors a user can meet: each is one message with the fault, its location and a remedy.
 
-Stages (see `irpretrain.stage`) print these without a traceback; any other exception is a fault of the
-software and keeps its traceback in the stage's log.
+Stages (see `irpretrain.stage`) print these without a traceback; any other exception is a fault of the software and
+keeps its traceback in the stage's log.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# Remedy for a damaged file of the workflow.
 MAKE_AGAIN = "Delete it and run the workflow again."
-"""Remedy for a damaged file of the workflow."""
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+# Characters of a line of a message. A longer one quotes a name or text of a file, and loses its middle.
+LONGEST_LINE = 2000
+HALF = LONGEST_LINE // 2
+
+
+def visible(text: str) -> str:
+    """Return a text with control characters but tabs and newlines written out, as `\\x1b`: no terminal obeys them."""
+    return _CONTROLS.sub(lambda control: repr(control[0])[1:-1], text)
 
 
 class IRPretrainError(Exception):
-    """Base of all errors whose message is meant for the user."""
+    """Base of all errors whose message is meant for the user. It names files and quotes them, so it is made safe."""
+
+    def __str__(self) -> str:
+        lines = visible(super().__str__()).split("\n")
+        return "\n".join(
+            line if len(line) <= LONGEST_LINE else f"{line[:HALF]} … {line[-HALF:]}" for line in lines
+        )
 
 
 class ConfigError(IRPretrainError):
@@ -22,14 +41,7 @@ class ConfigError(IRPretrainError):
 
 
 class InputError(IRPretrainError):
-    """A file given by the user cannot be used.
-
-    Args:
-        path: the file.
-        reason: what is wrong with it, in one clause.
-        line: 1-based line number, where the fault sits on a line.
-        remedy: what to do about it.
-    """
+    """A file of the user cannot be used: path, reason (one clause), line (from 1) if any, remedy."""
 
     def __init__(self, path: str | Path, reason: str, line: int | None = None, remedy: str = "") -> None:
         self.path, self.reason, self.line, self.remedy = Path(path), reason, line, remedy
@@ -46,11 +58,11 @@ class IntegrityError(InputError):
 
 
 class SetupError(IRPretrainError):
-    """Something the software needs is not installed or does not work (Java, the Anserini jar, a package)."""
+    """Something the software needs is not installed or does not work (Java, the Anserini jar, a package, a disk)."""
 
 
 class TrainingError(IRPretrainError):
-    """Training cannot go on: the loss is not a number, or memory ran out."""
+    """Training cannot go on: the loss is NaN, or memory ran out."""
 
 
 def one_line(error: BaseException) -> str:
@@ -59,7 +71,6 @@ def one_line(error: BaseException) -> str:
 
 
 def need_folder(directory: str | Path, remedy: str) -> None:
-    """Raise InputError where there is no such folder."""
     if not os.path.isdir(directory):  # Path's own would raise where the name is too long
         missing = "this is a file, not a folder" if os.path.isfile(directory) else "there is no such folder"
         raise InputError(directory, missing, remedy=remedy)
@@ -67,7 +78,7 @@ def need_folder(directory: str | Path, remedy: str) -> None:
 
 @contextmanager
 def refusing_damage(path: str | Path, what: str, remedy: str) -> Iterator[None]:
-    """Raise IntegrityError where files of ours, read inside, are missing, cut or hold something else."""
+    """Raise IntegrityError if own files, read inside, are missing, cut or hold something else."""
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 from irpretrain.errors import SetupError
 
+# Extra → names that are imported of its packages.
 EXTRAS = {
-    "train": ("safetensors", "torch", "transformers", "xgboost"),
+    "train": ("accelerate", "safetensors", "torch", "transformers", "xgboost"),
     "tracking": ("tensorboard", "wandb"),
     "ir-datasets": ("ir_datasets",),
     "mwparserfromhell": ("mwparserfromhell",),
     "pyterrier": ("pyterrier",),
 }
-"""Extra → names that are imported of its packages."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""Python's search for garbage, held back where it finds none.
+"""Python's garbage collection, paused where it finds nothing.
 
-torch and transformers bring half a million objects, Snakemake with a plan as many, none of them garbage. Looking for
-some while they are made, and once more at the end, takes a third of a short job's time.
+torch, transformers and a plan of Snakemake each make half a million objects, none of them garbage. Collecting in the
+meantime and at the end takes a third of a short job's time.
 """
 
 import atexit
@@ -10,7 +10,6 @@ import sys
 
 
 def search_rarely() -> None:
-    """Let this process search less often, and not at its end."""
     gc.set_threshold(50_000, 20, 100)
     atexit.register(_end_without_search)
 

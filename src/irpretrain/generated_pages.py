@@ -8,15 +8,7 @@ from irpretrain.atomic import write_text
 
 
 def write_or_check(arguments: Sequence[str], pages: Mapping[str, str]) -> int:
-    """Write `pages` (text by file name) into a folder, or with `--check` compare what lies there with them.
-
-    Args:
-        arguments: the folder, and perhaps `--check`.
-        pages: what should lie there.
-
-    Returns:
-        Exit status: 1 where a page differs, else 0.
-    """
+    """Write `pages` (text by file name) into the folder in `arguments`; with `--check` return 1 on a difference."""
     folder = Path(next(argument for argument in arguments if not argument.startswith("--")))
     if "--check" not in arguments:
         for name, text in pages.items():
@@ -29,10 +21,8 @@ def write_or_check(arguments: Sequence[str], pages: Mapping[str, str]) -> int:
 
 
 def literal(text: str) -> str:
-    """Return a text whose asterisks and angle brackets Markdown shows as they are; code in backticks is left alone.
-
-    Not by a backslash before `<`: hosts of repositories take it, the generator of the site does not.
-    """
+    """Escape asterisks and angle brackets for Markdown, outside code in backticks."""
+    # Not by a backslash before `<`: hosts of repositories read it, the generator of the site does not.
     parts = re.split("(`[^`]*`)", text)
     parts[::2] = [re.sub(r"<(?=\S)", "&lt;", part).replace("*", r"\*") for part in parts[::2]]
     return "".join(parts)

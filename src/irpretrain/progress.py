@@ -1,7 +1,7 @@
-"""What a stage says of itself: how far it is, and what its user should know.
+"""What a stage reports: its progress, and notices for its user.
 
-These are lines on stderr, which the stage's log keeps. The display of a run (`irpretrain.screen`) reads them from
-the logs, also from those of jobs on other machines.
+These are lines on stderr, which the stage's log keeps. The display of a run (`irpretrain.screen`) reads them from the
+logs, also from those of jobs on other machines.
 """
 
 import sys
@@ -9,20 +9,23 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
+from irpretrain.errors import visible
+
 Item = TypeVar("Item")
+
+# Seconds between two lines; at the beginning of a stage lines come sooner, a tenth of its time after each other.
 LONGEST_SILENCE = 10.0
-"""Seconds between two lines; at the beginning of a stage lines come sooner, a tenth of its time after each other."""
 SHORTEST_SILENCE = 2.0
 NOTICE = "NOTE: "
 
 
 class Counter:
-    """Counts what a stage has done, and says so from time to time.
+    """Counts finished units and prints the progress from time to time.
 
     Args:
-        title: the stage, as the user knows it ("sample pairs pretraining/rop").
-        unit: plural noun of what is counted, in the user's terms ("documents").
-        total: number of units in all, where it is known.
+        title: the stage in the user's terms ("sample pairs pretraining/rop").
+        unit: plural noun of what is counted ("documents").
+        total: number of units in all, if known.
     """
 
     def __init__(self, title: str, unit: str, total: int | None = None) -> None:
@@ -31,12 +34,10 @@ class Counter:
         self._start = self._last = time.monotonic()
 
     def skip(self, number: int) -> None:
-        """Take note of units that an earlier, interrupted run has done."""
         self._skipped += number
         self._done += number
 
     def add(self, number: int) -> None:
-        """Take note of some more units."""
         self.reach(self._done + number)
 
     def reach_within(self, first: int, size: int, share: float) -> None:
@@ -44,12 +45,11 @@ class Counter:
         self.reach(first + int(size * share))
 
     def reach(self, done: int) -> None:
-        """Take note that so many units are done in all."""
         self._done, now = done, time.monotonic()
         elapsed = now - self._start
         if now - self._last >= max(SHORTEST_SILENCE, min(LONGEST_SILENCE, elapsed / 10)):
             self._last = now
-            say(f"[{self._title}] {self._status(elapsed)}")
+            print_line(f"[{self._title}] {self._status(elapsed)}")
 
     def _status(self, seconds: float) -> str:
         rate = (self._done - self._skipped) / seconds
@@ -66,23 +66,16 @@ class Counter:
 
 
 def progress(
-    items: Iterable[Item],
-    title: str,
+    items: Iterable[Item],  # what is worked through
+    title: str,  # as in `Counter`, and so for `unit`
     unit: str,
+    # Number of units in all, `done` included; the number of items where items have a length and each is one
+    # unit.
     total: int | None = None,
-    size: Callable[[Item], int] | None = None,
-    done: int = 0,
+    size: Callable[[Item], int] | None = None,  # number of units in an item, where an item is a batch
+    done: int = 0,  # number of units that an earlier, interrupted run has done
 ) -> Iterator[Item]:
-    """Yield from `items` and report how far the stage is.
-
-    Args:
-        items: what is worked through.
-        title: as in `Counter`, and so for `unit`.
-        total: number of units in all, `done` included; the number of items where items have a length and each is one
-            unit.
-        size: number of units in an item, where an item is a batch.
-        done: number of units that an earlier, interrupted run has done.
-    """
+    """Yield from `items` and report how far the stage is."""
     if total is None and size is None and isinstance(items, Sized):
         total = done + len(items)
     counter = Counter(title, unit, total)
@@ -92,18 +85,18 @@ def progress(
         counter.add(size(item) if size else 1)
 
 
-def say(text: str) -> None:
-    """Print a line on stderr at once."""
-    print(text, file=sys.stderr, flush=True)
+def print_line(text: str) -> None:
+    """Print a line on stderr at once, with control characters written out."""
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 def notice(title: str, text: str) -> None:
     """Say what the user should know although the stage goes on: data that are left out, options that cost time."""
-    say(f"[{title}] {NOTICE}{text}")
+    print_line(f"[{title}] {NOTICE}{text}")
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person says it: "40 s", "12 min", "2.5 h"."""
+    """Return a time in words: "40 s", "12 min", "2.5 h"."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     if seconds < 6000:

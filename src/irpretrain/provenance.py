@@ -1,7 +1,7 @@
-"""Sidecars: what an output was made from, by what, where, and at which cost.
+"""Sidecars: inputs, code, machine and cost of an output.
 
-The sidecar of `results/a/b.parquet` is `results/a/b.parquet.meta.json`. Wall time and memory differ from run
-to run, so sidecars are not part of the promise of equal bytes; everything they describe is.
+The sidecar of `results/a/b.parquet` is `results/a/b.parquet.meta.json`. Wall time and memory differ from run to run, so
+equal bytes are promised for outputs, not for sidecars.
 """
 
 import hashlib
@@ -18,9 +18,10 @@ from typing import Any
 
 from irpretrain import __version__
 from irpretrain.atomic import write_text
+from irpretrain.code_digest import begin_record, code_record
 
+# What Snakemake puts into a directory after the stage that made it.
 NOT_CONTENT = ".snakemake_timestamp"
-"""What Snakemake puts into a directory after the stage that made it."""
 PACKAGES = (
     "numpy",
     "pyarrow",
@@ -55,7 +56,6 @@ def _files(directory: Path) -> list[Path]:
 
 
 def sidecar_path(output: str | Path) -> Path:
-    """Where the sidecar of `output` lies."""
     return Path(f"{Path(output)}.meta.json")  # beside a folder, also of a path that ends in a slash
 
 
@@ -65,25 +65,19 @@ def content_hash(value: Any) -> str:
 
 
 class Recorder:
-    """Collects one stage's provenance and writes it as the sidecar of its first output.
-
-    Args:
-        stage: name of the rule.
-        inputs, outputs: paths.
-        params: what else the outputs depend on.
-        asked: what the job asked the scheduler for, such as `threads` and `memory_mb`.
-    """
-
     def __init__(
         self,
-        stage: str,
+        stage: str,  # name of the rule
+        # inputs, outputs: paths.
         inputs: list[str],
         outputs: list[str],
-        params: dict[str, Any],
+        params: dict[str, Any],  # what else the outputs depend on
+        # Resources that the job requested, such as `threads` and `memory_mb`.
         asked: dict[str, int] | None = None,
     ) -> None:
         self.stage, self.inputs, self.outputs, self.params = stage, inputs, outputs, params
         self._asked = asked or {}
+        begin_record()
         self._started, self._start, self._cpu = time.time(), time.monotonic(), _cpu_seconds()
 
     def write(self, counts: dict[str, Any] | None = None) -> Path:
@@ -102,6 +96,7 @@ class Recorder:
                 "peak_memory_mb": _peak_kilobytes() // 1024,
                 "asked": self._asked,
             },
+            "code": code_record(),
             "versions": _versions(),
             "commit": _commit(),
             "hardware": {"machine": platform.machine(), "cores": os.cpu_count(), "cpu": _cpu_name()},
@@ -141,12 +136,9 @@ def _usages() -> tuple[resource.struct_rusage, resource.struct_rusage]:
 
 
 def _peak_kilobytes() -> int:
-    """Most memory that this process, or one of its finished children, ever held.
-
-    The kernel's counter of a process begins with the memory of the one that started it, here Snakemake's (man 2
-    getrusage says nothing of it); /proc tells of this program alone. A child's counter begins with ours, so the larger
-    of the two is right.
-    """
+    """Peak memory of this process or one of its finished children."""
+    # The kernel's counter begins with the memory of the parent, here Snakemake's; /proc counts this program alone.
+    # A child's counter begins with that of this process, so the larger of the two is right.
     usages = _usages()
     try:
         status = Path("/proc/self/status").read_text()

@@ -1,7 +1,4 @@
-"""Models as PyTerrier transformers (extra `pyterrier`): a re-ranker, and DeepCT's weights of documents and queries.
-
-None of them starts Java.
-"""
+"""Models as PyTerrier transformers (extra `pyterrier`), without Java: a re-ranker, and DeepCT's weighting."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +22,6 @@ class Rerank(pt.Transformer):
         self._model = CrossEncoder(directory, **options)
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return the candidates with new scores and ranks."""
         pt.validate.result_frame(inp, extra_columns=["query", "text"])
         pairs = list(zip(inp["query"], inp["text"], strict=True))
         scores = self._model.score(pairs) if pairs else np.zeros(0, np.float32)
@@ -39,12 +35,9 @@ class WeighDocuments(pt.Transformer):
     def __init__(
         self, directory: str | Path, scale: float = 100, square_root: bool = False, **options: Any
     ) -> None:
-        """Load the model of a directory.
+        """Load a weigher of passages: a weight y becomes round(scale · y), or round(scale · √y) (DeepCT, equation 4).
 
-        Args:
-            directory: of a weigher of passages.
-            scale, square_root: a weight y becomes round(scale · y), or round(scale · √y) (DeepCT, equation 4).
-            options: keys of a weighting of section term_weights, such as max_length.
+        `options` are keys of a weighting of section term_weights, such as max_length.
         """
         self._weigher = TermWeigher(directory, **options)
         self._scale, self._square_root = scale, square_root
@@ -65,8 +58,7 @@ class WeighDocuments(pt.Transformer):
 
 
 class WeighQueries(pt.Transformer):
-    """DeepCT's weights of the words of queries: qid, query → query_toks. Words with a weight of 0 or
-    less are left out."""
+    """DeepCT's weights of the words of queries: qid, query → query_toks, without weights of 0 or less."""
 
     def __init__(self, directory: str | Path, **options: Any) -> None:
         """Load the model of a directory; `options` are keys of a weighting of section term_weights."""

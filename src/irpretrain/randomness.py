@@ -1,8 +1,8 @@
-"""Random streams that depend on what is drawn for, never on who draws.
+"""Random streams that depend on the object of the draw, never on the process.
 
-Every stream is named by (seed, stage, identifier), for example `(1, "rop", "squad-train/Beyonce/3")`. The
-name is hashed to the 128-bit key of a Philox4x64-10 counter-based generator (Salmon et al., "Parallel random
-numbers: as easy as 1, 2, 3", SC 2011). So any number of cores, shards or retries gives the same draws.
+Every stream is named by (seed, stage, identifier), for example `(1, "rop", "squad-train/Beyonce/3")`. The name is
+hashed to the 128-bit key of a Philox4x64-10 counter-based generator (Salmon et al., "Parallel random numbers: as easy
+as 1, 2, 3", SC 2011). So any number of cores, shards or retries gives the same draws.
 """
 
 import hashlib

@@ -1,5 +1,6 @@
 """Where the project's data files lie: stop lists, names of wikis, and others that no code holds."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,7 @@ def resources_directory() -> Path:
 
 
 def project_directory(package: Path = _PACKAGE) -> Path:
-    """Return the folder of the workflow (Snakefile, config.yaml, rules).
-
-    Args:
-        package: where Python finds the library.
-
-    Raises:
-        SetupError: it is not in a clone.
-    """
+    """Return the folder of the workflow (Snakefile, config.yaml, rules); SetupError if `package` is not in a clone."""
     if project := _project(package):
         return project
     raise SetupError(
@@ -43,3 +37,15 @@ def _project(package: Path) -> Path | None:
 def parse_yaml(text: str) -> Any:
     """Return what YAML of the project's own holds, which every start of the workflow reads; raise `yaml.YAMLError`."""
     return yaml.load(text, _LOADER)
+
+
+@cache
+def gpu_rates() -> dict[str, dict[str, float]]:
+    """Return device name → precision → 10¹² floating-point operations per second."""
+    entries = parse_yaml((resources_directory() / "gpu_rates.yaml").read_text(encoding="utf-8"))
+    precisions = ("bf16", "fp16", "fp32")
+    return {
+        name: {precision: float(entry[precision]) for precision in precisions if precision in entry}
+        for entry in entries
+        for name in entry["names"]
+    }

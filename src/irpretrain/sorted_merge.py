@@ -1,6 +1,6 @@
-"""Merging sorted Parquet shards in bounded memory: one block of each shard is held at a time.
+"""Merging sorted Parquet shards in bounded memory: one block of each shard at a time.
 
-In each round the smallest "last place of a block" is the horizon: every row up to it is at hand, and no later row
+In each round the smallest "last row of a block" is the horizon: every row up to it is in memory, and no later row
 precedes it. So the rounds' rows, each sorted on its own, make one sorted table.
 """
 
@@ -12,18 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 
-Place = Callable[[pa.RecordBatch, int], Any]
-"""(block, row) → the row's sort key, comparable by Python's <."""
+# (block, row) → the row's sort key, comparable by Python's <.
+SortKey = Callable[[pa.RecordBatch, int], Any]
 
 
-def merge_rounds(streams: Sequence[Iterator[pa.RecordBatch]], place: Place) -> Iterator[pa.Table]:
-    """Yield tables whose concatenation, each sorted by `place`, is the merge of the sorted streams.
-
-    Args:
-        streams: blocks of rows, each stream sorted by `place` and without equal places.
-        place: the sort key of a row.
-    """
-    blocks = [block for stream in streams if (block := _Block.first(stream, place)) is not None]
+def merge_rounds(streams: Sequence[Iterator[pa.RecordBatch]], key_of: SortKey) -> Iterator[pa.Table]:
+    """Yield tables whose concatenation, each sorted by `key_of`, merges streams that are sorted without equal keys."""
+    blocks = [block for stream in streams if (block := _Block.first(stream, key_of)) is not None]
     while blocks:
         horizon = min(block.last for block in blocks)
         pieces = [piece for block in blocks if (piece := block.take(horizon)).num_rows]
@@ -34,22 +29,21 @@ def merge_rounds(streams: Sequence[Iterator[pa.RecordBatch]], place: Place) -> I
 class _Block:
     """The rows of one stream that are in memory and not yet taken."""
 
-    def __init__(self, rows: pa.RecordBatch, rest: Iterator[pa.RecordBatch], place: Place) -> None:
-        self._rows, self._rest, self._place = rows, rest, place
+    def __init__(self, rows: pa.RecordBatch, rest: Iterator[pa.RecordBatch], key_of: SortKey) -> None:
+        self._rows, self._rest, self._key_of = rows, rest, key_of
         self._start = 0
-        self.last = place(rows, rows.num_rows - 1)
+        self.last = key_of(rows, rows.num_rows - 1)
 
     @classmethod
-    def first(cls, stream: Iterator[pa.RecordBatch], place: Place) -> _Block | None:
+    def first(cls, stream: Iterator[pa.RecordBatch], key_of: SortKey) -> _Block | None:
         rest = (batch for batch in stream if batch.num_rows)
         rows = next(rest, None)
-        return None if rows is None else cls(rows, rest, place)
+        return None if rows is None else cls(rows, rest, key_of)
 
     def take(self, horizon: Any) -> pa.RecordBatch:
-        """Remove and return the rows up to and including `horizon`."""
         rows = self._rows
-        places = range(rows.num_rows)
-        end = bisect_right(places, horizon, lo=self._start, key=lambda row: self._place(rows, row))
+        positions = range(rows.num_rows)
+        end = bisect_right(positions, horizon, lo=self._start, key=lambda row: self._key_of(rows, row))
         piece = rows.slice(self._start, end - self._start)
         self._start = end
         return piece
@@ -61,5 +55,5 @@ class _Block:
         rows = next(self._rest, None)
         if rows is None:
             return False
-        self._rows, self._start, self.last = rows, 0, self._place(rows, rows.num_rows - 1)
+        self._rows, self._start, self.last = rows, 0, self._key_of(rows, rows.num_rows - 1)
         return True

@@ -1,11 +1,10 @@
-"""What every script of the workflow does around its one library call.
+"""The frame of every script of the workflow around its one library call.
 
     with stage(snakemake) as done:
         done(count_words(snakemake.input.documents, snakemake.output.counts, ...))
 
-Everything printed goes to the rule's log and to stderr or stdout; an error meant for the user is printed as its
-message alone, any other as a pointer to the traceback in the log; the sidecar of the first output is written at
-the end with the counts handed to `done`.
+Output goes to the rule's log and to stderr or stdout; an error meant for the user is printed as its message alone, any
+other as a pointer to the traceback in the log; the sidecar of the first output has the counts given to `done`.
 """
 
 import os
@@ -19,7 +18,7 @@ from typing import Any, Self, TextIO
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import IRPretrainError
 from irpretrain.garbage import search_rarely
-from irpretrain.progress import say
+from irpretrain.progress import print_line
 from irpretrain.provenance import Recorder
 
 search_rarely()
@@ -69,11 +68,7 @@ class _Tee:
 
 @contextmanager
 def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
-    """Run one script's library call; see the module's text.
-
-    Raises:
-        SystemExit: with status 1 after any error, 130 when the user interrupts.
-    """
+    """Run one script's library call; SystemExit with 1 after any error, 130 after an interrupt."""
     # A sidecar among the outputs is declared to Snakemake but written here.
     outputs = [str(path) for path in snakemake.output if not str(path).endswith(".meta.json")]
     inputs = [str(path) for path in snakemake.input]
@@ -90,12 +85,11 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
         except KeyboardInterrupt:
             sys.exit(130)
         except Exception as error:
-            say(f"\n{_message(error, snakemake.rule, outputs, log)}\n")
+            print_line(f"\n{_message(error, snakemake.rule, outputs, log)}\n")
             sys.exit(1)
 
 
 def _asked(snakemake: Any) -> dict[str, int]:
-    """What the job asked the scheduler for."""
     memory = getattr(getattr(snakemake, "resources", None), "mem_mb", None)
     return {
         "threads": getattr(snakemake, "threads", 1),
@@ -128,5 +122,5 @@ def _open_log(snakemake: Any) -> _Log:
         path.parent.mkdir(parents=True, exist_ok=True)
         return _Log(path)
     except OSError as error:
-        say(f"There will be no log: {error}")
+        print_line(f"There will be no log: {error}")
         return _Log(Path(os.devnull))

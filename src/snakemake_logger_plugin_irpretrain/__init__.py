@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
+# Wildcards that are numbers, which say nothing without their names.
 NUMBERS = ("seed", "fold", "step", "shard")
-"""Wildcards that are numbers, which say nothing without their names."""
 JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
 
 
@@ -104,10 +104,10 @@ class LogHandler(LogHandlerBase):
 
     def _take(self, record: logging.LogRecord, display: PlainDisplay) -> None:
         event, facts = getattr(record, "event", None), record.__dict__
-        if said := facts.get(ATTRIBUTE):
-            self._closing = said.get("closing", self._closing)
-            self._output = said.get("output", self._output)
-            self._log = said.get("log", self._log)
+        if reported := facts.get(ATTRIBUTE):
+            self._closing = reported.get("closing", self._closing)
+            self._output = reported.get("output", self._output)
+            self._log = reported.get("log", self._log)
         elif event is None:
             self._take_text(record, display)
         elif event == LogEvent.WORKFLOW_STARTED:
@@ -125,15 +125,15 @@ class LogHandler(LogHandlerBase):
             self._take_error(str(record.msg))
 
     def _take_text(self, record: logging.LogRecord, display: PlainDisplay) -> None:
-        from snakemake_logger_plugin_irpretrain.internals import says_nothing_to_do
+        from snakemake_logger_plugin_irpretrain.internals import reports_nothing_to_do
 
         text = str(record.msg)
         if record.levelno >= logging.ERROR:
             if not text.startswith(LOOK_ABOVE):
                 self._complaints.append(text)
         elif record.levelno == logging.WARNING:
-            display.say(text)
-        elif says_nothing_to_do(text):
+            display.log(text)
+        elif reports_nothing_to_do(text):
             self._nothing_to_do = True
         elif not self._run:
             self._before.append(text)
@@ -179,7 +179,7 @@ class LogHandler(LogHandlerBase):
 
     def _print_where_it_stopped(self, display: PlainDisplay, by_fault: bool) -> None:
         from irpretrain.screen.run_state import jobs_done
-        from irpretrain.screen.user_paths import as_user_stands
+        from irpretrain.screen.user_paths import as_user_path
 
         failures = display.state.failures.values()
         logs = sorted({str(log) for failure in failures for log in failure.logs[:1]})
@@ -187,7 +187,7 @@ class LogHandler(LogHandlerBase):
         when = " after the fault below is mended" if by_fault else ""
         print(
             f"\n{how}: {jobs_done(display.state)}. The same command goes on from there{when}.\n"
-            f"Logs: {', '.join(map(as_user_stands, [*logs[:3], *self._log]))}\n",
+            f"Logs: {', '.join(map(as_user_path, [*logs[:3], *self._log]))}\n",
             file=self._stderr,
             flush=True,
         )
@@ -199,7 +199,7 @@ class LogHandler(LogHandlerBase):
             print("\n".join(self._before), file=self._stderr, flush=True)
             return
         if self._nothing_to_do:
-            print("Nothing to do: all files are there.", file=self._stderr, flush=True)
+            print("Nothing to make: what was asked for is there.", file=self._stderr, flush=True)
         elif not self._quiet:
             print(f"{jobs_done(display.state)}.", file=self._stderr, flush=True)
         if self._closing is not None and (result := self._closing()):

@@ -3,11 +3,11 @@
 from typing import Any
 
 NAME = "irpretrain"
+# Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`.
 ATTRIBUTE = "irpretrain"
-"""Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`."""
 
 
 def has_display(settings: Any) -> bool:
     """Whether Snakemake's output settings ask for the display, rather than for all that Snakemake says itself."""
-    asked = NAME in getattr(settings, "log_handler_settings", {NAME: None})
-    return asked and not (settings.dryrun or settings.verbose or settings.debug_dag)
+    requested = NAME in getattr(settings, "log_handler_settings", {NAME: None})
+    return requested and not (settings.dryrun or settings.verbose or settings.debug_dag)

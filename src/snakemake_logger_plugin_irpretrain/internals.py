@@ -21,11 +21,11 @@ from snakemake.output_index import OutputIndex
 from snakemake.settings.types import ExecMode, Quietness
 
 from irpretrain.garbage import search_rarely
-from irpretrain.near_names import did_you_mean
+from irpretrain.wording import did_you_mean
 from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
+# Jobs, and seconds, of the limit that Snakemake has where the user sets none.
 USUAL_LIMIT = (100, 1)
-"""Jobs, and seconds, of the limit that Snakemake has where the user sets none."""
 
 
 def is_job(workflow: Any) -> bool:
@@ -72,8 +72,8 @@ def overlays(workflow: Any) -> tuple[Sequence[str | Path], Mapping[str, Any]] | 
 
 def refuse_no_cores(workflow: Any) -> None:
     """Raise WorkflowError where not one core, or not one job at a time, may be used: Snakemake would wait for ever."""
-    asked = workflow.resource_settings
-    for option, number in (("--cores", asked.cores), ("--jobs", asked.nodes)):
+    requested = workflow.resource_settings
+    for option, number in (("--cores", requested.cores), ("--jobs", requested.nodes)):
         if number is not None and number < 1:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
 
@@ -85,7 +85,7 @@ def folder_of_this_process() -> str:
     return folder.name
 
 
-def lift_usual_limit(workflow: Any) -> None:
+def disable_default_rate_limit(workflow: Any) -> None:
     """Take Snakemake's own limit of jobs a second off, on one machine.
 
     It sets a timer after each selection of jobs, and each timer ends in another selection: once a second for every job
@@ -104,7 +104,7 @@ def group_on_cluster(workflow: Any, group: str) -> Callable[[Any], str | None]:
     return lambda wildcards: None if workflow.local_exec else group
 
 
-def spare_planning(workflow: Any) -> None:
+def speed_up_planning(workflow: Any) -> None:
     """Leave out what makes a plan of thousands of jobs half as slow again.
 
     The garbage collector walks through the growing plan. At each job Snakemake inspects
@@ -145,25 +145,29 @@ def _once_a_rule(check: Callable[[Any, Any], None]) -> Callable[[Any, Any], None
     return check_script
 
 
-Jobs = list[tuple[str, Mapping[str, str]]]
-"""Rule and wildcards of planned jobs."""
+# Rule, wildcards, requested memory (MB) and input files of planned jobs.
+Jobs = list[tuple[str, Mapping[str, str], int, list[str]]]
 
 
-def say_after_dry_run(workflow: Any, text: Callable[[Jobs], str]) -> None:
+def log_after_dry_run(workflow: Any, text: Callable[[Jobs], str]) -> None:
     """Print a text about the jobs that a dry run plans, when it ends: Snakemake calls no hook then, so it is the end of
     the process. Nothing where it made no plan or is to be quiet, nor in processes of jobs."""
     directory = os.getcwd()
 
-    def say() -> None:
+    def log() -> None:
         quiet = Quietness.ALL in (workflow.output_settings.quiet or ())
         if workflow.scheduler is None or not workflow.dryrun or quiet:
             return
         jobs = workflow.dag.needrun_jobs(exclude_finished=False)
         with chdir(directory):  # paths of the configuration are relative to it
-            print(text([(job.rule.name, job.wildcards_dict) for job in jobs]), file=sys.stderr)
+            planned = [
+                (job.rule.name, job.wildcards_dict, job.resources.get("mem_mb", 0), list(map(str, job.input)))
+                for job in jobs
+            ]
+            print(text(planned), file=sys.stderr)
 
     if not is_job(workflow):
-        atexit.register(say)
+        atexit.register(log)
 
 
 # The display, Snakemake's logger plugin `irpretrain`, where it is asked for
@@ -176,15 +180,15 @@ def usual_display(settings: Any) -> logging.Handler:
     )
 
 
-def says_nothing_to_do(text: str) -> bool:
+def reports_nothing_to_do(text: str) -> bool:
     """Whether a text of Snakemake's says that all files are there."""
     return text == common.NOTHING_TO_BE_DONE_MSG
 
 
-def tell_the_display(workflow: Any, **said: Any) -> None:
+def notify_display(workflow: Any, **reported: Any) -> None:
     """Log a record without text, which only the display reads."""
     if not is_job(workflow):
-        logger.info(None, extra={ATTRIBUTE: said})
+        logger.info(None, extra={ATTRIBUTE: reported})
 
 
 def keep_jobs_off_the_screen(workflow: Any, log: list[str]) -> None:
@@ -196,7 +200,7 @@ def keep_jobs_off_the_screen(workflow: Any, log: list[str]) -> None:
     # With --quiet Snakemake would not say which jobs are done; what is shown of that, the display decides.
     workflow.scheduler.print_progress = True
     printed = Path(".snakemake", "log", f"{Path(log[0]).stem if log else 'run'}.jobs.log")
-    tell_the_display(workflow, output=JobOutput(printed), log=[*log, str(printed)])
+    notify_display(workflow, output=JobOutput(printed), log=[*log, str(printed)])
 
 
 # Targets that no job can make
@@ -208,8 +212,10 @@ def refuse_unknown_targets(workflow: Any, faults: Callable[[str, Mapping[str, st
     Args:
         faults: of a target, by what a rule's wildcards are in it.
     """
-    if told := [fault for target in targets(workflow) for fault in _target_faults(workflow, target, faults)]:
-        raise WorkflowError("\n".join(told))
+    if reported := [
+        fault for target in targets(workflow) for fault in _target_faults(workflow, target, faults)
+    ]:
+        raise WorkflowError("\n".join(reported))
 
 
 def _target_faults(
@@ -225,6 +231,6 @@ def _target_faults(
         near = did_you_mean(target, [*names, *(str(path) for rule in rules for path in rule.output)])
         yield f"{target}: no rule makes such a file, and there is no target of this name; {near}".rstrip("; ")
         return
-    told = [list(faults(target, match.groupdict())) for match in matches]
-    if all(told):
-        yield from told[0]
+    reported = [list(faults(target, match.groupdict())) for match in matches]
+    if all(reported):
+        yield from reported[0]

@@ -21,11 +21,13 @@ MISSING_INPUT = re.compile(
     r"Missing input files for rule (?P<rule>\w+):.*?affected files:\n(?P<files>(?: {8}.*\n?)+)", re.DOTALL
 )
 LOCKED = re.compile(r"Directory cannot be locked.*\n(?P<folder>/.*)")
+# Snakemake makes a folder below HOME before it reads anything.
+NO_CACHE = re.compile(r"\bsourcecache\.py\".*\n\w*Error: \[Errno \d+\] (?P<reason>.*)\s*\Z", re.DOTALL)
 NO_CONFIGURATION = re.compile(r"FileNotFoundError: .*?: '(?P<file>.*)'\s*\Z")
+# What Snakemake says of a word after --configfile or --config that is none.
 NOT_READ = re.compile(
     r"in load_configfile\n|Config file (?:is not valid|must be given as) JSON|Config entries have to be"
 )
-"""What Snakemake says of a word after --configfile or --config that is none."""
 TARGETS_FIRST = (
     "  --configfile and --config take all words up to the next option: targets stand before them, as in\n"
     "  `snakemake deepct --configfile FILE`."
@@ -53,9 +55,11 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
             f"  Rule {match['rule']} needs it."
         )
     if match := LOCKED.search(text):
+        return _lock(Path(match["folder"]))
+    if match := NO_CACHE.search(text):
         return (
-            f"{match['folder']}: another run works in this folder, or one was killed.\n"
-            "  If none is alive, take it over: `make resume`, with the ARGS and the PROFILE of the killed run."
+            f"Snakemake cannot write its cache: {match['reason'].strip()}\n"
+            "  Set the environment variable XDG_CACHE_HOME to a folder that you may write to."
         )
     if match := NOT_NAMED.search(text):
         wildcards = ", ".join(match["wildcards"].split())
@@ -64,16 +68,33 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
             "  Mend the name of the file, or add what it names to the configuration."
         )
     if text.startswith("Traceback"):
-        said = text.strip().splitlines()[-1]
+        reported = text.strip().splitlines()[-1]
     else:
-        said = TRACEBACK.sub("", HEADER.sub("", text)).strip()
+        reported = TRACEBACK.sub("", HEADER.sub("", text)).strip()
     if not NOT_READ.search(text):
-        return said
+        return reported
     if fault := _fault_of_configuration(text, arguments):
         return fault
     if match := NO_CONFIGURATION.search(text):
-        said = f"{match['file']}: there is no such configuration file."
-    return f"{said}\n{TARGETS_FIRST}"
+        reported = f"{match['file']}: there is no such configuration file."
+    return f"{reported}\n{TARGETS_FIRST}"
+
+
+def _lock(folder: Path) -> str:
+    """Return what to do where another run has locked a folder."""
+    from irpretrain.cluster.live_runs import live_processes
+
+    numbers = " ".join(map(str, live_processes(folder))) if folder.is_dir() else ""
+    if numbers:
+        return (
+            f"{folder}: another run works in this folder, process {numbers}.\n"
+            f"  Wait until it ends. Or end it (kill {numbers}); the same command then goes on from there."
+        )
+    return (
+        f"{folder}: a run was killed in this folder, or one of another machine works in it.\n"
+        "  If none is alive, go on from there: the same command with `make resume` for `make run`; without make, call\n"
+        "  it once with --unlock."
+    )
 
 
 def _fault_of_configuration(text: str, arguments: Sequence[str]) -> str:

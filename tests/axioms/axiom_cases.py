@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.axioms.batch import Batch, BatchMaker
-from irpretrain.axioms.collection import Collection
-from irpretrain.axioms.registry import DEFINITIONS
+from irpretrain.axioms.batch import AxiomBatch, AxiomCollection, BatchMaker
+from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.axioms import Axiom, AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
-from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_store import write_word_store
 from small_documents import document_rows
 
@@ -69,19 +68,19 @@ def make_batch(
     options: AxiomsConfig | None = None,
     vectors: Vectors | None = None,
     text: TextConfig = TEXT,
-) -> Batch:
+) -> AxiomBatch:
     """Return the batch of (query, number of its document)."""
     options = options or plain_options()
     store, statistics = write_documents(folder, texts, text)
     terms = read_terms(statistics, options.stop_list, options.stemming)
     frequencies = frequencies_of(store, terms, len(texts))
-    collection = Collection(terms, frequencies, None, vector_rows(statistics, vectors), options)  # type: ignore[arg-type]
+    collection = AxiomCollection(terms, frequencies, None, vector_rows(statistics, vectors), options)  # type: ignore[arg-type]
     stores = WordDocuments.open([store], len(terms.numbers))
     rows = stores.rows(pa.chunked_array([[f"d{document}" for _, document in queries]], pa.string()))
     return BatchMaker(collection, stores, text.word_kind).make([query for query, _ in queries], rows, rows)
 
 
-def values_of(batch: Batch, axioms: Sequence[Axiom] = WITHOUT_RANK) -> dict[str, np.ndarray]:
+def values_of(batch: AxiomBatch, axioms: Sequence[Axiom] = WITHOUT_RANK) -> dict[str, np.ndarray]:
     return {DEFINITIONS[axiom].column: DEFINITIONS[axiom].values(batch) for axiom in axioms}
 
 

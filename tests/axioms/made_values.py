@@ -28,8 +28,8 @@ SMALLER_IS_BETTER = ("rank", "prox_1", "prox_2")
 
 def row(document: int, sample: int, query: str = "a b", query_id: str = "", **values: Any) -> dict[str, Any]:
     """A query of document `d<number>`, which stands at that position of part 0."""
-    place = {"part": 0, "position": document, "sample": sample, "document_id": f"d{document}"}
-    return {**place, "query_id": query_id, "query": query, **DEFAULTS, **values}
+    position = {"part": 0, "position": document, "sample": sample, "document_id": f"d{document}"}
+    return {**position, "query_id": query_id, "query": query, **DEFAULTS, **values}
 
 
 def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:

@@ -12,16 +12,20 @@ import numpy as np
 import pytest
 
 from irpretrain.axioms import calibration
-from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
-from irpretrain.axioms.collection import open_terms
-from irpretrain.axioms.rank_intervals import count_in_intervals
-from irpretrain.axioms.rank_sample import RankSample
+from irpretrain.axioms.batch import open_terms
+from irpretrain.axioms.calibration import (
+    SAMPLE_DOCUMENTS,
+    RankSample,
+    calibrate_temperature,
+    calibration_sampler,
+    count_in_intervals,
+)
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.corpora.embedded import materialise
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.papers.published import load_published
@@ -147,7 +151,7 @@ def test_the_share_beyond_rises_with_the_temperature(files: Files, support: str)
 # Calibration
 
 
-def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_told(
+def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_reported(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = files.calibrate()
@@ -170,9 +174,9 @@ def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_told(
     ranks = files.sample(60).ranks(files.sampler(found["temperature"], per_document=4))
     counts = count_in_intervals(ranks, (2, 5, 10, 50))
     assert list(chosen["shares"].values()) == pytest.approx((counts / 240).tolist(), abs=1e-6)
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == len(tried) + 1
-    assert f"chosen: T = {found['temperature']:g}: ranks 1-2: " in told[-1]
+    reported = capsys.readouterr().err.splitlines()
+    assert len(reported) == len(tried) + 1
+    assert f"chosen: T = {found['temperature']:g}: ranks 1-2: " in reported[-1]
 
 
 def test_queries_are_drawn_at_the_temperature_that_was_found(
@@ -219,7 +223,7 @@ def test_with_the_documents_own_words_no_temperature_is_close(files: Files) -> N
     assert found["support"] == "document"
 
 
-def test_the_best_at_a_bound_is_told(
+def test_the_best_at_a_bound_is_reported(
     files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(calibration, "LOWEST", 0.1)

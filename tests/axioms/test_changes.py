@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 from axiom_cases import Vectors, make_batch, plain_options, values_of
 
-from irpretrain.axioms.preferences import larger_is_better, preferences
-from irpretrain.axioms.registry import DEFINITIONS
+from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better, preferences
 from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.contracts import AXIOM_VALUES
 

@@ -12,9 +12,9 @@ from axiom_cases import TEXT, make_batch, plain_options, reference, values_of, v
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.axioms import compute
-from irpretrain.axioms.collection import open_collection
-from irpretrain.axioms.compute import compute_axiom_values
+from irpretrain.axioms import axiom_values
+from irpretrain.axioms.axiom_values import compute_axiom_values
+from irpretrain.axioms.batch import open_collection
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
@@ -172,7 +172,7 @@ def test_shards_threads_and_batches_change_no_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards: int, threads: int, at_once: int
 ) -> None:
     _, expected = Files(tmp_path / "one", TEXTS, AxiomsConfig()).compute(QUERIES)
-    monkeypatch.setattr(compute, "QUERIES_AT_ONCE", at_once)
+    monkeypatch.setattr(axiom_values, "QUERIES_AT_ONCE", at_once)
     _, output = Files(tmp_path / "other", TEXTS, AxiomsConfig(), shards).compute(QUERIES, threads=threads)
     assert output.read_bytes() == expected.read_bytes()
 
@@ -183,9 +183,9 @@ def test_document_frequencies_of_stems_are_exact_beside_stop_words(tmp_path: Pat
     files = Files(tmp_path, texts, AxiomsConfig())
     terms = read_terms(files.statistics, "inquery", "porter")
     found = open_collection(files.statistics, files.postings, files.vectors, AxiomsConfig())
-    place = terms.names.index("dai")
-    assert found.frequencies[place] == 2
-    assert terms.documents[place] == 1
+    position = terms.names.index("dai")
+    assert found.frequencies[position] == 2
+    assert terms.documents[position] == 1
 
 
 def test_a_table_without_queries_gives_one_without_values(tmp_path: Path) -> None:

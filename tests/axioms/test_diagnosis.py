@@ -20,7 +20,7 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.significance import wilson_interval
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 
 
 def options(**given: Any) -> DiagnosisConfig:
@@ -50,8 +50,8 @@ def test_pairs_are_of_one_document_with_what_the_axioms_prefer(tmp_path: Path) -
         assert len(one["first"].split()) == len(one["second"].split())
         assert one["first"] != one["second"]
         assert one["preferences"] == reference_features(first, second, AxiomsConfig().stm_2_threshold)
-    told = np.count_nonzero([one["preferences"] for one in table], axis=0).tolist()
-    assert list(counts["pairs_with_a_preference"].values()) == told
+    reported = np.count_nonzero([one["preferences"] for one in table], axis=0).tolist()
+    assert list(counts["pairs_with_a_preference"].values()) == reported
 
 
 def test_shards_change_no_byte_and_more_documents_keep_the_first(tmp_path: Path) -> None:
@@ -112,13 +112,13 @@ def test_shares_of_a_model_that_follows_one_axiom(tmp_path: Path) -> None:
     assert own["pairs"] == found["reg", "REG"]["pairs"]
     assert (own["model_alone"], own["other_alone"]) == (own["pairs"], "0")
     assert list(found) == [(model, axiom) for model in files for axiom in AXIOMS]
-    told = np.array([one["preferences"] for one in table])
+    reported = np.array([one["preferences"] for one in table])
     signs = np.sign(np.array(scores["first"]) - np.array(scores["second"]))
     for number, axiom in enumerate(AXIOMS):
-        row_, with_preference = found["reg", axiom], told[:, number] != 0
+        row_, with_preference = found["reg", axiom], reported[:, number] != 0
         agreeing = sum(
             0.5 if sign == 0 else float(sign == one[number])
-            for sign, one in zip(signs[with_preference], told[with_preference], strict=True)
+            for sign, one in zip(signs[with_preference], reported[with_preference], strict=True)
         )
         assert int(row_["pairs"]) == with_preference.sum() > 0
         assert float(row_["agreeing"]) == agreeing
@@ -170,7 +170,7 @@ def test_a_model_s_scores_are_those_of_its_sequences(
         row(i, s, f"word{(i + s) % 80:02d} word{7 * s:02d}", rank=s + 1) for i in range(8) for s in range(4)
     ]
     pairs, _ = chosen(tmp_path, [rows], pairs_per_document=3)
-    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "model")
     reranking = RerankingConfig(max_length=24, query_length=6, batch_tokens=512)
     store = make_store(bodies)
     counts = score_diagnosis_pairs(tmp_path / "model", [store], pairs, reranking, tmp_path / "scores.parquet")
@@ -179,7 +179,7 @@ def test_a_model_s_scores_are_those_of_its_sequences(
         AXIOM_PAIRS.read(pairs).to_pylist(),
     )
     model, tokenizer = (
-        CrossEncoder.load(tmp_path / "model").eval(),
+        CrossEncoderModel.load(tmp_path / "model").eval(),
         AutoTokenizer.from_pretrained(tiny_encoder),
     )
     for scores, pair in zip(found, table, strict=True):

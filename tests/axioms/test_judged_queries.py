@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.axioms.judged_queries import judged_queries
+from irpretrain.axioms.predictor_queries import judged_queries
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, QUERIES
 from irpretrain.errors import InputError
 
@@ -19,8 +19,8 @@ def inputs(folder: Path, shards: list[list[tuple[int, int, str]]], qrels: list[s
     for number, shard in enumerate(shards):
         paths.append(folder / f"documents{number}.parquet")
         rows = [
-            {"document_id": name, "part": part, "position": place, "title": "", "url": "", "body": ""}
-            for part, place, name in shard
+            {"document_id": name, "part": part, "position": position, "title": "", "url": "", "body": ""}
+            for part, position, name in shard
         ]
         DOCUMENTS.write(paths[-1], rows)
     names = {"q2": "two", "q10": "ten", "q3": "three"}

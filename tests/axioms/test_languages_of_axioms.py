@@ -15,10 +15,10 @@ def held(folder: Path, language: str, body: str, query: str) -> tuple[list[str],
     """Terms of a query that its document holds, and their places in it."""
     text = TextConfig(words="alphanumeric", language=language)
     batch = make_batch(folder, [body, "."], [(query, 0)], AxiomsConfig(), text=text)
-    terms, offsets = batch.queries.terms.tolist(), batch.places.offsets.tolist()
-    places = [batch.places.positions[start:end].tolist() for start, end in pairwise(offsets)]
+    terms, offsets = batch.queries.terms.tolist(), batch.term_positions.offsets.tolist()
+    positions = [batch.term_positions.positions[start:end].tolist() for start, end in pairwise(offsets)]
     names = [batch.collection.terms.names[term] if term >= 0 else "" for term in terms]
-    return names, places
+    return names, positions
 
 
 def test_a_german_query_in_other_forms(tmp_path: Path) -> None:

@@ -79,9 +79,9 @@ def test_another_occurrence_of_a_term_never_makes_its_query_worse(
         assert other[1] == other[0], axiom  # nothing has changed for the other query
     assert of(after, "REP-QL")[0] > of(before, "REP-QL")[0]
     both = np.array([0]), np.array([1])
-    told = [preferences(found, *both, math.inf)[0] for found in (before, after)]
+    reported = [preferences(found, *both, math.inf)[0] for found in (before, after)]
     for axiom in ("REP-QL", "REP-TFIDF", "REG", "STM-2"):
-        assert told[1][AXIOMS.index(axiom)] >= told[0][AXIOMS.index(axiom)], axiom
+        assert reported[1][AXIOMS.index(axiom)] >= reported[0][AXIOMS.index(axiom)], axiom
     # The document's mean vector turns towards the term's.
     assert of(after, "STM-1")[2] >= of(before, "STM-1")[2]
     assert of(after, "STM-3")[2] >= of(before, "STM-3")[2]
@@ -111,8 +111,8 @@ def test_terms_that_are_brought_together_are_better_by_prox_1(
     folder = tmp_path_factory.mktemp("case")
     found = [FILLER] * ahead + ["a"] + [FILLER] * (between + 1) + ["b"] + [FILLER] * behind + [FILLER, "c"]
     moved = list(found)
-    place, other = (ahead, ahead + 1) if first_moves else (ahead + between + 2, ahead + between + 1)
-    moved[place], moved[other] = moved[other], moved[place]
+    position, other = (ahead, ahead + 1) if first_moves else (ahead + between + 2, ahead + between + 1)
+    moved[position], moved[other] = moved[other], moved[position]
     before, after = (
         values(folder / name, [" ".join(text)], ["a b", "c"]) for name, text in (("1", found), ("2", moved))
     )
@@ -128,8 +128,8 @@ def test_a_synonym_in_the_query_keeps_its_meaning_and_loses_its_matches(
     """The synonym has the term's vector, and is in another document only."""
     texts, queries = case
     folder, (term, rest) = tmp_path_factory.mktemp("case"), queries[0].split()
-    asked = [f"{term} {rest}", f"synonym {rest}"]
-    found = values(folder, [*texts, "synonym x"], asked, {**vectors, "synonym": vectors[term]})
+    requested = [f"{term} {rest}", f"synonym {rest}"]
+    found = values(folder, [*texts, "synonym x"], requested, {**vectors, "synonym": vectors[term]})
     for axiom in ("STM-1", "STM-3"):
         own, other = of(found, axiom)
         assert own == other, axiom
@@ -164,7 +164,7 @@ def ranks(folder: Path, texts: list[str], queries: list[str]) -> list[float]:
 
 
 @given(cases(), st.randoms(use_true_random=False))
-def test_another_occurrence_never_lowers_the_rank_and_places_do_not_matter(
+def test_another_occurrence_never_lowers_the_rank_and_positions_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, case: Case, random: Random
 ) -> None:
     texts, queries = case

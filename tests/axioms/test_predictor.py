@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from made_values import COLUMNS, random_rows, row, write
 
-from irpretrain.axioms.predictor import load_predictor, symmetric
+from irpretrain.axioms.predictor import fit, importance, load_predictor, plain_table, symmetric
 from irpretrain.axioms.predictor_files import effects
 from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
 from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor
-from irpretrain.axioms.trees import fit, importance, plain_table
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.provenance import sha256
@@ -25,7 +24,7 @@ DOCUMENTS = 200
 
 
 def options(**given: Any) -> PredictorConfig:
-    base = {"label": "Made up", "collection": "made", "dataset": "made", "trees": 10}
+    base = {"label": "Made up", "collection": "made", "dataset": "made", "trees": 10, "negative_terms": "any"}
     return PredictorConfig(**{**base, **given})
 
 
@@ -134,7 +133,7 @@ def test_threads_shards_and_repetition_change_no_byte(tables, tmp_path: Path, mo
     assert sha256(tmp_path / "d" / "model.json") != sha256(tmp_path / "a" / "model.json")
 
 
-def test_the_first_of_several_seeds_is_kept(tables, tmp_path: Path) -> None:
+def test_the_first_of_several_seeds_is_retained(tables, tmp_path: Path) -> None:
     for name, seeds in (("one", [2]), ("three", [2, 5, 6])):
         train_predictor(*tables, options(seeds=seeds), AxiomsConfig(), tmp_path / name)
     one, three = scores(tmp_path / "one"), scores(tmp_path / "three")
@@ -148,9 +147,9 @@ def test_the_first_of_several_seeds_is_kept(tables, tmp_path: Path) -> None:
 
 def test_documents_never_stand_on_two_sides():
     documents = np.repeat(np.arange(50), 3)
-    parts = split_documents(documents, options(test_share=0.2, folds=3), 1)
+    parts = split_documents(documents, options(folds=3), 1)
     assert (parts.reshape(50, 3) == parts[::3, None]).all()
-    assert np.bincount(parts[::3]).tolist() == [10, 14, 13, 13]
+    assert np.bincount(parts[::3]).tolist() == [5, 15, 15, 15]
 
 
 def test_half_of_each_part_has_the_judged_query_first():
@@ -164,18 +163,19 @@ def test_pairs_compare_a_judged_query_with_a_pseudo_query_of_its_document(tmp_pa
     judged = [row(0, 0, "x", "q1", reg=5.0), row(1, 0, "y", "q2", reg=5.0), row(2, 0, "z", "q3")]
     pseudo = [row(0, 0, reg=4.0), row(1, 0, reg=5.0), row(1, 1, reg=5.0), row(3, 0, reg=9.0)]
     candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)], options()
     )
     pairs = make_pairs(candidates, options(), 0.05, 1)
     assert pairs.features[:, AXIOMS.index("REG")].tolist() == [1, 0]
-    assert candidates.counts["documents_without_pseudo_queries"] == 1
+    assert candidates.counts["judged_queries_without_pseudo_queries"] == 1
     assert pairs.counts == {
-        "documents_ignored_by_setting": 0,
-        "judged_queries_beyond_rank": 0,
+        "judged_queries_ignored_by_setting": 0,
         "judged_queries_without_negative": 1,
-        "pairs_not_sampled": 0,
         "pairs": 2,
         "documents": 2,
+        "mean_terms_of_judged": 2.0,
+        "mean_terms_of_negatives": 2.0,
+        "pairs_of_equal_terms": 2,
     }
 
 
@@ -183,23 +183,11 @@ def test_settings_leave_documents_out_and_say_so(tmp_path: Path) -> None:
     judged = [row(document, 0, "x", f"q{document}") for document in range(3)]
     pseudo = [row(0, 0, rank=1), row(0, 1, rank=0), row(1, 0, rank=5), row(2, 0, rank=6)]
     candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)], options()
     )
     for setting, pairs, ignored in (("I", 3, 0), ("II", 3, 0), ("III", 1, 2), ("IV", 2, 1)):
         found = make_pairs(candidates, options(setting=setting), 0.05, 1)
-        assert (len(found), found.counts["documents_ignored_by_setting"]) == (pairs, ignored)
-
-
-def test_setting_iv_may_limit_the_judged_queries_too(tmp_path: Path) -> None:
-    judged = [row(d, 0, "x", f"q{d}", rank=rank) for d, rank in enumerate((1, 5, 6, 0))]
-    candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged),
-        [write(tmp_path / "pseudo.parquet", [row(d, 0, rank=2) for d in range(4)])],
-    )
-    for which, setting, documents in (("all", "IV", 4), ("limited", "IV", 2), ("limited", "I", 4)):
-        found = make_pairs(candidates, options(setting=setting, setting_iv_judged=which), 0.05, 1)
-        assert found.documents.tolist() == list(range(documents))
-        assert found.counts["judged_queries_beyond_rank"] == 4 - documents
+        assert (len(found), found.counts["judged_queries_ignored_by_setting"]) == (pairs, ignored)
 
 
 def test_an_effect_is_the_mean_difference_that_an_axiom_makes_on_the_pairs_that_there_are() -> None:
@@ -241,25 +229,19 @@ def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> No
 def test_queries_without_terms_are_left_out(tmp_path: Path) -> None:
     judged = [row(0, 0, "x", "q1"), row(0, 1, "the", "q2", terms=0)]
     candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", [row(0, 0)])]
+        write(tmp_path / "judged.parquet", judged),
+        [write(tmp_path / "pseudo.parquet", [row(0, 0)])],
+        options(),
     )
     assert candidates.names == ["d0\x1fq1"]
     assert candidates.counts["judged_queries_without_terms"] == 1
-
-
-def test_a_sample_of_pairs_does_not_depend_on_the_others(tables) -> None:
-    candidates = read_candidates(*tables)
-    some, fewer = (make_pairs(candidates, options(most_pairs=most), 0.05, 1) for most in (60, 30))
-    assert (len(some), len(fewer)) == (60, 30)
-    assert set(fewer.documents) < set(some.documents)
-    assert some.counts["pairs_not_sampled"] == DOCUMENTS - 60
 
 
 def test_a_document_in_two_tables_is_refused(tmp_path: Path) -> None:
     judged = write(tmp_path / "judged.parquet", [row(0, 0, "x", "q1")])
     pseudo = write(tmp_path / "pseudo.parquet", [row(0, 0)])
     with pytest.raises(IntegrityError, match="occur twice"):
-        read_candidates(judged, [pseudo, pseudo])
+        read_candidates(judged, [pseudo, pseudo], options())
 
 
 def test_too_few_pairs_are_refused(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from made_values import COLUMNS, random_rows, reference_features, row
 
 from irpretrain.axioms.preferences import (
+    DEFINITIONS,
     VECTORS,
     all_vectors,
     larger_is_better,
     preferences,
     vector_numbers,
 )
-from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError

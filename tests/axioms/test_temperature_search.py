@@ -19,12 +19,12 @@ class Made:
 
     def __init__(self, middle: float, width: float, shift: float = 1.0) -> None:
         self.middle, self.width, self.least = middle, width, middle * shift
-        self.asked: list[float] = []
+        self.requested: list[float] = []
 
     def __call__(self, temperature: float) -> Trial:
-        self.asked.append(temperature)
-        place = math.log(temperature / self.middle) / self.width
-        beyond = 0.5 + math.atan(place + math.tan(math.pi * (BEYOND - 0.5))) / math.pi
+        self.requested.append(temperature)
+        position = math.log(temperature / self.middle) / self.width
+        beyond = 0.5 + math.atan(position + math.tan(math.pi * (BEYOND - 0.5))) / math.pi
         distance = math.tanh(abs(math.log(temperature / self.least)) / self.width)
         return Trial(temperature, (1 - beyond, beyond), distance)
 
@@ -59,19 +59,19 @@ def test_a_best_temperature_outside_the_bounds_gives_the_bound(middle: float, wa
     distances=st.lists(st.floats(0, 1), min_size=50, max_size=50),
 )
 def test_noise_cannot_keep_it_from_ending(shares: list[float], distances: list[float]) -> None:
-    asked: list[float] = []
+    requested: list[float] = []
 
     def measure(temperature: float) -> Trial:
-        place = len(asked)
-        asked.append(temperature)
-        return Trial(temperature, (1 - shares[place], shares[place]), distances[place])
+        position = len(requested)
+        requested.append(temperature)
+        return Trial(temperature, (1 - shares[position], shares[position]), distances[position])
 
     trials = search_temperature(measure, BEYOND)
-    assert sorted(asked) == [trial.temperature for trial in trials]
-    assert len(set(asked)) == len(asked) < 25
-    assert all(LOWEST <= temperature <= HIGHEST for temperature in asked)
-    assert all(float(f"{temperature:.3g}") == temperature for temperature in asked)
-    assert best(trials).distance == min(distances[: len(asked)])
+    assert sorted(requested) == [trial.temperature for trial in trials]
+    assert len(set(requested)) == len(requested) < 25
+    assert all(LOWEST <= temperature <= HIGHEST for temperature in requested)
+    assert all(float(f"{temperature:.3g}") == temperature for temperature in requested)
+    assert best(trials).distance == min(distances[: len(requested)])
 
 
 def test_of_equal_distances_the_lower_temperature_is_taken() -> None:

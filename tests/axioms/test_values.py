@@ -11,10 +11,9 @@ import pyarrow as pa
 import pytest
 from axiom_cases import Vectors, make_batch, plain_options, values_of
 
-from irpretrain.axioms.batch import UNKNOWN
-from irpretrain.axioms.grid import on_grid
+from irpretrain.axioms.batch import UNKNOWN, on_grid
+from irpretrain.axioms.definitions import cosine
 from irpretrain.axioms.preferences import larger_is_better
-from irpretrain.axioms.stm import cosine
 
 
 def value(

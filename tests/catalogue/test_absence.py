@@ -19,6 +19,10 @@ DEV = ["data/msmarco/msmarco-docdev-queries.tsv.gz", "data/msmarco/msmarco-docde
 TRAIN = ["data/msmarco/msmarco-doctrain-queries.tsv.gz", "data/msmarco/msmarco-doctrain-qrels.tsv.gz"]
 
 
+DEPTH = {"retrieval": {"depth": 100}, "reranking": {"depth": 100}}
+"""As deep as the measures of MS MARCO's entry."""
+
+
 def experiment(**changes: object) -> dict:
     return {"dataset": "msmarco-doc", "models": ["untrained"], "regimes": ["zero-shot"], **changes}
 
@@ -37,7 +41,7 @@ def test_the_embedded_default_lacks_nothing(tmp_path, monkeypatch):
 
 def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    config = configuration(experiments={"marco": experiment()})
+    config = configuration(experiments={"marco": experiment()}, **DEPTH)
     left = without_absent(config)
     assert "marco" not in left.experiments
     assert list(left.experiments) == [name for name in config.experiments if name != "marco"]
@@ -58,7 +62,7 @@ def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monke
 
 def test_an_experiment_at_several_depths_is_left_out_too(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    left = without_absent(configuration(experiments={"deep": experiment(depths=[5])}))
+    left = without_absent(configuration(experiments={"deep": experiment(depths=[5])}, **DEPTH))
     assert list(left.absent) == ["deep"]
 
 
@@ -67,6 +71,7 @@ def test_what_trains_chooses_or_is_re_ranked_counts_too(tmp_path, monkeypatch):
     touch(DOCUMENTS, *DEV)
     tuned = {"official": {}, "tuned": {"label": "tuned", "tuned_on": "msmarco-train"}}
     config = configuration(
+        **DEPTH,
         first_stages=tuned,
         experiments={
             "zero": experiment(),
@@ -140,13 +145,9 @@ def test_pages_of_targets_are_left_out_too(tmp_path, monkeypatch):
     config = configuration(
         datasets={"msmarco-doc": {}},
         attributions={"marco": {"dataset": "msmarco-doc", "models": ["untrained"]}},
-        query_pages={
-            "marco": {"dataset": "msmarco-doc", "left": {"model": "bm25"}, "right": {"model": "prop"}}
-        },
         term_weight_pages={"marco": {"dataset": "msmarco-doc", "weightings": ["tf"]}},
     )
     left = without_absent(config)
     assert "marco" in config.attributions
     assert left.attributions == {}
-    assert list(left.query_pages) == ["squad"]
     assert list(left.term_weight_pages) == ["squad"]

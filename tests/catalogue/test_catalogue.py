@@ -33,16 +33,26 @@ def test_an_entry_is_sound(name):
     assert entry.files or entry.needs
     for reading in readings(entry):
         assert reading.format in FORMATS[reading.kind]
-        format_module(reading.kind, reading.format).Options(**reading.options)
+        format_module(reading.kind, reading.format).OPTIONS(**reading.options)
+
+
+@entries
+def test_runs_whose_label_names_a_depth_are_cut_at_it(name):
+    for stage in CATALOGUE[name].first_stages.values():
+        if named := re.search(r"Top ([0-9,]+)", stage["label"]):
+            assert {run.get("depth") for run in stage["runs"].values()} == {int(named[1].replace(",", ""))}
 
 
 @entries
 def test_what_an_entry_offers_is_a_valid_configuration(name):
     given = base_config()
-    given["experiments"] |= {
+    given["retrieval"]["depth"], given["reranking"]["depth"] = 1000, None
+    given["experiments"] = {
         key: {"dataset": key, "models": ["untrained"], "regimes": ["zero-shot"]}
         for key in CATALOGUE[name].datasets
     }
+    given["retrieval"]["depth"] = given["reranking"]["depth"] = 1000
+    given["datasets"]["squad-first-stages"]["measures"] = ["RR@10"]  # its own first stages have 100 documents
     given["collections"] |= {"catalogued": list(CATALOGUE[name].corpora) or ["squad-dev"]}
     config = parse_config(given)
     for key in CATALOGUE[name].datasets:
@@ -57,6 +67,19 @@ def test_measures_of_the_papers_are_measured():
         measured = {measure for dataset in entry.datasets.values() for measure in dataset["measures"]}
         wanted = {measure for measures in entry.papers.values() for measure in measures}
         assert not entry.datasets or wanted <= measured, name
+
+
+def test_candidates_whose_name_states_a_depth_are_cut_there():
+    """Another `retrieval.depth` would else read more of a file, or less."""
+    stated = {
+        (stage, dataset): (int(top[1]), run.get("depth"))
+        for entry in CATALOGUE.values()
+        for stage, described in entry.first_stages.items()
+        if (top := re.search(r"\bTop (\d+)", described["label"]))
+        for dataset, run in described["runs"].items()
+    }
+    assert len(stated) == 11
+    assert {where for where, (label, depth) in stated.items() if label != depth} == set()
 
 
 def test_every_file_says_whether_it_can_be_verified():

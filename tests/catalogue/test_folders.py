@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.catalogue import folders
-from irpretrain.catalogue.absence import refuse_absent, without_absent
-from irpretrain.catalogue.folders import data_folders, searched, with_data_of_the_project
-from irpretrain.catalogue.needed import missing_by_entry
+from irpretrain.catalogue import completion
+from irpretrain.catalogue.absence import missing_by_entry, refuse_absent, without_absent
+from irpretrain.catalogue.completion import data_folders, searched, with_data_of_the_project
 from irpretrain.config import load_config
 from irpretrain.errors import ConfigError
 
@@ -22,7 +21,7 @@ def project(tmp_path, monkeypatch):
     """A project without data, and a working directory elsewhere."""
     (tmp_path / "project").mkdir()
     (tmp_path / "work").mkdir()
-    monkeypatch.setattr(folders, "project_directory", lambda: tmp_path / "project")
+    monkeypatch.setattr(completion, "project_directory", lambda: tmp_path / "project")
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "project"
 
@@ -69,17 +68,17 @@ def test_a_path_that_the_configuration_gives_itself_is_found_too(project, tmp_pa
     assert found.skip_absent
 
 
-def test_what_is_asked_for_and_absent_is_refused_with_the_files_and_where_to_get_them(project, tmp_path):
+def test_what_is_requested_for_and_absent_is_refused_with_the_files_and_where_to_get_them(project, tmp_path):
     with pytest.raises(ConfigError) as error:
         refuse_absent(config(tmp_path))
-    told = str(error.value).splitlines()
-    assert told[0] == "experiments.r: files that this needs are missing."
-    assert told[1] == "  robust04, from https://trec.nist.gov/data/robust.html"
-    assert told[2:5] == [
+    reported = str(error.value).splitlines()
+    assert reported[0] == "experiments.r: files that this needs are missing."
+    assert reported[1] == "  robust04, from https://trec.nist.gov/data/robust.html"
+    assert reported[2:5] == [
         f"    data/robust04/{name}" for name in ("disks45", "04.testset.gz", "qrels.robust2004.txt")
     ]
-    assert told[5] == f"  Looked for in {searched('data')}."
-    assert "datasets` says where each belongs" in told[6]
+    assert reported[5] == f"  Looked for in {searched('data')}."
+    assert "datasets` says where each belongs" in reported[6]
     refuse_absent(config(tmp_path, "experiments: {r: {dataset: robust04}}\nskip_absent: true"))
     refuse_absent(config(tmp_path, "experiments: {s: {dataset: squad}}"))
 

@@ -20,9 +20,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
 
-from irpretrain.catalogue.entry import Entry, SourceFile
-from irpretrain.catalogue.read import read_catalogue
-from irpretrain.catalogue.states import FileState, fingerprint, status_of
+from irpretrain.catalogue.absence import FileState, fingerprint, status_of
+from irpretrain.catalogue.read import Entry, SourceFile, read_catalogue
 from irpretrain.catalogue.table import datasets_text, fetch_command, list_datasets
 from irpretrain.catalogue.verify import read_report, require, verify
 from irpretrain.errors import IntegrityError
@@ -209,9 +208,9 @@ def test_the_printed_commands_make_every_file(tmp_path, name, inside):
     }
     for archive, files in published.items():
         for path, text in files.items():
-            place = theirs / archive / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text)
+            location = theirs / archive / path
+            location.parent.mkdir(parents=True, exist_ok=True)
+            location.write_text(text)
         kind, suffix = ("gztar", ".tar.gz") if archive.endswith(".gz") else ("zip", ".zip")
         shutil.make_archive(str(tmp_path / archive.removesuffix(suffix)), kind, theirs / archive)
     for file in ("query.json", "label_top30_dict.json", "psgs_w100.tsv.gz"):

@@ -60,7 +60,9 @@ def test_jobs_of_this_folder_are_cancelled_and_no_others(
     assert "Cancelling 2 Slurm jobs of a run that is dead: 11 13" in capsys.readouterr().err
 
 
-def test_nothing_is_asked_where_nothing_ran_on_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_requested_where_nothing_ran_on_slurm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert cancel_jobs(tmp_path) == 0
     log(tmp_path, "1", "irpretrain_a")
@@ -68,7 +70,7 @@ def test_nothing_is_asked_where_nothing_ran_on_slurm(tmp_path: Path, monkeypatch
         cancel_jobs(tmp_path)
 
 
-def test_jobs_that_will_not_end_are_said(slurm: Path) -> None:
+def test_jobs_that_will_not_end_are_reported(slurm: Path) -> None:
     programs(slurm, ":")
     log(slurm, "1", "irpretrain_a")
     (slurm / "queue").write_text("11|irpretrain_a\n")

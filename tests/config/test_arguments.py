@@ -87,26 +87,27 @@ def test_a_folder_that_cannot_be_made_is_one_message(tmp_path, option, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "reported"),
     [
         ("results/report.html", b"<html>", "put it before --configfile"),
         ("results/tables", None, "put it before --configfile"),
         ("prop", None, "put it before --configfile"),
         ("missing.yaml", None, "there is no file"),
+        (f"{'a' * 300}.yaml", None, "there is no file"),
         ("scores.json", b"\x1f\x8b\x08", "scores.json"),
         ("list.yaml", b"- 1\n", "list.yaml"),
     ],
 )
-def test_what_snakemake_would_die_of_is_one_message(tmp_path, name, content, said, capsys):
+def test_what_snakemake_would_die_of_is_one_message(tmp_path, name, content, reported, capsys):
     path = tmp_path / name
     if content is not None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
     assert main(["--configfile", str(path), "--directory", str(tmp_path / "runs")]) == 1
-    shown = capsys.readouterr().err
-    assert shown.startswith("ERROR: ")
-    assert said in shown
-    assert str(path) in shown
+    displayed = capsys.readouterr().err
+    assert displayed.startswith("ERROR: ")
+    assert reported in displayed
+    assert str(path) in displayed
 
 
 @pytest.mark.parametrize("goal", ["run", "resume"])
@@ -114,13 +115,11 @@ def test_make_looks_first(goal, tmp_path):
     """Nothing is started, and nothing is unlocked."""
     log = tmp_path / "calls"
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / ".installed").touch()
-    (tmp_path / ".installed").touch()
     programs = {"python": f'exec {sys.executable} "$@"', "snakemake": f"echo called >> {log}"}
     for name, line in programs.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{line}\n")
         (tmp_path / "bin" / name).chmod(0o755)
-    command = ["make", "-o", str(tmp_path / ".installed"), goal, f"VENV={tmp_path}"]
+    command = ["make", "-o", "environment", goal, f"VENV={tmp_path}"]
     arguments = f"--configfile {tmp_path / 'o.yaml'}"
     done = subprocess.run([*command, f"ARGS={arguments}"], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode != 0

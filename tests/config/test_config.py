@@ -1,6 +1,7 @@
 """The configuration is strict, and every fault is one message that says where and how to mend it."""
 
 import copy
+import json
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from irpretrain.config.usage import (
     used_first_stages,
     used_runs,
 )
+from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +42,8 @@ def test_the_default_is_valid():
         ("pretraining.stepz", 3, ["pretraining.stepz: unknown key", "did you mean steps?"]),
         ("pretraining.steps", "many", ["pretraining.steps", "valid integer", "'many'"]),
         ("pretraining.steps", 0, ["pretraining.steps", "greater than or equal to 1"]),
+        ("pretraining.optimiser.learning_rate", float("inf"), ["learning_rate", "finite number"]),
+        ("pretraining.margin", float("nan"), ["pretraining.margin", "finite number"]),
         ("pretraining.loss", "hing", ["pretraining.loss", "'hinge', 'pair-softmax' or 'listwise'", "'hing'"]),
         ("objectives.rop.muu", 3, ["rop: muu: unknown key", "did you mean mu?"]),
         ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "did you mean rqp or rop"]),
@@ -571,16 +575,81 @@ def test_missing_and_broken_files(tmp_path):
     ("text", "message"),
     [
         ("experiments:\n  a: {b: 1\n  c: 2\n", r"o\.yaml:3: this is not valid YAML"),
+        ("a: 1\nb: {c: 1, c: 2}\n", r"o\.yaml:2: c is already in line 2; join the two"),
         ("experiments:\n\ta: 3\n", r"o\.yaml:2: this is not valid YAML: .*'\\t'"),
         ("a: 1\nb: 2\na: 3\n", r"o\.yaml:3: a is already in line 1; join the two"),
+        ("a: {1: x,\n  0x1: y}\n", r"o\.yaml:2: 0x1 is already in line 1; join the two"),
+        ("a: {1: x,\n  '1': y}\n", r"o\.yaml:2: 1 is already in line 1"),
+        ("a: {true: x,\n  yes: y}\n", r"o\.yaml:2: yes is already in line 1"),
+        ("a: {1: x,\n  1.0: y}\n", r"o\.yaml:2: 1\.0 is already in line 1"),
         ("a:\n  b: 1\n  b: 2\n", r"o\.yaml:3: b is already in line 2"),
+        (
+            "a: &a {o: {x: 1, y: 2}}\nb:\n  <<: *a\n  o: {x: 3}\n",
+            r"o\.yaml:4: o replaces the o that << brings, so y would",
+        ),
+        (
+            "a: &a {o: {x: 1, y: 2}}\nb: [{<<: [*a], o: {}}]\n",
+            r"o\.yaml:2: o replaces .* so x, y would be lost; repeat them",
+        ),
+        (
+            "a: &a {o: {x: 1}}\nb: &b {<<: *a}\nc: {<<: *b, o: {y: 1}}\n",
+            r"o\.yaml:3: o replaces .* x would be lost",
+        ),
+        (
+            "a: &a {o: {p: {x: 1, y: 2}}}\nb: {<<: *a, o: {p: {x: 3}}}\n",
+            r"o\.yaml:2: o replaces .* p\.y would be lost",
+        ),
+        (
+            "a: &a {o: {x: 1}}\nb: &b {o: {y: 2}, k: 1}\nc: {<<: [*a, *b]}\n",
+            r"o\.yaml:3: o replaces .* y would be lost",
+        ),
+        (
+            "a: &a {o: {x: 1}}\nb: &b {o: {y: 2}}\nc: {<<: [*a, *b], o: {x: 5}}\n",
+            r"o\.yaml:3: o replaces .* y would be lost",
+        ),
+        ("a: &a {x: 1}\nb: &b {y: 2}\nc:\n  <<: *a\n  <<: *b\n", r"o\.yaml:5: << is already in line 4"),
     ],
-    ids=["brace", "tab", "key twice", "inner key twice"],
+    ids=[
+        "brace",
+        "key twice in a line",
+        "tab",
+        "key twice",
+        "key in two bases",
+        "key as number and as text",
+        "key as two truths",
+        "key as two numbers",
+        "inner key twice",
+        "merge",
+        "merge of a list",
+        "merge of a merge",
+        "merge two levels deep",
+        "merge of two mappings",
+        "merge of two mappings and own keys",
+        "two merges",
+    ],
 )
 def test_faults_of_yaml_have_file_and_line(tmp_path, text, message):
     (tmp_path / "o.yaml").write_text(text)
     with pytest.raises(ConfigError, match=message):
         load_config(ROOT / "config.yaml", tmp_path / "o.yaml")
+
+
+def test_a_merge_of_a_deeper_mapping_that_merges_too_is_no_repeated_key(tmp_path):
+    """PyYAML reads the outer mapping first, and writes the merged keys into the inner one."""
+    (tmp_path / "o.yaml").write_text("a: &a {k: 1, l: 1}\nb: {c: {d: &d {<<: *a, k: 2}}}\ne: {<<: *d}\n")
+    assert read_yaml(tmp_path / "o.yaml")["e"] == {"k": 2, "l": 1}
+
+
+def test_mappings_that_many_merges_share_are_read_once(tmp_path):
+    """Merged as PyYAML does, 60 doublings would write 2^60 pairs."""
+    doubled = "".join(
+        f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}], k{n}: {{x: {n}}}, '=': 1}}\n" for n in range(1, 61)
+    )
+    (tmp_path / "o.yaml").write_text(f"a0: &a0 {{k: 1}}\n{doubled}")
+    assert len(read_yaml(tmp_path / "o.yaml")["a60"]) == 62
+    (tmp_path / "o.yaml").write_text(f"a0: &a0 {{k: 1}}\n{doubled}".partition("a9:")[0])
+    ours, theirs = read_yaml(tmp_path / "o.yaml"), yaml.safe_load((tmp_path / "o.yaml").read_text())
+    assert json.dumps(ours) == json.dumps(theirs), "with the keys in the same order"
 
 
 def test_overlays_are_laid_as_snakemake_does(tmp_path):
@@ -618,7 +687,7 @@ def test_every_section_has_a_page_of_the_reference():
     assert {key for _, *keys in PAGES.values() for key in keys} <= set(Config.model_fields)
 
 
-def test_a_section_that_has_other_defaults_in_a_place_says_so():
+def test_a_section_that_has_other_defaults_in_a_location_says_so():
     pages = config_reference()
     assert "- Section `bm25` has defaults of its own: `k1` `3.8`, `b` `0.87`." in pages[f"{FOLDER}/axioms.md"]
     assert "- Section `malformed` has defaults of its own: `skip` `0.001`." in pages[f"{FOLDER}/corpora.md"]
@@ -631,7 +700,7 @@ def test_every_key_is_described():
     assert missing == []
 
 
-def test_what_keys_mean_is_shown_as_it_is():
+def test_what_keys_mean_is_displayed_as_it_is():
     """`FT/*/FT*` would be read as emphasis, and embedded:<asset> as a tag of HTML."""
     lines = [line for text in config_reference().values() for line in text.splitlines() if "`): " in line]
     meanings = [re.sub(r"`[^`]*`", "", line.partition("): ")[2]) for line in lines]
@@ -648,7 +717,7 @@ def test_merging_leaves_its_arguments_alone():
 def test_a_page_of_attributions_names_what_there_is(given):
     page = {"dataset": "squad", "models": ["untrained", "prop"]}
     given["attributions"] = {"case": page}
-    assert parse_config(given).attributions["case"].steps == 50
+    assert parse_config(given).attributions["case"].seed == 1
     given["attributions"] = {"Case": page, "other": {"dataset": "squid", "models": ["prop", "porp"]}}
     text = message(given)
     assert "attributions.Case: names are lower-case" in text
@@ -702,7 +771,7 @@ def test_every_collection_is_calibrated_unless_the_user_gives_a_number(given):
     assert "'calibrated'; given was 'hot'" in text
 
 
-def test_data_of_predictors_are_used_where_they_are_shown(given):
+def test_data_of_predictors_are_used_where_they_are_displayed(given):
     config = parse_config(given)
     assert "squad-questions" in used_datasets(config)
     assert "squad-questions" not in used_datasets(config.of_papers(["php"]))
@@ -751,7 +820,6 @@ def test_first_stages_that_take_runs_of_others(given):
 @pytest.mark.parametrize("stages", [[], ["bm25", "ql"], ["bm25"]], ids=["none", "both", "bm25"])
 def test_first_stages_may_be_compared_alone(given, stages):
     given["experiments"] = {"first": {"dataset": "squad", "first_stages": stages}}
-    given["query_pages"] = {}
     assert list(used_first_stages(parse_config(given))) == ["bm25", "ql"]
 
 
@@ -776,3 +844,14 @@ def test_measures_of_trec_eval_have_one_name_in_tables():
     }
     squad = parse_config(given).datasets["squad"]
     assert (squad.measures, squad.validation_measure) == (["nDCG@10", "AP", "P@5"], "RR")
+
+
+def test_queries_that_are_documents_are_refused_where_documents_are_cut(tmp_path):
+    corpus = "corpora: {mine: {format: jsonl, path: d%s}}\n"
+    dataset = "{corpus: mine, queries: {path: q}, qrels: {path: r}, queries_are_documents: true}"
+    (tmp_path / "o.yaml").write_text(corpus % ", passage_words: 50" + f"datasets: {{mine: {dataset}}}\n")
+    fault = r"datasets\.mine\.queries_are_documents: corpora\.mine\.passage_words cuts documents"
+    with pytest.raises(ConfigError, match=fault):
+        load_config(ROOT / "config.yaml", tmp_path / "o.yaml")
+    (tmp_path / "o.yaml").write_text(corpus % "" + f"datasets: {{mine: {dataset}}}\n")
+    load_config(ROOT / "config.yaml", tmp_path / "o.yaml")

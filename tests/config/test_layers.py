@@ -98,7 +98,7 @@ def test_an_entry_without_a_value_removes_one_or_is_refused(write):
         lay_overlays("base.yaml", [], {"experiments": {"mine": None}})
 
 
-def test_an_overlay_may_inherit_definitions_without_what_is_asked_for(write):
+def test_an_overlay_may_inherit_definitions_without_what_is_requested_for(write):
     Path("base.yaml").write_text(
         "models: {m: {}}\nreport: {papers: [ares]}\nexperiments: {old: {}}\ndiagnoses: {d: {}}\n"
         "objectives: {o: {predictor: used}}\npredictors: {used: {}, shown: {}}\n"
@@ -147,6 +147,7 @@ datasets:
   mine: {label: Mine, corpus: mine, queries: {format: tsv, path: topics.tsv}, qrels: {format: trec, path: qrels.txt}}
 experiments:
   mine: {dataset: mine, models: [untrained, prop], regimes: [zero-shot]}
+reranking: {depth: 20}
 """,
     )
     config = load_config(root / "config.yaml", mine)
@@ -155,14 +156,14 @@ experiments:
     assert used_predictors(config) == []
 
 
-def test_a_predictor_of_no_model_in_use_is_not_shown(write):
+def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
     """ARES's report of one's own encoder: its predictor would read SQuAD's questions for one row of a table."""
     root = Path(__file__).parents[2]
     mine = (
         "inherit: definitions\nreport: {papers: [ares]}\n"
         "corpora: {mine: {format: jsonl, path: documents}}\ncollections: {pretraining: [mine]}\n"
         "datasets: {mine: {corpus: mine, queries: {path: topics.txt}, qrels: {path: qrels.txt}}}\n"
-        "experiments: {mine: {dataset: mine, models: [untrained], regimes: [zero-shot]}}\n"
+        "experiments: {mine: {dataset: mine, models: [untrained], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
     )
     config = load_config(root / "config.yaml", write("mine.yaml", mine))
     assert used_predictors(config) == []
@@ -191,6 +192,7 @@ datasets:
   fruit-train: {{label: T, corpus: fruit, queries: {{format: tsv, path: others.tsv}}, {judged}}}
 experiments:
   mine: {{dataset: fruit, models: [prop, ares-simple], regimes: [zero-shot]}}
+reranking: {{depth: 20}}
 """,
     )
     assert "squad-questions" in used_datasets(load_config(root / "config.yaml", mine))
@@ -226,3 +228,10 @@ def test_another_encoder_takes_nothing_from_the_one_below(write):
     assert lay_overlays("base.yaml", [fewer])["encoder"]["vocabulary_size"] == 9
     assert lay_overlays("base.yaml", [other, fewer])["encoder"] == {"path": "large", "layers": 2}
     assert lay_overlays("base.yaml", [fewer], {"encoder": {"path": "large"}})["encoder"] == {"path": "large"}
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".yaml", "a/" * 3000 + "b.yaml", "a\\0b.yaml", "."])
+def test_no_name_of_a_layer_is_more_than_a_message(write, name):
+    top = write("top.yaml", f'layers: ["{name}"]\n')
+    with pytest.raises(ConfigError, match=r"there is no such configuration file|cannot be opened"):
+        lay_overlays("base.yaml", [top])

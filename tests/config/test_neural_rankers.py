@@ -146,7 +146,7 @@ def test_a_fine_tuned_model_reads_at_test_what_it_read_in_training(given: dict[s
     assert lengths[("untrained", "full")] == (200, 40)
 
 
-def test_a_model_s_own_passages_take_the_place_of_reranking_s(given: dict[str, Any]) -> None:
+def test_a_model_s_own_passages_take_the_location_of_reranking_s(given: dict[str, Any]) -> None:
     given["models"]["maxp"] = {"label": "BERT-maxP", "passages": {"words": 50, "stride": 25}}
     config: Config = parse_config(given)
     assert config.reranking_of("prop") == config.reranking
@@ -203,8 +203,8 @@ def test_models_are_fine_tuned_with_the_lengths_that_they_rank_with() -> None:
 
 def test_null_takes_back_what_an_earlier_file_gave(given: dict[str, Any]) -> None:
     """config.yaml gives a rate and lengths of its own, which would win over a recipe's."""
-    kept: Config = parse_config(deep_merge(given, {"finetuning": {"recipe": "php"}}))
-    assert kept.finetuning.learning_rates == [1e-4]
+    retained: Config = parse_config(deep_merge(given, {"finetuning": {"recipe": "php"}}))
+    assert retained.finetuning.learning_rates == [1e-4]
     back = {"finetuning": {"recipe": "php", "learning_rates": None, "max_length": None}}
     config: Config = parse_config(deep_merge(given, back))
     assert (config.finetuning.learning_rates, config.finetuning.max_length) == ([1e-5], 512)

@@ -83,4 +83,4 @@ def test_an_overlay_on_own_data_has_no_paper_unless_it_names_one() -> None:
     assert own.report.papers == []
     assert list(active_experiments(own)) == ["mine"]
     plan = Plan(own, read_manifest(ROOT / "resources/embedded.yaml"))
-    assert {Path(path).stem for path in plan.targets.all_tables()} == {"headline"}
+    assert {Path(path).stem for path in plan.targets.all_tables()} == {"headline", "headline.ledger"}

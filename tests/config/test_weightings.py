@@ -6,10 +6,9 @@ import pytest
 
 from base_config import base_config, message
 from irpretrain.config import parse_config
+from irpretrain.config.depths import reranked, retrieved
 from irpretrain.config.usage import (
-    depth_of,
     longest_sequences,
-    reranked_depth,
     used_corpora,
     used_datasets,
     used_weightings,
@@ -91,26 +90,27 @@ def test_what_no_experiment_uses_may_name_what_is_not_there(given):
         ({}, [10, 21], 20),  # reranking.depth
         ({"models": [], "regimes": []}, [10, 101], 100),  # first_stages.tf-bm25.depth
         ({"candidates": "bm25"}, [21], 20),  # retrieval.depth
+        ({"first_stages": ["tf-bm25", "short"], "models": [], "regimes": []}, [10, 26], 25),
     ],
 )
 def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, depths, deepest):
-    asked = {
+    requested = {
         "dataset": "squad",
         "candidates": "tf-bm25",
         "first_stages": ["tf-bm25"],
         "models": ["untrained"],
     }
-    given["experiments"]["deep"] = {**asked, "regimes": ["zero-shot"], "depths": depths, **changes}
+    given["experiments"]["deep"] = {**requested, "regimes": ["zero-shot"], "depths": depths, **changes}
     given["report"]["papers"] = ["deepct"]
+    given["first_stages"]["short"] = {"label": "S", "depth": 25}
     with pytest.raises(
         ConfigError, match=rf"deep\.depths: {depths[-1]} is more than the {deepest} candidates"
     ):
         parse_config(given)
     given["experiments"]["deep"]["depths"] = [deepest]
     config = parse_config(given)
-    assert depth_of(config, "tf-bm25") == 100
-    assert depth_of(config, "ql") == given["retrieval"]["depth"]
-    assert reranked_depth(config, "tf-bm25") == given["reranking"]["depth"]
+    assert retrieved(config, "tf-bm25", "squad") == (100, "first_stages.tf-bm25.depth")
+    assert reranked(config, "tf-bm25", "squad") == (given["reranking"]["depth"], "reranking.depth")
 
 
 def test_tested_queries_teach_no_weights(given):
@@ -153,8 +153,8 @@ def test_views_of_weights_name_what_there_is(given):
 
 def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given):
     given["experiments"] = {"zero-shot": given["experiments"]["zero-shot"]}
-    shown = {"label": "x", "corpora": ["squad-held-out"], "weightings": ["tf", "deepct-root"]}
-    given["weight_distributions"] = {"mine": shown}
+    displayed = {"label": "x", "corpora": ["squad-held-out"], "weightings": ["tf", "deepct-root"]}
+    given["weight_distributions"] = {"mine": displayed}
     assert used_weightings(parse_config(given)) == []
     given["report"] = {"papers": ["deepct"]}
     config = parse_config(given)

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.corpora.answer_words import has_words, spaced
-from irpretrain.corpora.answered_questions import prepare_questions
-from irpretrain.corpora.judge_by_answers import judge_by_answers
+from irpretrain.corpora.judge_by_answers import has_words, judge_by_answers, prepare_questions, spaced
 from irpretrain.corpora.judgements import entity_questions
 from irpretrain.corpora.records import Answers
 from irpretrain.errors import ConfigError, InputError
@@ -86,7 +84,7 @@ def test_words_are_those_of_the_definition(passage, answer):
 
 def read(path: Path, content: object) -> list:
     path.write_text(json.dumps(content))
-    return list(entity_questions.read(path, entity_questions.Options()))
+    return list(entity_questions.read(path, entity_questions.OPTIONS()))
 
 
 def test_the_answers_of_a_file(tmp_path):
@@ -137,9 +135,9 @@ def shards(folder: Path, number: int) -> list[Path]:
     paths = []
     for shard in range(number):
         rows = [
-            {"document_id": name, "part": 0, "position": place, "title": title, "url": "", "body": body}
-            for place, (name, (title, body)) in enumerate(PASSAGES.items())
-            if place % number == shard
+            {"document_id": name, "part": 0, "position": location, "title": title, "url": "", "body": body}
+            for location, (name, (title, body)) in enumerate(PASSAGES.items())
+            if location % number == shard
         ]
         paths.append(folder / f"documents-{shard}-of-{number}.parquet")
         DOCUMENTS.write(paths[-1], rows)
@@ -164,7 +162,7 @@ def prepared(tmp_path: Path, questions: Path, **changes: object) -> tuple[list[d
     return QUERIES.read(tmp_path / "queries.parquet").to_pylist(), counts
 
 
-def test_questions_are_kept_whether_or_not_the_corpus_answers_them(tmp_path, questions):
+def test_questions_are_retained_whether_or_not_the_corpus_answers_them(tmp_path, questions):
     rows, counts = prepared(tmp_path, questions)
     assert [row["query_id"] for row in rows] == ["P19-0", "P19-1", "P50-0"]
     assert rows[2]["text"] == "Who wrote C?"

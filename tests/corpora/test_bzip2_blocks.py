@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from irpretrain.corpora import bzip2_blocks
-from irpretrain.corpora.bzip2_blocks import read_blocks
+from irpretrain.corpora import pieces
+from irpretrain.corpora.pieces import read_blocks
 
 
 def text_of(length, seed=1):
@@ -42,7 +42,7 @@ def test_blocks_are_the_same_from_any_byte_and_in_any_window(tmp_path, text, pac
     borders = [block.bit // 8 + step for block in blocks for step in (-1, 0, 1)]
     for start in [0, 1, 4, len(packed) // 3, len(packed) - 1, len(packed), *borders]:
         assert list(read_blocks(tmp_path / "a.bz2", start)) == [b for b in blocks if b.bit >= 8 * start]
-    monkeypatch.setattr(bzip2_blocks, "WINDOW", 1009)
+    monkeypatch.setattr(pieces, "WINDOW", 1009)
     assert list(read_blocks(tmp_path / "a.bz2")) == blocks
 
 
@@ -77,13 +77,13 @@ def test_a_truncated_file_has_its_whole_blocks(tmp_path, text):
 def test_a_mark_made_by_chance_inside_a_block_is_passed_over(tmp_path, text, monkeypatch):
     path = _written(tmp_path, one_stream(text))
     blocks = list(read_blocks(path))
-    marks = bzip2_blocks._marks
+    marks = pieces._marks
     chance = (blocks[1].bit + 1000, blocks[1].bit + 5000)
 
     def with_chance(file, start):
         yield from sorted([*marks(file, start), *((bit, True) for bit in chance)])
 
-    monkeypatch.setattr(bzip2_blocks, "_marks", with_chance)
+    monkeypatch.setattr(pieces, "_marks", with_chance)
     assert list(read_blocks(path)) == blocks
 
 
@@ -91,3 +91,21 @@ def _written(tmp_path, content):
     path = tmp_path / "b.bz2"
     path.write_bytes(content)
     return path
+
+
+@pytest.mark.parametrize("between", [b"", bytes(3), b"\n", b"garbage"])
+def test_a_stream_whose_first_mark_is_damaged_is_not_passed_over(tmp_path, between):
+    """No other block tells that it is lost, as streams of a multistream dump hold whole pages."""
+    streams = [bz2.compress(text) for text in (b"one", b"two", b"three")]
+    path = tmp_path / "f"
+    path.write_bytes(between.join(streams))
+    sound = not between.strip(b"\0")
+    texts = [block.text for block in read_blocks(path)]
+    assert [text for text in texts if text] == [b"one", b"two", b"three"]
+    assert (None not in texts) == sound
+    damaged_mark = streams[1][:4] + bytes([streams[1][4] ^ 1]) + streams[1][5:]
+    path.write_bytes(between.join([streams[0], damaged_mark, streams[2]]))
+    first, lost, *others = [block.text for block in read_blocks(path)]
+    assert (first, lost, b"three" in others) == (b"one", None, True)
+    path.write_bytes(between.join([*streams[:2], damaged_mark]))
+    assert [block.text for block in read_blocks(path)][-1] is None

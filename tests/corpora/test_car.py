@@ -52,19 +52,19 @@ def test_paragraphs(tmp_path, kind):
     expected = [
         Document(0, "0000000e7e72cafb61a9f356b7dceb25c5e028db", "", "", "The sea is deep – very."),
         Document(1, "00000047dc43083f49b68399c6deeed5c0e81c1f", "", "", "Ocean"),
-        Skipped(2, "empty document", place="document 000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6"),
+        Skipped(2, "empty document", location="document 000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6"),
     ]
-    assert list(car_paragraphs.read(path, car_paragraphs.Options())) == expected
-    assert list(car_paragraphs.read(path, car_paragraphs.Options(), lambda n: n == 1)) == expected[1:2]
+    assert list(car_paragraphs.read(path, car_paragraphs.OPTIONS())) == expected
+    assert list(car_paragraphs.read(path, car_paragraphs.OPTIONS(), lambda n: n == 1)) == expected[1:2]
     packed = tmp_path / "p.cbor.xz"
     packed.write_bytes(lzma.compress(path.read_bytes()))
-    assert list(car_paragraphs.read(packed, car_paragraphs.Options())) == expected
+    assert list(car_paragraphs.read(packed, car_paragraphs.OPTIONS())) == expected
 
 
 @pytest.mark.parametrize("kind", [1, None])
 def test_outlines(tmp_path, kind):
     path = write(tmp_path / "o.cbor.outlines", kind, OUTLINES)
-    assert list(car_outlines.read(path, car_outlines.Options())) == [
+    assert list(car_outlines.read(path, car_outlines.OPTIONS())) == [
         Query(0, "enwiki:Green%20sea%20turtle/Habitat", "Green sea turtle Habitat"),
         Query(
             1, "enwiki:Green%20sea%20turtle/Habitat/Nesting%20sites", "Green sea turtle Habitat Nesting sites"
@@ -75,7 +75,7 @@ def test_outlines(tmp_path, kind):
 
 
 @pytest.mark.parametrize(
-    ("content", "fault", "place"),
+    ("content", "fault", "location"),
     [
         (b"", "no CAR file: the file is empty", "its beginning"),
         (dumps(["CAR", [0], []]) + b"\x9f\xff", "another CAR file: it holds articles", "its header"),
@@ -96,13 +96,13 @@ def test_outlines(tmp_path, kind):
         (lzma.compress(dumps(PARAGRAPHS[0]))[:13], "damaged archive", "item 1, byte 0"),
     ],
 )
-def test_faults(tmp_path, content, fault, place):
+def test_faults(tmp_path, content, fault, location):
     path = tmp_path / "p.cbor"
     path.write_bytes(content)
-    *_, found = car_paragraphs.read(path, car_paragraphs.Options())
+    *_, found = car_paragraphs.read(path, car_paragraphs.OPTIONS())
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
-    assert found.place.startswith(place)
+    assert found.location.startswith(location)
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_faults(tmp_path, content, fault, place):
 )
 def test_a_list_behind_a_header_must_end_with_the_file(tmp_path, end, fault):
     path = write(tmp_path / "p.cbor", 2, PARAGRAPHS, end)
-    *paragraphs, found = car_paragraphs.read(path, car_paragraphs.Options())
+    *paragraphs, found = car_paragraphs.read(path, car_paragraphs.OPTIONS())
     assert len(paragraphs) == 3
     assert (str(found), found.position, found.loses_more) == (f"broken CBOR: {fault}", 3, True)
 
 
 def test_pages_that_are_none(tmp_path):
     path = write(tmp_path / "o", 1, [["x"], OUTLINES[1]])
-    fault, found = car_outlines.read(path, car_outlines.Options())
-    assert (fault.reason, fault.place) == ("no outline", "page 1")
+    fault, found = car_outlines.read(path, car_outlines.OPTIONS())
+    assert (fault.reason, fault.location) == ("no outline", "page 1")
     assert found.query_id == "enwiki:Sea/Depth"

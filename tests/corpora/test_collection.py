@@ -31,7 +31,7 @@ def test_unique_identifiers(tmp_path):
     assert json.loads((tmp_path / "check.json").read_text()) == counts
 
 
-def test_a_repeated_identifier_names_both_places(tmp_path):
+def test_a_repeated_identifier_names_both_locations(tmp_path):
     paths = [shard(tmp_path / "a/0", "d1", "d2", "d3"), shard(tmp_path / "b/0", "e1", "d2", "d1", part=4)]
     with pytest.raises(InputError) as caught:
         check_collection(paths, tmp_path / "check.json")
@@ -65,13 +65,15 @@ def test_of_files_that_are_dealt_to_shards_a_repeated_identifier_names_the_right
 
 @pytest.mark.parametrize("examples", [["a.jsonl:3: broken JSON"], []])
 @pytest.mark.parametrize("unreadable", [0, 1])
-def test_too_many_malformed_records_are_told_without_the_sidecar_of_a_shard(tmp_path, examples, unreadable):
+def test_too_many_malformed_records_are_reported_without_the_sidecar_of_a_shard(
+    tmp_path, examples, unreadable
+):
     paths = [shard(tmp_path / "a/0", "d1"), shard(tmp_path / "a/1", "d2")]
     counts = {"read": 4, "malformed": {"broken JSON": 3}, "malformed_allowed": 0.5}
     write_sidecar(paths[1 - unreadable], {"counts": {**counts, "malformed_examples": examples}})
     paths[unreadable].with_name(f"{unreadable}.meta.json").write_text("{")
-    told = "".join(f": {example}" for example in examples)
-    with pytest.raises(InputError, match=rf"the share of 0\.5 that is allowed{told}\n  Mend the files"):
+    reported = "".join(f": {example}" for example in examples)
+    with pytest.raises(InputError, match=rf"the share of 0\.5 that is allowed{reported}\n  Mend the files"):
         check_collection(paths)
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora.documents import cord19
-from irpretrain.corpora.documents.cord19 import Options, read
+from irpretrain.corpora.documents.cord19 import Cord19DocumentOptions, read
 from irpretrain.corpora.records import Document, Malformed, Skipped
 
 MAY = (
     "cord_uid", "sha", "source_x", "title", "doi", "pmcid", "abstract", "has_pdf_parse", "has_pmc_xml_parse",
     "full_text_file", "url",
 )  # fmt: skip
-FULL = Options(text="full")
+FULL = Cord19DocumentOptions(text="full")
 
 
 def table(rows: list[dict[str, str]], columns: tuple[str, ...] = MAY) -> str:
@@ -64,23 +64,23 @@ EXPECTED = [
     ),
     Document(1, "gi6uaa83", "Second", "", ""),
     Skipped(2, "repeated identifier"),
-    Skipped(3, "empty document", place="document le0ogx1s"),
+    Skipped(3, "empty document", location="document le0ogx1s"),
     Document(4, "fy4w7xz8", "", "", "No title."),
 ]
 
 
 def test_titles_and_abstracts(tmp_path):
     path = write(tmp_path)
-    assert list(read(path, Options())) == EXPECTED
+    assert list(read(path, Cord19DocumentOptions())) == EXPECTED
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert list(read(path, Options())) == EXPECTED
+    assert list(read(path, Cord19DocumentOptions())) == EXPECTED
     path.write_bytes(gzip.compress(path.read_bytes()))
-    assert list(read(path, Options())) == EXPECTED
+    assert list(read(path, Cord19DocumentOptions())) == EXPECTED
 
 
 def test_a_repeated_paper_is_known_to_every_share(tmp_path):
     path = write(tmp_path)
-    found = [list(read(path, Options(), lambda n, own=own: n == own)) for own in range(5)]
+    found = [list(read(path, Cord19DocumentOptions(), lambda n, own=own: n == own)) for own in range(5)]
     assert [one for share in found for one in share] == EXPECTED
 
 
@@ -165,7 +165,7 @@ def test_broken_parses(tmp_path, content, fault):
     ],
 )
 def test_broken_tables(tmp_path, text, fault, line):
-    *_, found = read(write(tmp_path, text), Options())
+    *_, found = read(write(tmp_path, text), Cord19DocumentOptions())
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.line == line
@@ -174,15 +174,15 @@ def test_broken_tables(tmp_path, text, fault, line):
 def test_bytes_that_are_no_text(tmp_path):
     path = write(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"Second", b"Sec\xff"))
-    *_, found = read(path, Options())
+    *_, found = read(path, Cord19DocumentOptions())
     assert found.reason == "not valid UTF-8"
     path.write_bytes(gzip.compress(table(ROWS).encode())[:-9])
-    *_, found = read(path, Options())
+    *_, found = read(path, Cord19DocumentOptions())
     assert found.reason == "damaged archive"
 
 
 def test_a_cell_without_end_costs_bounded_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(cord19, "LONGEST_CELL", 1000)
+    monkeypatch.setattr(cord19, "most_bytes", lambda: 1000)
     path = write(tmp_path, 'cord_uid,title,abstract\na,b,"' + "x" * 5000 + '"\n')
-    [found] = read(path, Options())
+    [found] = read(path, Cord19DocumentOptions())
     assert str(found) == "broken CSV: field larger than field limit (1000)"

@@ -58,7 +58,7 @@ def test_options_are_filled_in_and_survive_a_round_trip():
 )
 def test_every_format_keeps_the_interface(kind, name):
     module = format_module(kind, name)
-    assert module.Options
+    assert module.OPTIONS
     assert callable(module.read)
     assert kind != "documents" or module.SUFFIXES
 

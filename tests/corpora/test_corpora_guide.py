@@ -12,8 +12,7 @@ from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.embedded import read_manifest, resolve
 from irpretrain.corpora.registry import FORMATS
-from irpretrain.corpora.shards import write_shard
-from irpretrain.corpora.sources import check_sources
+from irpretrain.corpora.sources import check_sources, write_shard
 from irpretrain.corpora.testcollection import prepare
 
 ROOT = Path(__file__).parents[2]

@@ -71,7 +71,7 @@ def test_a_wrong_hash_names_the_file_both_hashes_and_the_cure(package, tmp_path,
     assert not list((tmp_path / "inputs").iterdir())
 
 
-def test_missing_file_package_and_version_are_told_apart(package, tmp_path):
+def test_missing_file_package_and_version_are_reported_apart(package, tmp_path):
     with pytest.raises(SetupError, match=r"no-such-package.* not installed"):
         materialise("hello", manifest(tmp_path, package="no-such-package"), tmp_path / "out")
     with pytest.raises(SetupError, match=r"has version 1\.0, .*for 2\.0"):

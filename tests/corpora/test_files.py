@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from irpretrain.corpora import files, records
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault, unescaped
+from irpretrain.corpora.documents import jsonl
 from irpretrain.corpora.files import Line, given_files, list_files, one_file, open_bytes, read_lines
 from irpretrain.corpora.records import Malformed, Share
 from irpretrain.errors import InputError
@@ -47,6 +48,17 @@ def test_files_of_a_folder_in_code_point_order(tmp_path):
         (tmp_path / name).write_text("{}")
     found = [p.relative_to(tmp_path).as_posix() for p in list_files(tmp_path, (".jsonl", ".json"))]
     assert found == ["B.jsonl", "a/z.jsonl.gz", "b.jsonl", "part-10.json"]
+
+
+@pytest.mark.parametrize("packing", [".zip", ".lz4", ".tar.gz", ".GZIP"])
+def test_a_file_that_would_be_left_out_for_its_packing_is_refused(tmp_path, packing):
+    for name in ("a.jsonl", f"a.jsonl{packing}"):
+        (tmp_path / name).write_text("{}")
+    assert list_files(tmp_path, (".jsonl",)) == [tmp_path / "a.jsonl"]
+    (tmp_path / f"b.jsonl{packing}").write_text("{}")
+    with pytest.raises(InputError, match=rf"b\.jsonl\{packing}: files packed like this one are not read"):
+        list_files(tmp_path, (".jsonl",))
+    assert list_files(tmp_path, (".jsonl",), ["a.jsonl"]) == [tmp_path / "a.jsonl"]
 
 
 def test_a_single_file_counts_whatever_its_name(tmp_path):
@@ -110,11 +122,12 @@ def test_utf16_is_refused_with_what_to_do(tmp_path):
         next(iter(read_lines(tmp_path / "a.txt")))
 
 
-def test_a_line_too_long_is_passed_over_whole(tmp_path):
+def test_a_line_too_long_is_passed_over_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "most_bytes", lambda: 10)
     (tmp_path / "a.txt").write_bytes(b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c" * 3_000_000 + b"\nlast")
-    lines = list(read_lines(tmp_path / "a.txt", longest=10))
+    lines = list(read_lines(tmp_path / "a.txt"))
     assert lines[0] == Line(1, "a" * 10)
-    assert [line.reason for line in lines[1:3]] == ["line too long"] * 2
+    assert [line.reason for line in lines[1:3]] == ["record too large"] * 2
     assert lines[3] == Line(4, "last")
 
 
@@ -123,6 +136,7 @@ def test_a_line_too_long_is_passed_over_whole(tmp_path):
 def test_shares_have_each_line_once_and_each_fault(tmp_path, monkeypatch, compression, cut):
     """Blank, long and unreadable lines, with and without an end, in whole archives and in such that break off."""
     monkeypatch.setattr(records, "BLOCK", 3)
+    monkeypatch.setattr(files, "most_bytes", lambda: 100)
     draw = random.Random(f"{compression} {cut}")
     kinds = [b"", b" \r", b"one\r", b"tw\xffo", b"c" * 101, b"d" * 9000, b"\xef\xbb\xbfthree"]
     for lines in [0, 1, 2, 3, 4, 30, 700]:
@@ -131,11 +145,9 @@ def test_shares_have_each_line_once_and_each_fault(tmp_path, monkeypatch, compre
         if compression != "plain":
             packed = packed[: max(len(packed) - cut, 30)]
         (tmp_path / "file").write_bytes(packed)
-        whole = list(read_lines(tmp_path / "file", longest=100))
+        whole = list(read_lines(tmp_path / "file"))
         for of in (2, 3, 5):
-            shares = [
-                list(read_lines(tmp_path / "file", 100, share=Share(number, of))) for number in range(of)
-            ]
+            shares = [list(read_lines(tmp_path / "file", share=Share(number, of))) for number in range(of)]
             for number, share in enumerate(shares):
                 assert all(line.position // 3 % of == number for line in share)
             assert (
@@ -172,6 +184,11 @@ def test_characters():
     assert clean_text("\ud800x") == "\ufffdx"
     assert clean_text("e\u0301  \u00a0") == "e\u0301  \u00a0"
     assert clean_line(" a\n\x07 b ") == "a b"
+
+
+@pytest.mark.parametrize("number", ["1" * 5000, "0" * 5000, "99999999"])
+def test_a_reference_to_no_character_is_no_traceback(number):
+    assert unescaped(f"a &#{number}; &#{'0' * 5000}98;&#99; &amp;") == "a \ufffd bc &"
 
 
 @pytest.mark.parametrize("identifier", ["", "a b", "a\tb", "a\u00a0b", "a\x00", "\ud800", "\ufeffa"])
@@ -244,9 +261,9 @@ def test_the_first_name_of_a_folder_counts_in_any_order_of_the_file_system(tmp_p
     walk = os.walk
 
     def walk_in_order(*arguments, **choices):
-        for place, folders, names in walk(*arguments, **choices):
+        for location, folders, names in walk(*arguments, **choices):
             folders.sort(reverse=backwards)
-            yield place, folders, names
+            yield location, folders, names
 
     monkeypatch.setattr(os, "walk", walk_in_order)
     assert list_files(tmp_path, (".x",)) == [tmp_path / "a/a.x"]
@@ -308,3 +325,61 @@ def test_what_is_packed_twice_is_refused(tmp_path, inner):
     (tmp_path / "a").write_bytes(gzip.compress(COMPRESS[inner](b"text")))
     with pytest.raises(InputError, match=r"this is packed twice, .*\n  Unpack it once"):
         open_bytes(tmp_path / "a")
+
+
+def contents(path):
+    """What can be read of a packed file, and whether its end was reached."""
+    lines = list(read_lines(path))
+    damaged = [line for line in lines if isinstance(line, Malformed)]
+    return [line.text for line in lines if isinstance(line, Line)], not damaged
+
+
+BETWEEN = {
+    "nothing": b"",
+    "zeros": bytes(4),  # padding of xz, and what tapes leave
+    "a newline": b"\n",
+    "other bytes": b"garbage",
+    "a damaged header": None,
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+@pytest.mark.parametrize("packing", ["gzip", "bzip2", "xz"])
+def test_streams_one_behind_the_other_are_read_whole_or_called_damaged(tmp_path, packing, between):
+    first, second = COMPRESS[packing](b"one\n" * 9), COMPRESS[packing](b"two\n")
+    if BETWEEN[between] is None:
+        second = bytes([second[0] ^ 1]) + second[1:]
+    (tmp_path / "f").write_bytes(first + (BETWEEN[between] or b"") + second)
+    texts, whole = contents(tmp_path / "f")
+    assert texts[:9] == ["one"] * 9
+    assert whole == (between in ("nothing", "zeros"))
+    assert texts[9:] == (["two"] if whole else [])
+
+
+@pytest.mark.parametrize(("zeros", "whole"), [(3, False), (8, True), (10, False)])
+def test_the_padding_of_xz_is_a_multiple_of_four_zeros(tmp_path, zeros, whole):
+    (tmp_path / "f").write_bytes(lzma.compress(b"a\n") + bytes(zeros))
+    assert contents(tmp_path / "f") == (["a"], whole)
+
+
+@pytest.mark.parametrize("packing", ["gzip", "bzip2", "xz"])
+def test_no_changed_byte_loses_a_line_without_a_word(tmp_path, packing):
+    """But for the first bytes of a file, by which its packing is known. Zstandard's checksums are optional."""
+    lines = [[f"{stream}{number}" for number in range(30)] for stream in "abc"]
+    packed = b"".join(COMPRESS[packing]("".join(f"{line}\n" for line in part).encode()) for part in lines)
+    path, draw = tmp_path / "f", random.Random(7)
+    for _ in range(400):
+        location = draw.randrange(10, len(packed))
+        path.write_bytes(
+            packed[:location] + bytes([packed[location] ^ 1 << draw.randrange(8)]) + packed[location + 1 :]
+        )
+        texts, whole = contents(path)
+        assert not whole or texts == lines[0] + lines[1] + lines[2]
+
+
+@pytest.mark.parametrize("kind", ["-0", "-0.0", "1.0", "true"])
+def test_an_identifier_that_json_would_change_is_no_identifier(tmp_path, kind):
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'\ufeff\ufeff{{"id": {kind}, "text": "a"}}\n{{"id": 0, "text": "b"}}\n')
+    faulty, sound = jsonl.read(path, jsonl.OPTIONS())
+    assert (faulty.reason, sound.document_id) == ("bad identifier", "0")

@@ -29,8 +29,7 @@ from irpretrain.corpora.ir_datasets_library import (
     text_of,
 )
 from irpretrain.corpora.registry import Kind, format_module
-from irpretrain.corpora.shards import write_shard
-from irpretrain.corpora.sources import check_downloads, used_ir_datasets
+from irpretrain.corpora.sources import check_downloads, used_ir_datasets, write_shard
 from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError
 
 FOLDER = os.environ.get("IR_DATASETS")
@@ -103,7 +102,7 @@ def register(library: ModuleType, folder: Path) -> None:
 def records(folder: Path, kind: Kind, part: str, identifier: str = TITLED, **options: Any) -> list[Any]:
     module = format_module(kind, "ir_datasets")
     describe_part(identifier, part, False, folder / "part.json")
-    return list(module.read(folder / "part.json", module.Options(**options)))
+    return list(module.read(folder / "part.json", module.OPTIONS(**options)))
 
 
 def shard_rows(folder: Path, shards: int) -> list[dict[str, Any]]:
@@ -143,7 +142,7 @@ def test_only_a_whole_title_is_cut_off_a_default_text(monkeypatch, title, text, 
     module = format_module("documents", "ir_datasets")
     monkeypatch.setattr(module, "described_part", lambda path: (TITLED, "docs", None))
     monkeypatch.setattr(module, "read_records", lambda *arguments: [document])
-    [found] = module.read(Path("docs.json"), module.Options(fields=fields))
+    [found] = module.read(Path("docs.json"), module.OPTIONS(fields=fields))
     assert (found.title, found.body) == (title.strip(), body)
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.records import Document
-from irpretrain.corpora.shards import PASSAGES_PER_DOCUMENT, passages, write_shard
+from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT, passages, write_shard
 
 
 def cut(body, words):
@@ -26,7 +26,7 @@ def test_a_short_document_is_one_passage():
     assert cut("", 40) == [""]
 
 
-def test_ids_titles_and_places():
+def test_ids_titles_and_locations():
     first, second = passages(Document(7, "d", "t", "u", "a b c d"), 2)
     assert (first.document_id, second.document_id) == ("d#0", "d#1")
     assert (first.position, second.position) == (7 * PASSAGES_PER_DOCUMENT, 7 * PASSAGES_PER_DOCUMENT + 1)

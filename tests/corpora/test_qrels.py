@@ -1,15 +1,20 @@
 """Relevance judgements in TREC's format and as TSV."""
 
-import pytest
+import random
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.corpora.judgements import json as json_judgements
 from irpretrain.corpora.judgements import trec, tsv
-from irpretrain.corpora.records import Judgement, Malformed
+from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.errors import InputError
 
 
 def test_trec(tmp_path):
-    (tmp_path / "q").write_text("q1 0 d1 1\nq1\tQ0\td2\t-2\n\nq2 0 d1\nq2 0 d1 x\nq2 0 d1 1.0\nq2 0 d3 2 9\n")
-    found = list(trec.read(tmp_path / "q", trec.Options()))
+    (tmp_path / "q").write_text("q1 0 d1 1\nq1\tQ0\td2\t-2\n\nq2 0 d1\nq2 0 d1 x\nq2 0 d1 1.5\nq2 0 d3 2 9\n")
+    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
     assert found[:2] == [Judgement(0, "q1", "d1", 1, 1), Judgement(1, "q1", "d2", -2, 2)]
     assert [(f.reason, f.line) for f in found[2:]] == [
         ("wrong number of columns", 4),
@@ -19,9 +24,120 @@ def test_trec(tmp_path):
     ]
 
 
+LOCATIONS = {"qrels": (2, 3), "prels": (1, 2), "weighted": (2, 3)}
+
+
+@given(
+    layout=st.sampled_from(sorted(LOCATIONS)),
+    numbered=st.booleans(),
+    iteration=st.sampled_from(["0", "Q0", "1"]),
+    queries=st.integers(1, 4),
+    documents=st.integers(2, 5),
+    separator=st.sampled_from([" ", "\t", "   "]),
+    seed=st.integers(0, 99),
+)
+def test_columns_are_decided_once_a_file(
+    tmp_path_factory, layout, numbered, iteration, queries, documents, separator, seed
+):
+    draw, rows = random.Random(seed), []
+    for query in range(queries):
+        for document in draw.sample(range(3 * documents), documents):
+            name, relevance = str(document) if numbered else f"doc{document}", str(draw.randint(0, 3))
+            rows.append(
+                {
+                    "qrels": (str(query), iteration, name, relevance),
+                    "prels": (
+                        str(query),
+                        name,
+                        relevance,
+                        str(draw.randint(0, 2)),
+                        draw.choice(["1", "0.25"]),
+                    ),
+                    "weighted": (str(query), iteration, name, relevance, draw.choice(["1", "2.5"])),
+                }[layout]
+            )
+    path = tmp_path_factory.mktemp("qrels") / "q"
+    path.write_text("# a comment\n" + "".join(separator.join(row) + "\n" for row in rows))
+    document, relevance = LOCATIONS[layout]
+    expected = [(row[0], row[document], int(row[relevance])) for row in rows]
+    found = list(trec.read(path, trec.OPTIONS()))
+    assert isinstance(found[0], Skipped)
+    assert [(j.query_id, j.document_id, j.relevance) for j in found[1:]] == expected
+
+
+def test_a_damaged_line_does_not_change_the_layout_of_its_file(tmp_path):
+    (tmp_path / "q").write_text("1 7 1 0 0.5\n1 8 1 0 0.5\n2 9 1 0 05\n2 7 1 0 0.5\n")
+    read_back = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    assert [j.document_id for j in read_back if isinstance(j, Judgement)] == ["7", "8", "7"]
+    assert [j.line for j in read_back if isinstance(j, Malformed)] == [3]
+
+
+def test_a_file_has_one_layout(tmp_path):
+    (tmp_path / "q").write_text("1 0 7 1 1\n2 0 9 1 1\n2 0 8 1\n")
+    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    assert [type(entry) for entry in found] == [Judgement, Judgement, Malformed]
+    assert found[2].detail == "4 instead of 5 (query iteration document relevance weight)"
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("query-id\tcorpus-id\tscore\nq1\td1\t1\n", "give format: tsv"),
+        ("1 184 2\n1 29 1\n", "{print $1, 0, $2, $3}"),
+    ],
+)
+def test_three_columns_are_reported_what_helps(tmp_path, text, remedy):
+    (tmp_path / "q").write_text(text)
+    fault = next(iter(trec.read(tmp_path / "q", trec.OPTIONS())))
+    assert remedy in fault.remedy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1   13     0   0.000000\n1   14     0   0.000000\n",
+        "     1     28\t0\t0.000000\n     2     35\t0\t0.000000\n",
+        "1 13 0 0.000000\n",
+        "01 1410  0 0\n01 1572  0 0\n",
+    ],
+    ids=["MED", "CISI", "one line", "CACM"],
+)
+def test_files_of_smart_are_named_with_their_remedy(tmp_path, text):
+    (tmp_path / "q").write_text(text)
+    with pytest.raises(InputError, match=r"as in SMART collections.*awk '\{print \$1, 0, \$2, 1\}'"):
+        list(trec.read(tmp_path / "q", trec.OPTIONS()))
+
+
+@pytest.mark.parametrize("text", ['{"q1": {"d1": 1}, "q1": {"d2": 1}}', '{"q1": {"d1": 1, "d1": 0}}'])
+def test_json_that_repeats_a_key(tmp_path, text):
+    (tmp_path / "q").write_text(text)
+    (fault,) = json_judgements.read(tmp_path / "q", json_judgements.OPTIONS())
+    assert "an object has the key" in fault.detail
+
+
+def test_white_space_around_identifiers_is_no_part_of_them(tmp_path):
+    (tmp_path / "q").write_text('{"q1 ": {" d1": 1}}')
+    (found,) = json_judgements.read(tmp_path / "q", json_judgements.OPTIONS())
+    assert (found.query_id, found.document_id) == ("q1", "d1")
+    (tmp_path / "t").write_text("query-id\tcorpus-id\tscore\nq1 \t d1\t1\n")
+    (found,) = tsv.read(tmp_path / "t", tsv.OPTIONS())
+    assert (found.query_id, found.document_id) == ("q1", "d1")
+
+
+def test_a_long_header_is_quoted_in_part(tmp_path):
+    (tmp_path / "t").write_text("\t".join(f"column{'x' * 500}{n}" for n in range(200)) + "\n")
+    with pytest.raises(InputError, match=r"and 190 more") as error:
+        list(tsv.read(tmp_path / "t", tsv.OPTIONS()))
+    assert len(str(error.value)) < 1000
+    (tmp_path / "t").write_text("\t".join(["y" * 9000] * 2) + "\n")
+    with pytest.raises(InputError, match="names a column twice") as error:
+        list(tsv.read(tmp_path / "t", tsv.OPTIONS()))
+    assert len(str(error.value)) < 1000
+
+
 def test_tsv_with_header(tmp_path):
     (tmp_path / "q").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td 2\t1\n")
-    found = list(tsv.read(tmp_path / "q", tsv.Options()))
+    found = list(tsv.read(tmp_path / "q", tsv.OPTIONS()))
     assert found[0] == Judgement(1, "q1", "d1", 1, 2)
     assert isinstance(found[1], Malformed)
     assert found[1].reason == "bad identifier"
@@ -29,7 +145,7 @@ def test_tsv_with_header(tmp_path):
 
 def test_tsv_with_named_columns(tmp_path):
     (tmp_path / "q").write_text("q1\t0\td1\t1\n")
-    options = tsv.Options(columns=["query_id", "iteration", "document_id", "relevance"])
+    options = tsv.OPTIONS(columns=["query_id", "iteration", "document_id", "relevance"])
     assert list(tsv.read(tmp_path / "q", options)) == [Judgement(0, "q1", "d1", 1, 1)]
 
 
@@ -38,4 +154,30 @@ def test_tsv_without_a_known_column(tmp_path):
     with pytest.raises(
         InputError, match=r"one of the columns query_id, query-id, .* is needed; the file has q 1, d1, 1"
     ):
-        list(tsv.read(tmp_path / "q", tsv.Options()))
+        list(tsv.read(tmp_path / "q", tsv.OPTIONS()))
+
+
+@pytest.mark.parametrize(
+    ("text", "judged"),
+    [
+        ("1 0 7 1 1\n2 0 9 1 1\n", [("1", "7", 1), ("2", "9", 1)]),
+        ("1 0 10 1 1\n1 0 20 0 1\n", [("1", "10", 1), ("1", "20", 0)]),
+        ("1 Q0 d7 2 0.5\n", [("1", "d7", 2)]),
+        ("1 3 d7 2 0.5\n1 3 d8 0 1\n", [("1", "d7", 2), ("1", "d8", 0)]),
+        ("20001 GX1 1 1 0.25\n20001 GX2 0 0 1\n", [("20001", "GX1", 1), ("20001", "GX2", 0)]),
+        ("1 7 1 1 0.5\n1 9 0 1 1.0\n", [("1", "7", 1), ("1", "9", 0)]),  # documents called by numbers
+        ("# a comment\n1 0 d7 1\n", [("1", "d7", 1)]),
+        ("1 0 d7 1.0\n1 0 d8 0.000000\n", [("1", "d7", 1), ("1", "d8", 0)]),
+    ],
+)
+def test_one_layout_holds_for_a_file(tmp_path, text, judged):
+    (tmp_path / "q").write_text(text)
+    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    entries = [entry for entry in found if not isinstance(entry, Skipped)]
+    assert [(entry.query_id, entry.document_id, entry.relevance) for entry in entries] == judged
+
+
+def test_lines_of_another_width_than_most_are_malformed(tmp_path):
+    (tmp_path / "q").write_text("1 0 d1 1\n1 d2 1 1 0.5\n1 0 d3 1\n")
+    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    assert [type(entry) for entry in found] == [Judgement, Malformed, Judgement]

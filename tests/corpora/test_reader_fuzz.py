@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
 from damage import PACKINGS, damaged
-from irpretrain.config.malformed import MalformedConfig
+from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import (
     Answers,
     Document,
@@ -150,7 +150,7 @@ def test_any_bytes(kind, name, tmp_path_factory):
         for options in all_options:
             _read_all(reader, path, options)
 
-    all_options = [reader.Options(**options) for options in OPTIONS.get(name, [{}])]
+    all_options = [reader.OPTIONS(**options) for options in OPTIONS.get(name, [{}])]
     _read_all_is_sound(reader, path, sound, all_options[0])
     check()
 
@@ -160,9 +160,9 @@ def test_an_archive_that_breaks_off_stops_a_run_that_skips_few_records(kind, nam
     reader = format_module(kind, name)
     path = tmp_path / "input.gz"
     path.write_bytes(gzip.compress(SOUND_OF_KIND.get((kind, name), SOUND.get(name)))[:-20])
-    tally = Tally(MalformedConfig(skip=0.9), "malformed")
+    tally = RecordTally(MalformedConfig(skip=0.9), "malformed")
     with pytest.raises(InputError):
-        list(tally.sound(path, reader.read(path, reader.Options(**OPTIONS.get(name, [{}])[0]))))
+        list(tally.sound(path, reader.read(path, reader.OPTIONS(**OPTIONS.get(name, [{}])[0]))))
 
 
 def _read_all_is_sound(reader, path: Path, sound: bytes, options) -> None:
@@ -171,7 +171,7 @@ def _read_all_is_sound(reader, path: Path, sound: bytes, options) -> None:
 
 
 def _read_all(reader, path: Path, options) -> None:
-    tally = Tally(MalformedConfig(skip=1), "malformed")
+    tally = RecordTally(MalformedConfig(skip=1), "malformed")
     try:
         for record in tally.sound(path, _checked(reader.read(path, options))):
             _check_record(record)

@@ -19,7 +19,7 @@ from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.policy import over_budget
 from irpretrain.corpora.records import Share, share_of
 from irpretrain.corpora.registry import FORMATS
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import InputError
 from irpretrain.provenance import sidecar_path
 
@@ -59,8 +59,8 @@ def test_the_number_of_shards_changes_nothing(tmp_path, files, shards):
     assert in_order(paths) == DOCUMENTS.read(whole[0]).to_pylist()
     assert sum(c["written"] for c in counts) == sum(c["read"] for c in counts) == files * 2500
     for path in paths:
-        places = [(row["part"], row["position"]) for row in DOCUMENTS.read(path).to_pylist()]
-        assert places == sorted(places)
+        locations = [(row["part"], row["position"]) for row in DOCUMENTS.read(path).to_pylist()]
+        assert locations == sorted(locations)
 
 
 def sources(folder):
@@ -170,7 +170,7 @@ def test_the_same_bytes_twice(tmp_path):
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_malformed_line_is_refused_with_its_place(tmp_path):
+def test_a_malformed_line_is_refused_with_its_location(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "b"}\n{"id": \n')
     with pytest.raises(InputError) as caught:
         write_shard(
@@ -187,7 +187,7 @@ def test_malformed_lines_are_skipped_and_counted_once_whatever_the_shards(tmp_pa
     for shards in (1, 3):
         _, counts = shard_all(tmp_path / "a.jsonl", tmp_path / str(shards), shards, malformed="skip")
         total = counts[0]
-        assert total["malformed"] == {"bad identifier": 1, "not a JSON object": 1, "not valid JSON": 2}
+        assert total["malformed"] == {"bad identifier": 1, "a JSON list": 1, "not valid JSON": 2}
         assert total["skipped"] == {"empty document": 1}
         assert (total["read"], total["written"]) == (6, 1)
         assert total["malformed_examples"][0].startswith(f"{tmp_path / 'a.jsonl'}:2: not valid JSON")
@@ -287,8 +287,8 @@ def test_the_budget_is_counted_exactly(share, read, most):
     for malformed in (most, most + 1):
         parts = [(read - malformed, 0), *[(1, 1)] * malformed]
         counts = [
-            {"read": records, "malformed": {"why": faults} if faults else {}, "malformed_allowed": share}
-            for records, faults in parts
+            {"read": number, "malformed": {"why": faults} if faults else {}, "malformed_allowed": share}
+            for number, faults in parts
         ]
         whole = [{"read": read, "malformed": {"why": malformed}, "malformed_allowed": share}]
         assert (over_budget(counts) is None) == (over_budget(whole) is None) == (malformed <= most)

@@ -43,12 +43,12 @@ def check(
         )
     corpora = folder / "used-documents.parquet", folder / "tested-documents.parquet"
     for path, documents in zip(corpora, bodies or (), strict=False):
-        places = {"part": 0, "source": "a", "title": "", "url": ""}
+        locations = {"part": 0, "source": "a", "title": "", "url": ""}
         DOCUMENTS.write(
             path,
             (
-                {"document_id": name, "body": body, "position": place, **places}
-                for place, (name, body) in enumerate(documents.items())
+                {"document_id": name, "body": body, "position": location, **locations}
+                for location, (name, body) in enumerate(documents.items())
             ),
         )
     return check_shared_queries(
@@ -173,26 +173,28 @@ def test_equal_text_and_equal_documents_are_no_chance(tmp_path: Path) -> None:
 def test_one_reworded_query_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     counts = check(tmp_path, OTHERS | {"x03": "of the streams"}, ({"x03": SEVERAL["q03"]}, SEVERAL))
     assert counts["tested_queries_of_equal_documents"] == 1
-    shown = capsys.readouterr().err
-    assert "WARNING: 1 of 20 tested queries have exactly the relevant documents of a query of copy" in shown
-    assert "such as q03 ('where is river 3'), there x03 ('of the streams')" in shown
+    displayed = capsys.readouterr().err
+    assert (
+        "WARNING: 1 of 20 tested queries have exactly the relevant documents of a query of copy" in displayed
+    )
+    assert "such as q03 ('where is river 3'), there x03 ('of the streams')" in displayed
 
 
 def test_several_questions_about_one_paragraph_are_other_queries(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A random split of SQuAD: almost every paragraph is asked about on both sides."""
-    asked = {f"x{name}": f"how deep can ships of type {name} sail there" for name in TESTED}
-    counts = check(tmp_path, asked, (renamed(SINGLE), SINGLE))
+    requested = {f"x{name}": f"how deep can ships of type {name} sail there" for name in TESTED}
+    counts = check(tmp_path, requested, (renamed(SINGLE), SINGLE))
     assert counts["tested_queries_of_equal_documents"] == 20
     assert "WARNING: 20 of 20 tested queries have exactly the relevant documents" in capsys.readouterr().err
 
 
 def test_several_queries_about_one_topic_are_other_queries(tmp_path: Path) -> None:
     """Each topic's documents are relevant to two of the used queries."""
-    asked = {f"{x}{name}": f"how deep is {x} {name} there" for name in TESTED for x in ("x", "y")}
-    relevant = {name: SEVERAL[name[1:]] for name in asked}
-    assert check(tmp_path, asked, (relevant, SEVERAL))["tested_queries_of_equal_documents"] == 20
+    requested = {f"{x}{name}": f"how deep is {x} {name} there" for name in TESTED for x in ("x", "y")}
+    relevant = {name: SEVERAL[name[1:]] for name in requested}
+    assert check(tmp_path, requested, (relevant, SEVERAL))["tested_queries_of_equal_documents"] == 20
 
 
 def test_corpora_are_compared_by_what_they_hold(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def no_superuser() -> Iterator[None]:
 
 def test_what_may_not_be_read(tiny_encoder):
     """Found while planning, although nothing is opened then."""
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as location:
+        folder = Path(location)
         folder.chmod(0o755)
         for name in ("documents.jsonl", "queries.tsv", "folds.tsv"):
             (folder / name).write_text("q1 1\nq2 2\nq3 3\n")
@@ -125,7 +125,7 @@ def test_only_assets_in_use_count(tmp_path):
     prop = {"papers": ["prop"]}
     assert used_assets(configuration(experiments=alone, report=prop)) == ["squad-dev", "minilm"]
     first_stages = {**dict.fromkeys(alone), "first-stages": {"dataset": "squad"}}
-    without = configuration(experiments=first_stages, report=prop, query_pages={"squad": None})
+    without = configuration(experiments=first_stages, report=prop)
     assert used_assets(without) == ["squad-dev"]
     another = configuration(encoder={"path": str(tmp_path)}, report={"notes": ["own"]})
     assert with_caveats(another, MANIFEST).report.notes == ["own"]

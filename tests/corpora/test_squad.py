@@ -40,18 +40,18 @@ def write(path, content):
 
 
 def test_paragraphs(tmp_path):
-    found = list(squad.read(write(tmp_path / "s", CONTENT), squad.Options()))
+    found = list(squad.read(write(tmp_path / "s", CONTENT), squad.OPTIONS()))
     assert found == [
         Document(0, "Super_Bowl_50/0", "Super Bowl 50", "", "Denver won."),
-        Skipped(1, "empty document", place="document Super_Bowl_50/1"),
+        Skipped(1, "empty document", location="document Super_Bowl_50/1"),
         Document(2, "Super_Bowl_50/2", "Super Bowl 50", "", "It was\ncold."),
         Document(3, "Kievan_Rus%27/0", "Kievan Rus'", "", "A state."),
     ]
-    assert list(squad.read(tmp_path / "s", squad.Options(), lambda position: position == 3)) == found[3:]
+    assert list(squad.read(tmp_path / "s", squad.OPTIONS(), lambda position: position == 3)) == found[3:]
 
 
 def test_articles(tmp_path):
-    found = list(squad.read(write(tmp_path / "s", CONTENT), squad.Options(unit="article")))
+    found = list(squad.read(write(tmp_path / "s", CONTENT), squad.OPTIONS(unit="article")))
     assert found == [
         Document(0, "Super_Bowl_50", "Super Bowl 50", "", "Denver won.\nIt was\ncold."),
         Document(1, "Kievan_Rus%27", "Kievan Rus'", "", "A state."),
@@ -60,42 +60,42 @@ def test_articles(tmp_path):
 
 def test_questions_and_their_paragraphs(tmp_path):
     path = write(tmp_path / "s", CONTENT)
-    queries = list(squad_topics.read(path, squad_topics.Options()))
+    queries = list(squad_topics.read(path, squad_topics.OPTIONS()))
     assert queries[0] == Query(0, "q1", "Who won?")
     assert [q.query_id for q in queries] == ["q1", "q2", "q3", "q4"]
-    judged = list(squad_qrels.read(path, squad_qrels.Options()))
+    judged = list(squad_qrels.read(path, squad_qrels.OPTIONS()))
     assert judged[2] == Judgement(2, "q3", "Super_Bowl_50/2", 1)
-    by_article = list(squad_qrels.read(path, squad_qrels.Options(unit="article")))
+    by_article = list(squad_qrels.read(path, squad_qrels.OPTIONS(unit="article")))
     assert [j.document_id for j in by_article] == ["Super_Bowl_50"] * 3 + ["Kievan_Rus%27"]
 
 
 def test_a_choice_of_articles_is_that_of_their_questions_too(tmp_path):
     path = write(tmp_path / "s", CONTENT)
     second = {"articles": (1, 9)}
-    assert [d.document_id for d in squad.read(path, squad.Options(**second))] == ["Kievan_Rus%27/0"]
-    assert list(squad.read(path, squad.Options(**second))) == list(squad.read(path, squad.Options()))[3:]
-    assert [q.query_id for q in squad_topics.read(path, squad_topics.Options(**second))] == ["q4"]
-    judged = list(squad_qrels.read(path, squad_qrels.Options(**second)))
+    assert [d.document_id for d in squad.read(path, squad.OPTIONS(**second))] == ["Kievan_Rus%27/0"]
+    assert list(squad.read(path, squad.OPTIONS(**second))) == list(squad.read(path, squad.OPTIONS()))[3:]
+    assert [q.query_id for q in squad_topics.read(path, squad_topics.OPTIONS(**second))] == ["q4"]
+    judged = list(squad_qrels.read(path, squad_qrels.OPTIONS(**second)))
     assert [j.document_id for j in judged] == ["Kievan_Rus%27/0"]
 
 
 def test_a_damaged_file_is_reported_whatever_articles_are_chosen(tmp_path):
     path = tmp_path / "s"
     path.write_text("{")
-    assert [type(found) for found in squad.read(path, squad.Options(articles=(3, 4)))] == [Malformed]
+    assert [type(found) for found in squad.read(path, squad.OPTIONS(articles=(3, 4)))] == [Malformed]
 
 
 @pytest.mark.parametrize("articles", [(2, 2), (-1, 3), (3, 1)])
 def test_a_choice_without_an_article_is_refused(articles):
     with pytest.raises(ValidationError, match="contains no article"):
-        squad.Options(articles=articles)
+        squad.OPTIONS(articles=articles)
 
 
 def test_impossible_questions_are_skipped(tmp_path):
     entry = {"title": "A", "paragraphs": [{"context": "b", "qas": [question("q", "?", is_impossible=True)]}]}
     path = write(tmp_path / "s", {"data": [entry]})
-    assert list(squad_topics.read(path, squad_topics.Options())) == [Skipped(0, "unanswerable question")]
-    assert list(squad_qrels.read(path, squad_qrels.Options())) == [Skipped(0, "unanswerable question")]
+    assert list(squad_topics.read(path, squad_topics.OPTIONS())) == [Skipped(0, "unanswerable question")]
+    assert list(squad_qrels.read(path, squad_qrels.OPTIONS())) == [Skipped(0, "unanswerable question")]
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_impossible_questions_are_skipped(tmp_path):
 def test_what_is_not_squad_is_malformed(tmp_path, content):
     path = write(tmp_path / "s", content)
     for found in (
-        list(squad.read(path, squad.Options())),
-        list(squad.read(path, squad.Options(unit="article"))),
-        list(squad_topics.read(path, squad_topics.Options())),
-        list(squad_qrels.read(path, squad_qrels.Options())),
+        list(squad.read(path, squad.OPTIONS())),
+        list(squad.read(path, squad.OPTIONS(unit="article"))),
+        list(squad_topics.read(path, squad_topics.OPTIONS())),
+        list(squad_qrels.read(path, squad_qrels.OPTIONS())),
     ):
         assert [type(record) for record in found] == [Malformed]
 
@@ -125,12 +125,12 @@ def test_what_is_not_squad_is_malformed(tmp_path, content):
 @pytest.mark.parametrize("qa", [3, {"id": 3, "question": "a"}, {"id": "a"}, {"id": "a b", "question": "c"}])
 def test_malformed_questions(tmp_path, qa):
     path = write(tmp_path / "s", {"data": [{"title": "a", "paragraphs": [{"context": "a", "qas": [qa]}]}]})
-    assert [type(found) for found in squad_topics.read(path, squad_topics.Options())] == [Malformed]
+    assert [type(found) for found in squad_topics.read(path, squad_topics.OPTIONS())] == [Malformed]
 
 
 def test_broken_json_names_the_line(tmp_path):
     (tmp_path / "s").write_text('{\n"data": [\n}')
-    (found,) = squad.read(tmp_path / "s", squad.Options())
+    (found,) = squad.read(tmp_path / "s", squad.OPTIONS())
     assert (found.reason, found.line) == ("not valid JSON", 3)
 
 
@@ -140,10 +140,10 @@ def test_broken_json_names_the_line(tmp_path):
 )
 def test_the_embedded_parts_are_complete(tmp_path, asset, articles, paragraphs, questions):
     materialise(asset, MANIFEST, tmp_path / "s")
-    found = list(squad.read(tmp_path / "s", squad.Options()))
+    found = list(squad.read(tmp_path / "s", squad.OPTIONS()))
     assert {type(record) for record in found} == {Document}
     assert len(found) == len({record.document_id for record in found}) == paragraphs
     assert len({record.document_id.rsplit("/", 1)[0] for record in found}) == articles
-    queries = list(squad_topics.read(tmp_path / "s", squad_topics.Options()))
+    queries = list(squad_topics.read(tmp_path / "s", squad_topics.OPTIONS()))
     assert {type(record) for record in queries} == {Query}
     assert len({record.query_id for record in queries}) == questions

@@ -30,7 +30,7 @@ from irpretrain.corpora.records import (
 from irpretrain.corpora.runs import lecard as lecard_runs
 from irpretrain.corpora.runs import letor as letor_runs
 from irpretrain.corpora.sentences import glue
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.corpora.topics import colon, entity_questions
 
 
@@ -41,7 +41,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def read(module, path: Path, **options):
-    return list(module.read(path, module.Options(**options)))
+    return list(module.read(path, module.OPTIONS(**options)))
 
 
 # LeCaRD and CAIL-LCR
@@ -114,7 +114,7 @@ def test_broken_cases(tmp_path, content, fault):
 
 def test_a_case_without_text(tmp_path):
     assert read(lecard, write_case(tmp_path, "q", "1", qw=" ", ajName="")) == [
-        Skipped(0, "empty document", place="document 1")
+        Skipped(0, "empty document", location="document 1")
     ]
 
 
@@ -147,7 +147,7 @@ def test_prels(tmp_path):
         Judgement(1, "7", "GX1", 0, 2),
     ]
     [found] = read(trec, write(path, "1 0 d1 1 x\n"))
-    assert str(found) == "wrong number of columns: 5 instead of 4"
+    assert str(found) == "wrong number of columns: 5 instead of 4 (query iteration document relevance)"
 
 
 def test_topics_with_a_colon(tmp_path):
@@ -161,6 +161,22 @@ def test_topics_with_a_colon(tmp_path):
     assert str(read(colon, path)[0]) == "not valid UTF-8: byte 20 of the line"
     assert str(read(colon, write(path, "no colon\n"))[0]) == "no colon: 'no colon'"
     assert str(read(colon, write(path, "1:\n"))[0]) == "empty query: query 1 has no text"
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"), [("1:one2:two\n3:x\n", 2), ("1:won!3:two\n7:x\n", 3), ("8:x\n9:one10:two\n", 10)]
+)
+def test_a_lost_line_end_between_topics_with_a_colon_is_found(tmp_path, text, inner):
+    faults = [
+        found for found in read(colon, write(tmp_path / "topics", text)) if isinstance(found, Malformed)
+    ]
+    assert [str(fault) for fault in faults] == [
+        f"several queries in one line: query {inner} begins within it"
+    ]
+    sound = "1:ratio 2:1\n2:at 12:30 or 3:1\n30:x\nq:4:5\n"
+    assert [found.text for found in read(colon, write(tmp_path / "topics", sound))] == [
+        "ratio 2:1", "at 12:30 or 3:1", "x", "4:5",
+    ]  # fmt: skip
 
 
 def test_letor(tmp_path):

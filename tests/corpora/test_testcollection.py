@@ -2,13 +2,12 @@
 
 import pytest
 
-from irpretrain.config.corpora import DatasetConfig
-from irpretrain.config.malformed import MalformedConfig
+from irpretrain.config.corpora import DatasetConfig, MalformedConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.documents import jsonl
 from irpretrain.corpora.documents.trectext import BARE_TEXT
 from irpretrain.corpora.losses import bare_texts, empty_documents
-from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.errors import ConfigError, InputError
 
@@ -199,7 +198,10 @@ def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, re
     ids=["padding and case", "columns of SMART", "documents second", "documents second, graded"],
 )
 def test_why_no_judged_document_is_in_the_corpus(run, judged, hint):
-    with pytest.raises(InputError, match=r"judged\.txt: .* judged documents? .*not in the corpus") as refused:
+    with pytest.raises(
+        InputError,
+        match=r"judged\.txt: .*(judged documents? .*not in the corpus|the document, is 0 on every line)",
+    ) as refused:
         run(TOPICS, judged)
     assert hint in str(refused.value)
 
@@ -230,7 +232,7 @@ def test_a_searched_corpus_that_is_cut_into_passages_is_named_as_the_cause(tmp_p
         prepare(dataset, *sources, [tmp_path / "documents.parquet"], 1, *outputs)
 
 
-def test_text_that_is_left_out_of_documents_is_told():
+def test_text_that_is_left_out_of_documents_is_reported():
     counts = {"read": 100, "skipped": {}, "parts": {BARE_TEXT: 2, "tables left out": 9}}
     loss = bare_texts([counts, {"read": 20, "skipped": {}}])
     assert str(loss) == "2 of 120 documents have text outside body_tags, which is left out"
@@ -251,12 +253,12 @@ def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run,
     )
     assert counts["warnings"][2] == (
         "1 of 6 (16.7 %) judgements are of documents that the corpus lacks, such as D02 (query q1). The corpus has d2 "
-        "in place of D02: identifiers differ by zeros in front of numbers, case or separators alone; mend "
-        "one of the files."
+        "in place of D02: identifiers differ by zeros in front of numbers, .0 behind them, case or "
+        "separators alone; mend one of the files."
     )
     assert "such as query Q3. The file of topics has q3 in place of Q3" in counts["warnings"][1]
-    shown = capsys.readouterr().err.splitlines()
-    assert shown == [
+    displayed = capsys.readouterr().err.splitlines()
+    assert displayed == [
         f"[Test] NOTE: {counts['summary']}",
         *(f"[Test] NOTE: WARNING: {line}" for line in counts["warnings"]),
     ]
@@ -265,9 +267,9 @@ def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run,
 def test_documents_that_are_left_out_are_counted_by_reason_and_named(tmp_path):
     rows = ['{"id": "X-1", "text": "one"}', '{"id": "X-2", "text": null}', '{"id": "X-3", "text": ""}', "{"]
     (tmp_path / "docs.jsonl").write_text("\n".join(rows) + "\n")
-    tally = Tally(MalformedConfig(skip=1.0), "malformed")
+    tally = RecordTally(MalformedConfig(skip=1.0), "malformed")
     assert (
-        len(list(tally.sound(tmp_path / "docs.jsonl", jsonl.read(tmp_path / "docs.jsonl", jsonl.Options()))))
+        len(list(tally.sound(tmp_path / "docs.jsonl", jsonl.read(tmp_path / "docs.jsonl", jsonl.OPTIONS()))))
         == 1
     )
     loss = empty_documents([tally.counts()])

@@ -36,7 +36,7 @@ XML = """<?xml version="1.0"?>
 
 def read(tmp_path, text, **options):
     (tmp_path / "topics").write_text(text)
-    return list(trec.read(tmp_path / "topics", trec.Options(**options)))
+    return list(trec.read(tmp_path / "topics", trec.OPTIONS(**options)))
 
 
 def test_classic_titles(tmp_path):
@@ -115,12 +115,42 @@ def test_malformed_topics(tmp_path, text, reason, line):
     assert [(record.reason, record.line) for record in found] == [(reason, line)]
 
 
+def test_cdata_is_text(tmp_path):
+    text = (
+        "<topic number='1'><query><![CDATA[a <title> & b &amp; c]]></query></topic>\n"
+        "<TOPIC><NUM><![CDATA[2]]></NUM><TITLE>x <![CDATA[two\nlines]]> y &amp; z</TITLE></TOPIC>\n"
+        "<topic number='3'><query><![CDATA[never closed</query></topic>\n"
+    )
+    assert [(q.query_id, q.text) for q in read(tmp_path, text)] == [
+        ("1", "a <title> & b &amp; c"),
+        ("2", "x two lines y & z"),
+        ("3", "<![CDATA[never closed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<topics>\n<topic lang="en">\n<identifier>41</identifier>\n<title>apples</title>\n</topic>\n</topics>\n',
+        "<top lang='EN'>\n<num> 41 </num>\n<EN-title> apples </EN-title>\n<EN-desc> Find. </EN-desc>\n</top>\n",
+        '<topics><topic id="41"><title>apples</title></topic></topics>\n',
+    ],
+)
+def test_topics_of_clef(tmp_path, text):
+    assert [(q.query_id, q.text) for q in read(tmp_path, text)] == [("41", "apples")]
+
+
+def test_a_topic_without_a_number_names_its_tags(tmp_path):
+    (fault,) = read(tmp_path, "<topic><ident>41</ident><title>apples</title></topic>\n")
+    assert "<identifier>, or an attribute number or id is needed; its tags are <ident>, <title>" in str(fault)
+
+
 def test_tsv(tmp_path):
     (tmp_path / "q.tsv").write_text("q1\twhat is  this\nq2\t \nq3\nq4\ta\tb\n")
-    found = list(tsv.read(tmp_path / "q.tsv", tsv.Options()))
+    found = list(tsv.read(tmp_path / "q.tsv", tsv.OPTIONS()))
     assert found[0] == Query(0, "q1", "what is this", 1)
     assert [f.reason for f in found[1:]] == ["empty query", *["wrong number of columns"] * 2]
-    assert len(list(tsv.read(tmp_path / "q.tsv", tsv.Options(header=True)))) == 3
+    assert len(list(tsv.read(tmp_path / "q.tsv", tsv.OPTIONS(header=True)))) == 3
 
 
 def test_jsonl(tmp_path):
@@ -132,7 +162,7 @@ def test_jsonl(tmp_path):
         "{",
     ]
     (tmp_path / "q.jsonl").write_text("\n".join([*lines, '{"id": "x", "text": 1}']))
-    found = list(jsonl.read(tmp_path / "q.jsonl", jsonl.Options()))
+    found = list(jsonl.read(tmp_path / "q.jsonl", jsonl.OPTIONS()))
     assert found[:2] == [Query(0, "1", "a", 1), Query(1, "q", "b", 2)]
     assert [(f.reason, f.line) for f in found[2:]] == [
         ("field missing", 3),
@@ -140,7 +170,7 @@ def test_jsonl(tmp_path):
         ("not valid JSON", 5),
         ("field is not text", 6),
     ]
-    options = jsonl.Options(id_field="_id", text_field="text")
+    options = jsonl.OPTIONS(id_field="_id", text_field="text")
     assert sum(isinstance(f, Query) for f in jsonl.read(tmp_path / "q.jsonl", options)) == 1
 
 
@@ -178,3 +208,20 @@ bare text beside a title
         ("2", "second"),
         ("3", "third"),
     ]
+
+
+def test_cdata_and_identifiers_of_other_campaigns(tmp_path):
+    """NTCIR's and CLEF's topics."""
+    ntcir = "<TOPIC>\n<NUM>T1</NUM>\n<TITLE><![CDATA[apples & <b>pears</b>]]></TITLE>\n</TOPIC>\n"
+    clef = '<topics><topic lang="en"><identifier>10.2452/451-AH</identifier><title>apples</title></topic></topics>\n'
+    (tmp_path / "t").write_text(ntcir + clef)
+    assert [(q.query_id, q.text) for q in trec.read(tmp_path / "t", trec.OPTIONS())] == [
+        ("T1", "apples & <b>pears</b>"),
+        ("10.2452/451-AH", "apples"),
+    ]
+
+
+def test_comments_and_markup_are_no_words_of_a_query(tmp_path):
+    text = "<top><num>1<title>cats <!-- no <title> dogs --> a <i>big</i> one, 2 < 3</top>"
+    [query] = read(tmp_path, text)
+    assert query.text == "cats a big one, 2 < 3"

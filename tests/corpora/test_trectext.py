@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora import doc_blocks
-from irpretrain.corpora.documents.trectext import BARE_TEXT, Options, read
+from irpretrain.corpora import doc_blocks, records
+from irpretrain.corpora.documents.trectext import BARE_TEXT, TrectextDocumentOptions, read
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import InputError
 
-LATIN = Options(encoding="latin-1")
+LATIN = TrectextDocumentOptions(encoding="latin-1")
 
 FT = """<DOC>
 <DOCNO>FT911-1</DOCNO>
@@ -91,14 +91,14 @@ def write(path: Path, text: str, encoding: str = "latin-1") -> Path:
     return path
 
 
-def records(tmp_path: Path, text: str | bytes, options: Options = LATIN):
+def read_all(tmp_path: Path, text: str | bytes, options: TrectextDocumentOptions = LATIN):
     path = tmp_path / "file"
     path.write_bytes(text if isinstance(text, bytes) else text.encode("latin-1"))
     return list(read(path, options))
 
 
 def test_financial_times(tmp_path):
-    [found] = records(tmp_path, FT)
+    [found] = read_all(tmp_path, FT)
     assert found == Document(
         0,
         "FT911-1",
@@ -109,20 +109,20 @@ def test_financial_times(tmp_path):
 
 
 def test_federal_register(tmp_path):
-    [found] = records(tmp_path, FR)
+    [found] = read_all(tmp_path, FR)
     assert (found.document_id, found.title) == ("FR940104-0-00001", "Rules of Fish-ing")
     lines = [line.strip() for line in found.body.splitlines() if line.strip()]
     assert lines == ["Rules of Fish-ing", "Section 7 of title 50 § 3 & more <sic>", "one two"]
 
 
 def test_fbis(tmp_path):
-    [found] = records(tmp_path, FBIS)
+    [found] = read_all(tmp_path, FBIS)
     assert (found.document_id, found.title) == ("FBIS3-1", "Views on Sanctions")
     assert " ".join(found.body.split()) == "Language: English Article Type:BFN nested and after"
 
 
 def test_los_angeles_times(tmp_path):
-    first, second = records(tmp_path, LA)
+    first, second = read_all(tmp_path, LA)
     assert first.title == "FIRST PARAGRAPH SECOND", "it ends where the next part begins"
     assert first.body == "A headline that is never closed."
     assert isinstance(second, Skipped)
@@ -160,7 +160,7 @@ def test_a_corpus_in_folders_and_shards(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason", "place"),
+    ("text", "reason", "location"),
     [
         (FT.replace("</DOC>\n", ""), "document is not closed", "document 1, byte 0"),
         (FT + FT.replace("FT911-1", ""), "no identifier", f"document 2, byte {len(FT)}"),
@@ -172,32 +172,32 @@ def test_a_corpus_in_folders_and_shards(tmp_path):
         ("", "no documents", "its beginning"),
     ],
 )
-def test_faults_have_a_place(tmp_path, text, reason, place):
-    faults = [found for found in records(tmp_path, text) if isinstance(found, Malformed)]
+def test_faults_have_a_location(tmp_path, text, reason, location):
+    faults = [found for found in read_all(tmp_path, text) if isinstance(found, Malformed)]
     assert str(faults[0]).startswith(reason)
-    assert faults[0].place == place
+    assert faults[0].location == location
 
 
 def test_an_unclosed_document_costs_no_other(tmp_path):
     text = FT.replace("</DOC>\n", "") + FT.replace("FT911-1", "FT911-2")
-    first, second = records(tmp_path, text)
+    first, second = read_all(tmp_path, text)
     assert isinstance(first, Malformed)
     assert second.document_id == "FT911-2"
 
 
 def test_encodings(tmp_path):
-    [found] = records(tmp_path, FT, Options())
+    [found] = read_all(tmp_path, FT, TrectextDocumentOptions())
     assert str(found) == "not valid utf-8: byte 162"
     assert FT.encode("latin-1")[162:163] == b"\xe9"
     assert found.remedy == "Give the corpus its encoding in options, such as latin-1"
-    [found] = records(tmp_path, FT.encode("utf-8"), Options())
+    [found] = read_all(tmp_path, FT.encode("utf-8"), TrectextDocumentOptions())
     assert "café" in found.body
 
 
 def test_what_xml_would_expand_stays_text(tmp_path):
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>\n'
     text = f"<DOC>\n{bomb}<DOCNO>X1</DOCNO>\n<TEXT>&b; &c; &unknown; &#0; end</TEXT>\n</DOC>\n"
-    [found] = records(tmp_path, text)
+    [found] = read_all(tmp_path, text)
     assert found.body == "&b; &c; &unknown; \ufffd end"
 
 
@@ -210,19 +210,20 @@ def test_a_damaged_archive(tmp_path):
 
 def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
     text = FT + FR + "\n" + FBIS + LA
-    expected = records(tmp_path, text)
+    expected = read_all(tmp_path, text)
     assert [found.position for found in expected] == [0, 1, 2, 3, 4]
     for chunk in (1, 2, 7, 64, 1000):
         monkeypatch.setattr(doc_blocks, "CHUNK", chunk)
-        assert records(tmp_path, text) == expected
+        assert read_all(tmp_path, text) == expected
 
 
 def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(doc_blocks, "LONGEST", 1000)
+    monkeypatch.setattr(records, "most_bytes", lambda: 1000)
+    monkeypatch.setattr(doc_blocks, "most_bytes", lambda: 1000)
     monkeypatch.setattr(doc_blocks, "CHUNK", 100)
     text = "<DOC>\n<DOCNO>X</DOCNO>\n" + "x" * 5000 + "\n</DOC>\n" + FT
-    first, second = records(tmp_path, text)
-    assert first.reason == "document too long"
+    first, second = read_all(tmp_path, text)
+    assert first.reason == "record too large"
     assert second.document_id == "FT911-1"
 
 
@@ -248,7 +249,7 @@ PIECES = [*TAGS, "X1", "&", "&lt;", "<", "\n"]
 def test_garbage(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("trectext") / "file"
     path.write_bytes(content)
-    for options in (LATIN, Options()):
+    for options in (LATIN, TrectextDocumentOptions()):
         with suppress(InputError):  # random bytes may begin like a packed file
             assert all(isinstance(r, Document | Skipped | Malformed) for r in read(path, options))
 
@@ -257,7 +258,7 @@ def test_garbage(tmp_path_factory, content):
 def test_hostile_markup_takes_linear_time(tmp_path):
     for piece in ("<TEXT>", "<!--", "<", "<A ", "&lt;", "</TEXT>", "<HEADLINE><TEXT>"):
         text = "<DOC><DOCNO>X1</DOCNO>" + piece * 200_000 + "</DOC>"
-        assert len(records(tmp_path, text)) == 1
+        assert len(read_all(tmp_path, text)) == 1
 
 
 BARE = """<DOC>
@@ -281,25 +282,27 @@ Bare below a title
 
 
 def test_text_directly_under_doc_is_the_body(tmp_path):
-    first, second, third, fourth = records(tmp_path, BARE)
+    first, second, third, fourth = read_all(tmp_path, BARE)
     assert " ".join(first.body.split()) == "Slipstreams & wings, measured at low speed. Second paragraph"
     assert (third.title, third.body) == ("Titled", "Bare below a title")
     assert second.reason == "no text under title_tags and body_tags"
-    assert second.place == f"document 2, byte {BARE.index('<DOC>', 5)}, whose tags are ABSTRACT"
+    assert second.location == f"document 2, byte {BARE.index('<DOC>', 5)}, whose tags are ABSTRACT"
     assert fourth.reason == "empty document"
-    [told] = records(tmp_path, BARE.split("</DOC>")[1] + "</DOC>", Options(body_tags=["abstract"]))
-    assert told.body == "Only here."
+    [reported] = read_all(
+        tmp_path, BARE.split("</DOC>")[1] + "</DOC>", TrectextDocumentOptions(body_tags=["abstract"])
+    )
+    assert reported.body == "Only here."
 
 
 def test_text_beside_a_body_is_no_body(tmp_path):
-    [found] = records(tmp_path, FT.replace("<PUB>", "bare <PUB>"))
+    [found] = read_all(tmp_path, FT.replace("<PUB>", "bare <PUB>"))
     assert "bare" not in found.body
     assert found.parts == {BARE_TEXT: 1}
 
 
-def test_what_is_read_is_not_told_as_left_out(tmp_path):
+def test_what_is_read_is_not_reported_as_left_out(tmp_path):
     for text in (FT, BARE.split("</DOC>")[0] + "</DOC>", "<DOC><DOCNO>1</DOCNO><HL>a</HL>\n<TEXT>b\nc</DOC>"):
-        [found] = records(tmp_path, text)
+        [found] = read_all(tmp_path, text)
         assert found.parts == {}
 
 
@@ -317,3 +320,13 @@ def test_a_corpus_whose_every_record_is_left_out_stops_with_the_reasons(tmp_path
     assert "1 × empty document, first" in str(refused.value)
     assert "in `options` of the corpus" in str(refused.value)
     assert not any(output.exists() for output in outputs)
+
+
+def test_cdata_is_text(tmp_path):
+    (tmp_path / "a").write_text(
+        "<DOC><DOCNO> <![CDATA[x]]> </DOCNO><TITLE><![CDATA[a &amp; b]]></TITLE>"
+        "<TEXT><![CDATA[apples <P> & &blank; ]]>and &amp; <P>more <![CDATA[without end</TEXT></DOC>\n"
+    )
+    (found,) = read(tmp_path / "a", TrectextDocumentOptions())
+    assert (found.document_id, found.title) == ("x", "a &amp; b")
+    assert found.body == "apples <P> & &blank; and & \nmore <![CDATA[without end"

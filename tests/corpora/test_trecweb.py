@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora import doc_blocks
-from irpretrain.corpora.documents.trecweb import Options, read
+from irpretrain.corpora.documents.trecweb import TrecwebDocumentOptions, read
 from irpretrain.corpora.records import Document, Share, Skipped
 
 PAGES = [
@@ -70,10 +70,10 @@ HTTP/1.1 404 Not Found\r
 ]
 
 
-def records(tmp_path: Path, content: bytes, options: Options | None = None):
+def records(tmp_path: Path, content: bytes, options: TrecwebDocumentOptions | None = None):
     path = tmp_path / "00"
     path.write_bytes(content)
-    return list(read(path, options or Options()))
+    return list(read(path, options or TrecwebDocumentOptions()))
 
 
 EXPECTED = [
@@ -85,7 +85,7 @@ EXPECTED = [
     ),
     Document(2, "GX000-00-0000034", "", "http://example.gov/a.txt", "plain <b>text</b> & more"),
     Skipped(3, "no text", "GX000-00-0000051: image/gif"),
-    Skipped(4, "empty document", place="document GX000-00-0000068"),
+    Skipped(4, "empty document", location="document GX000-00-0000068"),
 ]  # fmt: skip
 
 
@@ -102,12 +102,12 @@ def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
 
 def test_shares(tmp_path):
     (tmp_path / "00").write_bytes(b"".join(PAGES))
-    assert list(read(tmp_path / "00", Options(), Share(1, 2))) == []
-    assert list(read(tmp_path / "00", Options(), Share(0, 2))) == EXPECTED
+    assert list(read(tmp_path / "00", TrecwebDocumentOptions(), Share(1, 2))) == []
+    assert list(read(tmp_path / "00", TrecwebDocumentOptions(), Share(0, 2))) == EXPECTED
 
 
 def test_long_pages_are_read_in_part(tmp_path):
-    found = records(tmp_path, PAGES[2], Options(longest_page=9))
+    found = records(tmp_path, PAGES[2], TrecwebDocumentOptions(longest_page=9))
     assert [one.body for one in found] == ["plain <b>"]
 
 
@@ -125,5 +125,5 @@ def test_long_pages_are_read_in_part(tmp_path):
 def test_faults(tmp_path, content, reason):
     first, *others = records(tmp_path, content + PAGES[2])
     assert str(first).startswith(reason)
-    assert "byte 0" in first.place
+    assert "byte 0" in first.location
     assert others[-1].document_id == "GX000-00-0000034"

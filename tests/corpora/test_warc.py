@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora.documents import warc
-from irpretrain.corpora.documents.warc import Options, option_files, read, read_warc
+from irpretrain.corpora.documents.warc import WarcDocumentOptions, option_files, read, read_warc
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.corpora.spam_rankings import percentile_of
 from irpretrain.errors import InputError
@@ -75,33 +75,33 @@ PAGES = [
     Document(1, "clueweb09-en0000-00-00000", "First", "http://example.org/", "café WARC/0.18\nWARC/0.18"),
     Document(2, "clueweb09-en0000-00-00001", "", "http://example.org/with a newline", "second"),
     Document(3, "clueweb09-en0000-00-00002", "", "http://example.org/", "third"),
-    Skipped(4, "empty document", place="document clueweb09-en0000-00-00003"),
+    Skipped(4, "empty document", location="document clueweb09-en0000-00-00003"),
 ]
 
 
 def test_pages(tmp_path):
     plain = write(tmp_path / "00.warc", b"".join(SOUND))
-    assert list(read(plain, Options())) == PAGES
+    assert list(read(plain, WarcDocumentOptions())) == PAGES
     packed = write(tmp_path / "00.warc.gz", gzip.compress(b"".join(SOUND)))
-    assert list(read(packed, Options())) == PAGES
+    assert list(read(packed, WarcDocumentOptions())) == PAGES
     each = write(tmp_path / "01.warc.gz", b"".join(map(gzip.compress, SOUND)))
-    assert list(read(each, Options())) == PAGES
+    assert list(read(each, WarcDocumentOptions())) == PAGES
 
 
 def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch):
-    monkeypatch.setattr(warc, "LONGEST_RECORD", 500)
+    monkeypatch.setattr(warc, "most_bytes", lambda: 500)
     content = SOUND[1] + response(9, b"x" * 500 + SOUND[1] + SOUND[2]) + SOUND[3]
     path = write(tmp_path / "00.warc", content)
     first, fault, last = read_warc(path)
-    assert (first.number, fault.reason, fault.position, fault.loses_more) == (0, "record too long", 1, False)
+    assert (first.number, fault.reason, fault.position, fault.loses_more) == (0, "record too large", 1, False)
     assert (last.number, last.headers["warc-trec-id"]) == (2, "clueweb09-en0000-00-00002")
     path.write_bytes(content[: -len(SOUND[3]) - 9])
     *_, fault = read_warc(path)
-    assert (fault.reason, fault.loses_more) == ("record too long", True)
+    assert (fault.reason, fault.loses_more) == ("record too large", True)
 
 
 def test_version_1_with_other_line_ends(tmp_path):
-    [found] = read(write(tmp_path / "00.warc", CRLF), Options())
+    [found] = read(write(tmp_path / "00.warc", CRLF), WarcDocumentOptions())
     assert found == Document(0, "clueweb12-0000tw-00-00000", "", "", "a")
 
 
@@ -113,7 +113,8 @@ CHUNKS = b"7\r\n<title>\r\n17;a=b\r\nPie</title><p>of apples\r\n0\r\n\r\n"
     ("headers", "content", "text"),
     [
         ("Content-Encoding: gzip", gzip.compress(PAGE), "of apples"),
-        ("content-encoding: x-gzip", gzip.compress(PAGE)[:-8], "of apples"),
+        ("content-encoding: x-gzip", gzip.compress(PAGE), "of apples"),
+        ("Content-Encoding: gzip", b"x", "x"),  # too short to tell
         ("Content-Encoding: deflate", zlib.compress(PAGE), "of apples"),
         ("Transfer-Encoding: chunked", CHUNKS, "of apples"),
         ("Transfer-Encoding: chunked", CHUNKS[:-10], "of app"),
@@ -127,22 +128,35 @@ CHUNKS = b"7\r\n<title>\r\n17;a=b\r\nPie</title><p>of apples\r\n0\r\n\r\n"
     ],
 )
 def test_encodings_of_a_response_are_undone(tmp_path, headers, content, text):
-    [found] = list(read(write(tmp_path / "a.warc", encoded(headers, content)), Options()))
-    assert (found.title, found.body) == ("Pie", text)
+    [found] = list(read(write(tmp_path / "a.warc", encoded(headers, content)), WarcDocumentOptions()))
+    assert (found.title, found.body) == ("Pie" if "app" in text else "", text)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_damaged_packed_content_of_a_page_is_no_page(tmp_path, pack):
+    whole = pack(b"<title>Pie</title>" + bytes(range(32, 127)) * 3000)
+    for content in (whole[:-1], whole[: len(whole) // 2], whole[:200] + b"\xff" * 40 + whole[240:]):
+        [found] = read(
+            write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", content)), WarcDocumentOptions()
+        )
+        assert found.reason == "damaged content", found
 
 
 def test_encodings_that_stay(tmp_path):
     """No chunk is left as text, a bomb is not unpacked, and what cannot be undone is counted."""
     bomb = gzip.compress(b"apple " * 1_000_000)
     [found] = read(
-        write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", bomb)), Options(longest_page=12)
+        write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", bomb)),
+        WarcDocumentOptions(longest_page=12),
     )
     assert found.body == "apple apple"
     empty = encoded("Transfer-Encoding: chunked", b"0\r\n\r\n")
-    assert [found.reason for found in read(write(tmp_path / "b.warc", empty), Options())] == [
+    assert [found.reason for found in read(write(tmp_path / "b.warc", empty), WarcDocumentOptions())] == [
         "empty document"
     ]
-    [found] = read(write(tmp_path / "c.warc", encoded("Content-Encoding: br", b"\x0b\x02")), Options())
+    [found] = read(
+        write(tmp_path / "c.warc", encoded("Content-Encoding: br", b"\x0b\x02")), WarcDocumentOptions()
+    )
     assert (found.reason, found.detail) == ("content encoding is not read", "c-0: br")
 
 
@@ -154,11 +168,11 @@ def encoded(headers: str, content: bytes) -> bytes:
 
 def test_positions_count_records_of_all_types(tmp_path):
     path = write(tmp_path / "00.warc", b"".join(SOUND))
-    assert list(read(path, Options(), lambda position: position == 2)) == [PAGES[1]]
+    assert list(read(path, WarcDocumentOptions(), lambda position: position == 2)) == [PAGES[1]]
 
 
 @pytest.mark.parametrize(
-    ("content", "reason", "place"),
+    ("content", "reason", "location"),
     [
         (b"", "no WARC: the file is empty", "record 1, byte 0"),
         (b"<html>", "no WARC: '<html>' stands where WARC/<version> should", "record 1, byte 0"),
@@ -175,7 +189,7 @@ def test_positions_count_records_of_all_types(tmp_path):
         ),
         (
             SOUND[1].replace(b"Content-Length: ", b"Content-Length: 99999999"),
-            "record too long",
+            "record too large",
             "record 1, byte 0",
         ),
         (
@@ -190,26 +204,26 @@ def test_positions_count_records_of_all_types(tmp_path):
         ),
     ],
 )
-def test_faults(tmp_path, content, reason, place):
-    found = list(read(write(tmp_path / "00.warc", content), Options()))
+def test_faults(tmp_path, content, reason, location):
+    found = list(read(write(tmp_path / "00.warc", content), WarcDocumentOptions()))
     faults = [one for one in found if isinstance(one, Malformed)]
     assert str(faults[0]).startswith(reason)
-    assert faults[0].place == place
+    assert faults[0].location == location
 
 
 def test_text_between_records_costs_none(tmp_path):
     short = SOUND[1].replace(b"Content-Length: ", b"Content-Length: 0")
     content = short.replace(b"Content-Length: 0", b"Content-Length: 60\nX: ") + SOUND[3]
-    found = list(read(write(tmp_path / "00.warc", content), Options()))
+    found = list(read(write(tmp_path / "00.warc", content), WarcDocumentOptions()))
     assert any(isinstance(one, Malformed) and one.reason == "text between records" for one in found)
     assert found[-1].document_id == "clueweb09-en0000-00-00002"
 
 
 def test_a_damaged_archive(tmp_path):
     packed = gzip.compress(b"".join(SOUND))
-    *_, fault = read(write(tmp_path / "00.warc.gz", packed[:-15]), Options())
+    *_, fault = read(write(tmp_path / "00.warc.gz", packed[:-15]), WarcDocumentOptions())
     assert fault.reason == "damaged archive"
-    assert fault.place.startswith("record ")
+    assert fault.location.startswith("record ")
 
 
 def test_headers_without_end_cost_little(tmp_path):
@@ -225,11 +239,11 @@ RANKINGS = "".join(f"{percentile} clueweb09-en0000-00-0000{n}\n" for n, percenti
 def test_only_what_is_no_spam(tmp_path):
     path = write(tmp_path / "00.warc", b"".join(SOUND[:4]))
     rankings = write(tmp_path / "fusion", RANKINGS.encode())
-    options = Options(spam=str(rankings))
+    options = WarcDocumentOptions(spam=str(rankings))
     assert option_files(options) == [str(rankings)]
-    assert option_files(Options()) == []
+    assert option_files(WarcDocumentOptions()) == []
     assert list(read(path, options)) == [PAGES[0], Skipped(2, "spam"), PAGES[2]]
-    assert list(read(path, Options(spam=str(rankings), spam_percentile=99))) == [
+    assert list(read(path, WarcDocumentOptions(spam=str(rankings), spam_percentile=99))) == [
         Skipped(1, "spam"),
         Skipped(2, "spam"),
         PAGES[2],
@@ -279,3 +293,12 @@ def test_changed_rankings_are_read_again(tmp_path):
     path.write_text(RANKINGS.replace("60 ", "61 "))
     os.utime(path, ns=(1, 1))
     assert percentile_of("clueweb09-en0000-00-00000", path) == 61
+
+
+def test_a_record_without_a_length_leaves_the_next_one_whole(tmp_path):
+    without = b"WARC/1.0\nWARC-Type: response\nWARC-TREC-ID: a\n"
+    for rest in (b"\n", b"\n\nHTTP/1.1 200 OK\n\n<p>lost</p>\n"):
+        (tmp_path / "f.warc").write_bytes(without + rest + response(1, b"<p>kept</p>"))
+        read_back = list(read(tmp_path / "f.warc", WarcDocumentOptions()))
+        assert next(r.reason for r in read_back if isinstance(r, Malformed)) == "no length"
+        assert [r.document_id for r in read_back if isinstance(r, Document)] == ["clueweb09-en0000-00-00001"]

@@ -17,7 +17,7 @@ from irpretrain.config import Config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.load import lay_overlays
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.costs import counted, sizes
+from irpretrain.costs import counted, work
 from irpretrain.costs.counted import estimate_marks, with_counted_sizes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +33,7 @@ collections: {pretraining: [mine]}
 datasets:
   mine: {label: Mine, corpus: mine, queries: {format: tsv, path: topics.tsv}, qrels: {format: trec, path: qrels.txt}}
 experiments: {mine: {dataset: mine, models: [prop], regimes: [zero-shot]}}
+reranking: {depth: 20}
 """
     )
     (tmp_path / "topics.tsv").write_text("q1\tone\nq2\ttwo\n")
@@ -45,34 +46,34 @@ def test_files_of_ones_own_are_counted(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs.jsonl").write_text("\n".join(json.dumps({"id": n, "text": "x"}) for n in range(7)))
     config = own(tmp_path)
-    assert sizes.documents(config, "mine") is None
+    assert work.documents(config, "mine") is None
     found = with_counted_sizes(config, MANIFEST)
-    assert (sizes.documents(found, "mine"), sizes.queries(found, "mine"), sizes.relevant(found, "mine")) == (
+    assert (work.documents(found, "mine"), work.queries(found, "mine"), work.relevant(found, "mine")) == (
         7,
         2,
         2,
     )
     said = with_counted_sizes(own(tmp_path, about=70), MANIFEST)
-    assert sizes.documents(said, "mine") == 70
+    assert work.documents(said, "mine") == 70
 
 
 def test_embedded_squad_is_counted() -> None:
-    """Of 442 articles with 18,896 paragraphs the first 200, 12 later ones, and all as articles; of 48 all."""
+    """Of 442 articles with 18,896 paragraphs the first 200, 12 later ones, and the first 200 as articles; of 48 all."""
     config = with_counted_sizes(parse_config(lay_overlays(ROOT / "config.yaml", [])), MANIFEST)
     corpora = ("squad-train", "squad-held-out", "squad-dev", "squad-articles")
-    assert [sizes.documents(config, name) for name in corpora] == [9032, 543, 2067, 442]
-    assert (sizes.queries(config, "squad-train"), sizes.relevant(config, "squad-train")) == (41808, 41808)
-    assert sizes.relevant(config, "squad-questions") == 10000
+    assert [work.documents(config, name) for name in corpora] == [9032, 543, 2067, 200]
+    assert (work.queries(config, "squad-train"), work.relevant(config, "squad-train")) == (41808, 41808)
+    assert work.relevant(config, "squad-questions") == 10000
 
 
 def test_what_cannot_be_counted_stays_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     config = own(tmp_path)
-    assert sizes.documents(with_counted_sizes(config, MANIFEST), "mine") is None, "there is no such file"
+    assert work.documents(with_counted_sizes(config, MANIFEST), "mine") is None, "there is no such file"
     (tmp_path / "docs.jsonl").write_text("")
-    assert sizes.documents(with_counted_sizes(config, MANIFEST), "mine") is None, "as where a stand-in lies"
+    assert work.documents(with_counted_sizes(config, MANIFEST), "mine") is None, "as where a stand-in lies"
     (tmp_path / "docs.jsonl").write_bytes(b"\x1f\x8b broken")
-    assert sizes.documents(with_counted_sizes(config, MANIFEST), "mine") is None
+    assert work.documents(with_counted_sizes(config, MANIFEST), "mine") is None
 
 
 def test_rows_of_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +82,7 @@ def test_rows_of_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for part in range(3):
         pq.write_table(pa.table({"id": ["a", "b"], "text": ["x", "y"]}), tmp_path / f"rows/{part}.parquet")
     config = own(tmp_path, format="parquet", path="rows")
-    assert sizes.documents(with_counted_sizes(config, MANIFEST), "mine") == 6
+    assert work.documents(with_counted_sizes(config, MANIFEST), "mine") == 6
 
 
 @pytest.mark.parametrize(

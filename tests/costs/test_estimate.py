@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
-from irpretrain.costs.encoder_work import sequences_of_group
-from irpretrain.costs.estimate import RULES, Row, estimate, table
+from irpretrain.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
+from irpretrain.costs.estimate import CARD, RULES, UTILISATION, Card, CostRow, estimate
+from irpretrain.costs.page import table, time_text
 from irpretrain.costs.work import Computing, Throughput, Work
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,6 @@ def rate(stage: str, per_second: float, computing: Computing | None = None) -> T
         of="texts",
         date=day,
         section="s",
-        row="r",
     )
 
 
@@ -130,24 +130,58 @@ def test_hours_by_hand(paper) -> None:
     assert (reading.jobs, reading.device, reading.hours) == (2, "cpu", pytest.approx(437.5 / 3600))
     assert (training.jobs, training.device, training.hours) == (1, "gpu", pytest.approx(19660.8 / 3600))
     lines = table(found).splitlines()
-    assert [line.split()[0] for line in lines if "2026-11-20" in line] == ["read_corpus", "pretrain"]
-    assert next(line for line in lines if line.startswith("all")).split()[-3:] == ["4", "0.12", "5.5"]
+    assert [line.split()[0] for line in lines if "  measured" in line] == ["read_corpus", "pretrain"]
+    assert next(line for line in lines if line.startswith("total")).split() == [
+        "total",
+        "4",
+        "7",
+        "min",
+        "5.5",
+        "h",
+    ]
 
 
-def test_another_encoder_or_device_is_not_guessed_from(paper) -> None:
-    jobs = [("pretrain", {"model": "prop-msmarco", "seed": "1"})]
+def test_another_encoder_or_device_is_an_estimate_by_operations(paper) -> None:
+    """19.7G word pieces; forward a word piece takes 12 (8 + 4 × 4) 768² + 12 × 4 × 512 × 768 operations."""
+    jobs = [("pretrain", {"model": "prop-msmarco", "seed": "1"}, 1000)]
+    forward = 12 * (24 * 768**2 + 4 * 512 * 768)
+    head = 0.15 * 2 * 768 * (768 + 30522)
+    assert BERT_BASE.operations("rerank") == forward
+    expected = 300_000 * 128 * 512 * 3 * (forward + head) / (312e12 * UTILISATION) / 3600
     for other in ({"encoder": "MiniLM"}, {"layers": 4}, {"precision": "fp32"}, {"device": "cpu"}):
         rates = [rate("pretrain with MLM", 1e6, BERT.model_copy(update=other))]
-        [row] = estimate(paper, jobs, rates).rows
-        assert row.hours is None
-    assert "not measured: BERT-base, bf16 on gpu" in table(estimate(paper, jobs, []))
+        found = estimate(paper, jobs, rates)
+        assert (found.rows[0].rate, found.rows[0].hours) == (None, pytest.approx(expected))
+        assert found.memory_mb == 1000
+        assert found.disk == pytest.approx(BERT_BASE.model_bytes)
+        assert "estimate: BERT-base" in table(found)
+    small = estimate(paper, jobs, [], {"BERT-base": Shape(4, 384, 1536, 30522)}).rows[0].hours
+    assert small is not None
+    assert small < expected / 5
+
+
+def test_a_card_is_known_by_a_part_of_its_name() -> None:
+    assert Card.find("h200").rates["bf16"] == 989.5
+    assert Card.find(CARD).operations_per_second("auto") == 312e12 * UTILISATION
+    assert Card.find("V100").operations_per_second("bf16") == 15.7e12 * UTILISATION, (
+        "single precision is left"
+    )
+
+
+def test_times_are_minutes_below_an_hour() -> None:
+    assert [time_text(hours) for hours in (0.001, 0.5, 1.2, 1234.4)] == [
+        "< 1 min",
+        "30 min",
+        "1.2 h",
+        "1,234 h",
+    ]
 
 
 def test_jobs_of_unknown_size_are_told_apart() -> None:
     work = Work("store_tokens", "documents", None)
-    row = Row(work, rate("store_tokens", 10), 0, jobs=3, amount=36000, unknown=1)
+    row = CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, amount=36000, unknown=1)
     assert row.hours == pytest.approx(1)
-    assert Row(work, rate("store_tokens", 10), 0, jobs=3, unknown=3).hours is None
+    assert CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, unknown=3).hours is None
 
 
 def test_the_order_of_jobs_does_not_matter(paper) -> None:

@@ -12,7 +12,7 @@ import pytest
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config import load_config
 from irpretrain.config.usage import active_experiments
-from irpretrain.costs.plan import main
+from irpretrain.costs.plan import main, target_files
 
 pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,9 +58,48 @@ def test_the_full_scale_is_planned_with_its_cost(capfd) -> None:
     [planned] = set(re.findall(r"^total +(\d+)$", shown, re.MULTILINE))
     _, estimate = shown.split("Estimated cost\n")
     # 32 parts of Wikipedia: 7M articles at 1,582 a second of one core
-    assert re.search(r"^read_corpus wikipedia-dump +32  7M documents +1\.2  ", estimate, re.MULTILINE)
-    assert re.search(rf"^all that was measured +{planned} ", estimate, re.MULTILINE)
-    assert re.search(r"^pretrain with MLM +1 .*not measured: BERT-base, bf16 on gpu$", estimate, re.MULTILINE)
+    assert re.search(
+        r"^read_corpus wikipedia-dump +32  7M documents +1\.2 h +measured$", estimate, re.MULTILINE
+    )
+    assert re.search(rf"^total +{planned} .* h +\d+ h$", estimate, re.MULTILINE)
+    row = r"^pretrain with MLM +1  19\.7G word pieces +(\d+) h  estimate: BERT-base$"
+    assert re.search(row, estimate, re.MULTILINE)
+    ends = r"^Disk: about \d+ GB of results, beside the data\. Memory: [\d.]+ GB for the largest job\.$"
+    assert re.search(ends, estimate, re.MULTILINE)
+    assert "Comes out" not in estimate, "a model fills no table"
+    assert set(re.findall(r"^  ([\w-]+) +data/", estimate, re.MULTILINE)) == {
+        "bert-base-uncased",
+        "wikipedia",
+    }
+    assert max(len(line) for line in estimate.splitlines() if "https://" not in line) <= 100
+
+
+def test_one_column_is_planned_by_its_data_set(capfd) -> None:
+    assert (
+        main(["robust04", "--configfile", str(ROOT / "configs/prop-paper.yaml"), "--card", "H100 PCIe"]) == 0
+    )
+    shown = "".join(capfd.readouterr())
+    columns = shown.split("Comes out, as columns of tables:\n")[1].split("\n\n")[0].splitlines()
+    assert columns[0] == "  prop table2: Robust04 (nDCG@20, P@20)"
+    assert {column.split(": ")[1].split(" (")[0] for column in columns} == {"Robust04"}
+    missing = set(re.findall(r"^  ([\w-]+) +data/", shown, re.MULTILINE))
+    assert missing == {"bert-base-uncased", "msmarco-documents", "robust04", "wikipedia"}
+    assert "one NVIDIA H100 PCIe" in shown.replace("\n", " ")
+
+
+def test_a_table_stands_for_the_scores_of_its_data_sets() -> None:
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/prop-paper.yaml")
+    experiments = {
+        name for name, section in active_experiments(config).items() if section.dataset == "robust04"
+    }
+    assert set(target_files(config, "robust04")) == {f"results/scores/{name}.csv" for name in experiments}
+    assert set(target_files(config, "table2")) > set(target_files(config, "robust04"))
+    assert target_files(config, "all") == ["all"]
+
+
+def test_an_unknown_card_is_refused(capfd) -> None:
+    assert main(["--card", "H1000"]) == 1
+    assert "card: 'H1000' is not in resources/gpu_rates.yaml; " in "".join(capfd.readouterr())
 
 
 def test_quiet_is_quiet(capfd) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from base_config import base_config
-from irpretrain.catalogue.needed import missing_by_entry, missing_files
+from irpretrain.catalogue.absence import missing_by_entry, missing_files
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config import Config, parse_config
 from irpretrain.corpora.embedded import read_manifest
@@ -23,6 +23,7 @@ MANIFEST = read_manifest(ROOT / "resources/embedded.yaml")
 def everything() -> Config:
     """The embedded default, and every data set, run and task of the catalogue."""
     given = base_config()
+    given["retrieval"]["depth"], given["reranking"]["depth"] = 1000, None
     given["experiments"] = {
         dataset: {"dataset": dataset, "models": ["untrained"], "regimes": ["zero-shot"]}
         for entry in CATALOGUE.values()
@@ -36,7 +37,7 @@ def everything() -> Config:
     tasks = [task for entry in CATALOGUE.values() for task in entry.downstream_tasks]
     given["downstream"] = {"all": {"tasks": tasks, "models": ["untrained"]}}
     given["encoder"] = {**given["encoder"], "path": "data/bert-base-uncased"}
-    given["query_pages"] = {}
+    given["retrieval"]["depth"] = given["reranking"]["depth"] = 1000
     config: Config = parse_config(given)
     return config
 

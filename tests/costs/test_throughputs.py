@@ -1,4 +1,4 @@
-"""Rates are those of docs/benchmarks.md, and belong to stages whose work is counted."""
+"""The command of each rate stands in docs/benchmarks.md, and its stage is one whose work is counted."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ RATES = read_throughputs()
 
 
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.stage)
-def test_it_stands_in_the_benchmarks(rate: Throughput) -> None:
+def test_the_benchmarks_say_how_it_was_measured(rate: Throughput) -> None:
     section = SECTIONS[rate.section]
-    rows = [line for line in section.splitlines() if line.startswith(rate.row)]
-    assert rows, rate.row
-    assert f"{rate.per_second:,.0f}" in re.findall(r"[\d,.]+", rows[0].removeprefix(rate.row))
+    assert "python benchmarks/" in section or "sidecars" in section
     assert str(rate.date) in section
 
 
@@ -36,7 +34,7 @@ def test_the_work_of_its_stage_is_counted(rate: Throughput) -> None:
     [
         ("- {stage: search}", "per_second"),
         (
-            "- {stage: search, per_second: 0, unit: queries, of: x, date: 2026-11-20, section: a, row: b}",
+            "- {stage: search, per_second: 0, unit: queries, of: x, date: 2026-11-20, section: a}",
             "greater",
         ),
         ("3", "list of rates"),
@@ -50,7 +48,7 @@ def test_what_is_no_rate_is_refused(tmp_path: Path, content: str, said: str) -> 
 
 
 def test_two_rates_of_a_stage_are_refused(tmp_path: Path) -> None:
-    one = "- {stage: search, per_second: 2, unit: queries, of: x, date: 2026-11-20, section: a, row: b}\n"
+    one = "- {stage: search, per_second: 2, unit: queries, of: x, date: 2026-11-20, section: a}\n"
     (tmp_path / "rates.yaml").write_text(2 * one)
     with pytest.raises(InputError, match="search twice"):
         read_throughputs(tmp_path / "rates.yaml")

@@ -30,10 +30,10 @@ def squad(contexts: list[tuple[str, list[tuple[str, str, list[str]]]]]) -> str:
                     "question": question,
                     "answers": [{"text": text, "answer_start": context.index(text)} for text in answers],
                 }
-                for name, question, answers in asked
+                for name, question, answers in requested
             ],
         }
-        for context, asked in contexts
+        for context, requested in contexts
     ]
     return json.dumps({"version": "1.1", "data": [{"title": "Made", "paragraphs": paragraphs}]})
 
@@ -42,7 +42,7 @@ def marked_questions(count: int, first: int = 0) -> str:
     """Questions whose answer is the word after "abc"; its number ends in 0. The question says nothing."""
     contexts = []
     for number in range(first, first + count):
-        words = [f"word{(7 * number + 3 * place) % 80:02d}" for place in range(12)]
+        words = [f"word{(7 * number + 3 * position) % 80:02d}" for position in range(12)]
         words.insert(number % 10, "abc")
         answer = words[number % 10 + 1]
         context = " ".join(words)
@@ -75,14 +75,11 @@ def answering(**changes: Any) -> QuestionAnsweringConfig:
     """Short windows, few steps."""
     given: dict[str, Any] = {
         "max_length": 24,
-        "question_length": 4,
-        "stride": 8,
+        "stride": 4,
         "batch_size": 8,
         "learning_rates": [5e-3],
         "epochs": 2,
         "dropout": 0.0,
-        "compute": {"checkpoint_minutes": 0},
-        "optimiser": {"warmup": 0.0},
     }
     return QuestionAnsweringConfig(**{**given, **changes})
 
@@ -95,7 +92,5 @@ def labelling(**changes: Any) -> SentenceTasksConfig:
         "learning_rates": [5e-3],
         "epochs": 2,
         "dropout": 0.0,
-        "compute": {"checkpoint_minutes": 0},
-        "optimiser": {"warmup": 0.0},
     }
     return SentenceTasksConfig(**{**given, **changes})

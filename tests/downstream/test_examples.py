@@ -49,10 +49,12 @@ def test_samples(tmp_path):
         write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=7)
 
 
-def test_a_part_of_the_training_set_can_choose(tmp_path):
-    changed = {"choose_on": "training", "held_out": 0.5}
-    found = roles(write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), **changed))
-    assert [len(found[role]) for role in ("train", "choose", "test")] == [3, 3, 9]
+def test_half_a_character_is_written_as_a_sign_of_its_own(tmp_path):
+    texts = squad([("\ud800 apple \udfff", [("q ", "why \ud800", ["apple \udfff"])])])
+    path = write_questions(tmp_path, texts, marked_questions(4, first=50))
+    row = SPAN_QUESTIONS.read(path).to_pylist()[0]
+    assert (row["question_id"], row["question"], row["context"]) == ("q", "why \ufffd", "\ufffd apple \ufffd")
+    assert (row["answers"], row["starts"], row["ends"]) == (["apple \ufffd"], [2], [9])
 
 
 def test_questions_as_they_are_written(tmp_path):
@@ -74,7 +76,7 @@ def test_questions_as_they_are_written(tmp_path):
     }
 
 
-def test_of_a_development_question_twice_the_first_is_kept(tmp_path):
+def test_of_a_development_question_twice_the_first_is_retained(tmp_path):
     twice = marked_questions(4, first=50).replace("q52", "q50")
     path = write_questions(tmp_path, marked_questions(2), twice)
     rows = {
@@ -124,7 +126,7 @@ def test_a_test_file_of_glue_has_no_labels(tmp_path):
 def read(tmp_path, content):
     path = tmp_path / "squad.json"
     path.write_text(content)
-    return list(squad_questions.read(path, squad_questions.Options()))
+    return list(squad_questions.read(path, squad_questions.OPTIONS()))
 
 
 def test_squad(tmp_path):

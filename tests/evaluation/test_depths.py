@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.errors import InputError
-from irpretrain.evaluation.depths import evaluate_depths
+from irpretrain.evaluation.evaluate import evaluate_depths
 from irpretrain.evaluation.runs import write_run
 from irpretrain.report.scores import RunName, Scores
 

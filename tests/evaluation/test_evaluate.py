@@ -43,7 +43,11 @@ def project(tmp_path: Path) -> dict[str, Any]:
 def call(project: dict[str, Any], name: str = "out") -> tuple[dict[str, Any], Path, Path]:
     table, scores = project["folder"] / f"{name}.parquet", project["folder"] / f"{name}.csv"
     judged = project["folder"] / "qrels", project["folds"]
-    return evaluate(project["runs"], *judged, ["RR@10", "P@1"], table, scores), table, scores
+    return (
+        evaluate(project["runs"], *judged, project.get("measures", ["RR@10", "P@1"]), table, scores),
+        table,
+        scores,
+    )
 
 
 def test_scores(project: dict[str, Any]) -> None:
@@ -67,13 +71,55 @@ def test_scores(project: dict[str, Any]) -> None:
     ]
 
 
-def test_first_scores_are_said_by_regime_with_the_seed_once(project: dict[str, Any], capsys: Any) -> None:
+def test_first_scores_are_reported_by_regime_with_the_seed_once(project: dict[str, Any], capsys: Any) -> None:
     _, _, scores = call(project)
-    said = "RR@10, fine-tuned, seed 1: prop 0.750; zero-shot, seed 1: prop 0.500; first stages: bm25 0.375."
-    assert f"] NOTE: {said} All: {scores}" in capsys.readouterr().err
+    reported = (
+        "RR@10, fine-tuned, seed 1: prop 0.750; zero-shot, seed 1: prop 0.500; first stages: bm25 0.375."
+    )
+    assert f"] NOTE: {reported} All: {scores}" in capsys.readouterr().err
     project["runs"].append({**project["runs"][1], "seed": 2})
     call(project, "two")
     assert "; zero-shot: prop 0.500 (seed 1), prop 0.500 (seed 2); first stages: " in capsys.readouterr().err
+
+
+def test_first_stages_are_scored_on_what_models_re_rank(project: dict[str, Any]) -> None:
+    """Relevant is b, the second candidate: a model that re-ranks one candidate cannot find it, and BM25 does not."""
+    folder, [*_, bm25] = project["folder"], project["runs"]
+    write_run(folder / "zero", {"q1": [("a", 1.0)]}, "x")
+    write_run(folder / "ql", {"q1": [("b", 2.0), ("a", 1.0)]}, "x")
+    ranked = {"model": "ql-bm25", "candidates": "ql-bm25", "paths": [str(folder / "ql")]}
+    project["runs"] = [
+        project["runs"][1],
+        bm25 | {"depth": 1, "ranked": None},
+        bm25 | ranked | {"depth": 1, "ranked": bm25["paths"][0]},
+    ]
+    _, table, scores = call(project)
+    assert {row["value"] for row in csv.DictReader(scores.open())} == {"0.0"}
+    assert {row["value"] for row in PER_QUERY.read(table).to_pylist()} == {0.0}
+    write_run(folder / "zero", {"q1": [("b", 1.0)]}, "x")
+    with pytest.raises(
+        InputError, match="document 'b' of query 'q1' is not among the candidates that are scored"
+    ):
+        call(project)
+
+
+def test_a_run_of_others_that_is_shorter_than_a_measure_is_named(
+    project: dict[str, Any], capsys: Any
+) -> None:
+    project["runs"][-1] |= {"depth": 100, "ranked": None, "of_others": True}
+    project["measures"] = ["RR@10", "AP", "RR@1"]
+    call(project)
+    assert (
+        "the longest list has 2 documents, and RR@10 looks at 10, which 3 of 3 queries lack; AP looks at 100, which "
+        "3 of 3 queries lack. If"
+    ) in " ".join(capsys.readouterr().err.split())
+    write_run(project["folder"] / "bm25", {**CANDIDATES, "q3": [("b", 1.0)]}, "bm25")
+    project["measures"] = ["P@2"]
+    call(project)
+    assert "P@2 looks at 2, which 1 of 3 queries lack." in " ".join(capsys.readouterr().err.split())
+    project["runs"][-1]["of_others"] = False
+    call(project)
+    assert "longest list" not in capsys.readouterr().err
 
 
 def test_equal_inputs_give_equal_bytes_in_any_order(project: dict[str, Any]) -> None:

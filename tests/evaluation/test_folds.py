@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ from irpretrain.evaluation.folds import (
     deal,
     make_folds,
     read_folds,
+    read_given_folds,
     roles,
     training_queries,
 )
@@ -109,8 +112,10 @@ def test_queries_that_stand_twice(tmp_path: Path, capsys: pytest.CaptureFixture[
     lists = [["q0", "r0", "q1", "q2"], ["r1", "r2", "q3", "r3"], ["q4", "r4", "q5", "r5"]]
     counts = make_folds(tmp_path / "queries.parquet", dataset(lists), 1, tmp_path / "given.json")
     assert counts["queries_of_equal_text_in_other_folds"] == 4
-    told = "[x] WARNING: 4 of 12 queries have the text of a query of another given fold, such as q1 and r1:"
-    assert capsys.readouterr().err.startswith(told)
+    reported = (
+        "[x] WARNING: 4 of 12 queries have the text of a query of another given fold, such as q1 and r1:"
+    )
+    assert capsys.readouterr().err.startswith(reported)
     with pytest.raises(ConfigError, match="7 folds cannot be made of 12 queries of 6 texts"):
         make_folds(tmp_path / "queries.parquet", dataset(7), 1, tmp_path / "more.json")
 
@@ -260,7 +265,7 @@ def test_given_folds(tmp_path: Path, name: str, content: str) -> None:
         ("f.tsv", "a 1 2\n", r"f\.tsv:1: expected a query and its fold, found 3 columns"),
         ("f.json", '{"a": 1.5}', "the fold of query 'a' is 1.5"),
         ("f.json", '{"a": true}', "the fold of query 'a' is True"),
-        ("f.json", '{"a": 1,\n', r"f\.json:2: this is not JSON"),
+        ("f.json", '{"a": 1,\n', r"f\.json:2: not valid JSON"),
         ("f.json", "3", "expected an object from query to fold, or a list of lists"),
         ("f.json", '[["a"], "b"]', "entry 2 is not a list of queries"),
         ("f.json", '[["a"], ["b", "a"]]', "query 'a' is in folds 1 and 2"),
@@ -303,3 +308,23 @@ def test_numbers_are_queries_too() -> None:
         count_folds(DatasetConfig.model_validate(dataset(3).model_dump() | {"folds": [[301], [302], [303]]}))
         == 3
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("f.txt", "\ufeff\ufeff001 1\n002 2\n"),
+        ("f.json", '\ufeff\ufeff{"001": 1, "002": 2}'),
+        ("f", '{"001": 1, "002": 2}'),
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_marks_and_packings_of_given_folds(tmp_path, name, content, pack):
+    (tmp_path / name).write_bytes(pack(content.encode()))
+    assert read_given_folds(tmp_path / name) == {"001": 1, "002": 2}
+
+
+def test_a_query_that_stands_twice_in_json_is_refused(tmp_path):
+    (tmp_path / "f.json").write_text('{"a": 1, "b": 2, "a": 2}')
+    with pytest.raises(InputError, match="the key 'a' twice"):
+        read_given_folds(tmp_path / "f.json")

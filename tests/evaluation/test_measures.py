@@ -206,8 +206,8 @@ def test_what_a_message_names_is_a_measure() -> None:
             parse_measure(name)
         except ConfigError as error:
             message = str(error)
-        said = re.search(r"(?:did you mean|such as) (.+?)\?? allowed are", message)
-        for meant in said[1].split(" or ") if said else []:
+        reported = re.search(r"(?:did you mean|such as) (.+?)\?? allowed are", message)
+        for meant in reported[1].split(" or ") if reported else []:
             assert parse_measure(meant), message
 
 

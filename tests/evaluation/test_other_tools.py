@@ -10,12 +10,11 @@ import pytest
 import pytrec_eval
 from ir_measures import RR, nDCG
 
-from irpretrain.evaluation.qrels import read_qrels
-from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.evaluation.runs import read_qrels, read_run, write_run
 
 RUN = {
     "301": [("FT911-1", 2.5), ("d-2", 1e-300), ("ü", -1.25)],
-    "q/2": [("a", 0.1), ("b", 0.1), ("c", 1 / 3)],
+    "q/2": [("a", 0.1), ("b", 0.2), ("c", 1 / 3)],
 }
 JUDGED = "301 0 d-2 1\n301 0 FT911-1 0\nq/2 0 c 2\nq/2 0 b -1\n"
 

@@ -9,9 +9,8 @@ import pytest
 
 from irpretrain.contracts import PER_QUERY, SCORES
 from irpretrain.errors import InputError
-from irpretrain.evaluation import scores as module
-from irpretrain.evaluation.evaluate import evaluate
-from irpretrain.evaluation.scores import read_scores
+from irpretrain.evaluation import evaluate as module
+from irpretrain.evaluation.evaluate import evaluate, read_scores
 
 
 def test_the_example_holds() -> None:

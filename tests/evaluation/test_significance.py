@@ -24,7 +24,8 @@ from irpretrain.evaluation.significance import (
     wilson_interval,
     wins_ties_losses,
 )
-from irpretrain.report.comparisons import interval
+from irpretrain.report.cells import p_text
+from irpretrain.report.plans import Pairing, TableTest, compare, interval
 from irpretrain.report.scores import Results
 
 values = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)
@@ -46,8 +47,31 @@ def test_t_test_where_the_formula_divides_by_zero() -> None:
     assert paired_t_test([0.1, 0.2], [0.1, 0.2]) == (0.0, 0.0, 1.0)
     assert paired_t_test([1.0, 2.0], [0.5, 1.5]) == (0.5, math.inf, 0.0)
     assert paired_t_test([0.5, 1.5], [1.0, 2.0]) == (-0.5, -math.inf, 0.0)
-    assert paired_t_test([0.7], [0.2]) == (pytest.approx(0.5), 0.0, 1.0)
-    assert paired_t_test([], []) == (0.0, 0.0, 1.0)
+    for first, second in (([0.7], [0.2]), ([0.2], [0.2]), ([], [])):
+        outcome = paired_t_test(first, second)
+        assert outcome.difference == pytest.approx(sum(first) - sum(second))
+        assert math.isnan(outcome.statistic)
+        assert math.isnan(outcome.p_value)
+
+
+def test_the_randomisation_test_counts_both_signs_of_one_query_and_none_of_no_query() -> None:
+    assert randomisation_test([0.7], [0.2], 100, 1).p_value == 1.0
+    assert math.isnan(randomisation_test([], [], 100, 1).p_value)
+
+
+@pytest.mark.parametrize("correction", ["none", "holm"])
+def test_one_query_is_compared_without_a_p_value(correction: Any) -> None:
+    testing = TableTest("t-test", 0.05, correction, 100)
+    one, two = (
+        Pairing(
+            *(Results((1,), names, np.full((1, len(names)), value)) for value in (0.7, 0.2)), "BM25", "*", "x"
+        )
+        for names in (("q1",), ("q1", "q2"))
+    )
+    alone, tested = compare([one, two], testing, 1)
+    assert (math.isnan(alone.p), alone.significant, alone.holds) == (True, False, False)
+    assert p_text(alone.p) == "one query, so no p"
+    assert (tested.p, tested.holds) == (0.0, True)
 
 
 def test_the_rounding_of_means_over_seeds_is_no_difference() -> None:

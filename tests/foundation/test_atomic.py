@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain import atomic
-from irpretrain.atomic import atomic_directory, atomic_file, working_directory, write_text
+from irpretrain.atomic import atomic_directory, atomic_file, check_output_file, working_directory, write_text
+from irpretrain.errors import InputError
 from patience import PATIENCE
 
 HOST = socket.gethostname()
@@ -132,7 +134,7 @@ def test_a_directory_replaces_the_old_one_wholly(tmp_path):
     assert names(tmp_path) == ["model"]
 
 
-def test_a_directory_comes_back_when_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
+def test_a_directory_comes_back_when_the_new_one_cannot_take_its_position(tmp_path, monkeypatch):
     target = tmp_path / "model"
     write_weights(target, "old")
     replace = os.replace
@@ -213,7 +215,7 @@ def test_a_kill_between_the_two_renames_leaves_no_part_of_a_directory(tmp_path):
 
 
 def test_only_dead_processes_of_this_host_are_cleaned_up_after(tmp_path, dead_process):
-    kept = [
+    retained = [
         f".target.{HOST}.{os.getppid()}.partial",
         f".target.elsewhere-{HOST}.{dead_process}.partial",
         f".target.txt.{HOST}.{dead_process}.partial",
@@ -221,12 +223,12 @@ def test_only_dead_processes_of_this_host_are_cleaned_up_after(tmp_path, dead_pr
         ".target.partial",
     ]
     gone = [f".target.{HOST}.{dead_process}.partial", f".target.{HOST}.{dead_process}.old.partial"]
-    for name in (*kept, gone[0]):
+    for name in (*retained, gone[0]):
         (tmp_path / name).write_text("half")
     (tmp_path / gone[1]).mkdir()
     (tmp_path / gone[1] / "weights").write_text("half")
     write_text(tmp_path / "target", "new")
-    assert names(tmp_path) == sorted([*kept, "target"])
+    assert names(tmp_path) == sorted([*retained, "target"])
 
 
 def test_a_leftover_under_this_process_own_id_does_not_get_into_the_target(tmp_path):
@@ -261,18 +263,18 @@ import os, signal, sys
 from pathlib import Path
 from irpretrain import Collection
 from irpretrain.text import statistics
-from irpretrain.wikipedia import anchor_texts
+from irpretrain.wikipedia import links
 
 stage, output = sys.argv[1], Path(sys.argv[2])
 collection = Collection(["apple pie"])
 graph, text = collection._graph, collection.options.text
 if sys.argv[3] == "killed":
     kill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-    statistics.stream_texts = anchor_texts._anchors = kill
+    statistics.stream_texts = links._anchors = kill
 if stage == "words":
     statistics.count_words(collection.documents, text, output)
 else:
-    anchor_texts.write_anchor_texts([collection.documents], graph, 256, 1, output)
+    links.write_anchor_texts([collection.documents], graph, 256, 1, output)
 """
 
 
@@ -283,3 +285,89 @@ def test_what_a_killed_stage_leaves_behind_goes_with_the_next(stage, tmp_path):
     assert any(stage in name for name in names(tmp_path / "out"))
     subprocess.run([*command, "whole"], timeout=PATIENCE, check=True)
     assert names(tmp_path / "out") == ["table"]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize("links", [1, 3])
+def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path, exists, links):
+    (tmp_path / "far").mkdir()
+    for kind, end in (("file", tmp_path / "far/data"), ("folder", tmp_path / "far/model")):
+        link = end
+        for number in range(links):
+            (tmp_path / f"{kind}{number}").symlink_to(os.path.relpath(link, tmp_path))
+            link = tmp_path / f"{kind}{number}"
+        if kind == "file":
+            if exists:
+                end.write_text("old")
+            write_text(link, "new")
+            assert end.read_text() == "new"
+        else:
+            if exists:
+                end.mkdir()
+                (end / "old").write_text("old")
+            with atomic_directory(link) as folder:
+                (folder / "weights").write_text("new")
+            assert contents(end) == {"weights": "new"}
+        assert link.is_symlink()
+    assert names(tmp_path / "far") == ["data", "model"]
+
+
+def special_file(folder: Path, kind: str) -> Path:
+    """A file of that kind in the folder, or a link to one."""
+    path = folder / "special"
+    if kind == "device":
+        try:
+            os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+        except PermissionError:
+            pytest.skip("only root makes devices")
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+        (path / "thesis").write_text("ten years")
+    elif kind == "circle":
+        path.symlink_to(folder / "other")
+        (folder / "other").symlink_to(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["device", "socket", "pipe", "folder", "circle"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_only_files_are_replaced_by_files(tmp_path, kind, linked):
+    path = special_file(tmp_path, kind)
+    if linked:
+        (tmp_path / "link").symlink_to(path)
+        path = tmp_path / "link"
+    before = {entry.name: entry.lstat().st_mode for entry in tmp_path.iterdir()}
+    for write in (lambda: write_text(path, "new"), lambda: check_output_file(path, [])):
+        with pytest.raises(
+            InputError, match="links lead in a circle" if kind == "circle" else "no file can be"
+        ):
+            write()
+    if kind != "folder":
+        with pytest.raises(InputError), atomic_directory(path):
+            pass
+    assert {entry.name: entry.lstat().st_mode for entry in tmp_path.iterdir()} == before
+
+
+def test_what_the_shell_has_opened_is_not_replaced(tmp_path):
+    """As /dev/stdout, which leads to /proc/self/fd/1 and so to the file of `>> log`."""
+    log = tmp_path / "log"
+    with open(log, "w") as handle:
+        handle.write("earlier lines")
+        handle.flush()
+        (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{handle.fileno()}")
+        with pytest.raises(InputError, match="a device or an open file"):
+            write_text(tmp_path / "stdout", "new")
+    assert log.read_text() == "earlier lines"
+    assert names(tmp_path) == ["log", "stdout"]
+
+
+def test_a_file_is_not_replaced_by_a_folder(tmp_path):
+    (tmp_path / "thesis").write_text("ten years")
+    with pytest.raises(InputError, match="this is no folder"), atomic_directory(tmp_path / "thesis"):
+        pass
+    assert contents(tmp_path) == {"thesis": "ten years"}

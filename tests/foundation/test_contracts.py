@@ -19,8 +19,8 @@ from irpretrain.contracts import (
     QUERIES,
     ROWS_AS_OBJECTS,
     WORD_COUNTS,
-    Column,
     Contract,
+    ContractColumn,
     ContractWriter,
 )
 from irpretrain.errors import IntegrityError
@@ -189,7 +189,7 @@ def test_a_missing_table_is_one_message(tmp_path):
         QUERIES.count(tmp_path / "queries.parquet")
 
 
-def test_a_stream_has_all_rows_in_batches_of_at_most_the_size_asked_for(tmp_path):
+def test_a_stream_has_all_rows_in_batches_of_at_most_the_size_requested_for(tmp_path):
     path = tmp_path / "words.parquet"
     WORD_COUNTS.write(path, words(ROWS + 100))
     batches = list(WORD_COUNTS.stream(path, columns=["word"], rows=1000))
@@ -199,7 +199,7 @@ def test_a_stream_has_all_rows_in_batches_of_at_most_the_size_asked_for(tmp_path
     assert together == words(ROWS + 100)["word"].to_pylist()
 
 
-def test_facts_about_the_whole_table_are_kept(tmp_path):
+def test_facts_about_the_whole_table_are_retained(tmp_path):
     with ContractWriter(WORD_COUNTS, tmp_path / "words.parquet") as writer:
         writer.note({"words": "0", "documents": "3"})
     metadata = pq.read_metadata(tmp_path / "words.parquet").metadata
@@ -237,7 +237,7 @@ def test_a_table_in_a_folder_that_looks_like_a_partition_has_no_extra_column(tmp
 
 def test_text_longer_than_a_data_page_keeps_the_bytes_equal(tmp_path):
     """Documents fill several pages of a row group; where pages end must not depend on the pieces."""
-    contract = Contract("texts", "Long texts.", (Column("text", pa.string(), "a long text"),))
+    contract = Contract("texts", "Long texts.", (ContractColumn("text", pa.string(), "a long text"),))
     texts = pa.table({"text": [f"{i:05d} " * 2000 for i in range(300)]}, schema=contract.schema)
     contract.write(tmp_path / "whole", texts)
     with ContractWriter(contract, tmp_path / "pieces") as writer:
@@ -254,7 +254,7 @@ def test_documents_hold_any_text_and_need_no_structure(tmp_path):
 
 
 def test_rows_added_one_by_one_give_the_same_bytes(tmp_path):
-    contract = Contract("numbers", "Numbers.", (Column("number", pa.int64(), "a number"),))
+    contract = Contract("numbers", "Numbers.", (ContractColumn("number", pa.int64(), "a number"),))
     contract.write(tmp_path / "whole", ({"number": n} for n in range(3 * ROWS_AS_OBJECTS + 1)))
     with ContractWriter(contract, tmp_path / "rows") as writer:
         for n in range(3 * ROWS_AS_OBJECTS + 1):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from irpretrain import contracts_reference as module
-from irpretrain.contracts import CONTRACTS, Column, Contract
+from irpretrain.contracts import CONTRACTS, Contract, ContractColumn
 from irpretrain.contracts_reference import contracts_reference
 from irpretrain.generated_pages import literal, write_or_check
 
@@ -37,8 +37,8 @@ def test_every_column_is_described_or_named():
 def test_a_contract_in_words(monkeypatch):
     pair = pa.struct([pa.field("start", pa.int32()), pa.field("end", pa.int32())])
     columns = (
-        Column("spans", pa.list_(pair), "tokens a|b <n>", "word pieces"),
-        Column("text", pa.string(), "words"),
+        ContractColumn("spans", pa.list_(pair), "tokens a|b <n>", "word pieces"),
+        ContractColumn("text", pa.string(), "words"),
     )
     tables = (Contract("tiny", "A tiny table.", columns), Contract("next", "Another.", columns[1:]))
     monkeypatch.setattr(module, "CONTRACTS", tables)
@@ -50,7 +50,7 @@ def test_a_contract_in_words(monkeypatch):
     )
 
 
-def test_asterisks_and_angle_brackets_are_shown_as_they_are():
+def test_asterisks_and_angle_brackets_are_displayed_as_they_are():
     assert literal("FT/*/FT*: `*` is <any>, **/ `**`") == r"FT/\*/FT\*: `*` is &lt;any>, \*\*/ `**`"
 
 

@@ -54,3 +54,13 @@ def test_plain_errors_are_the_same_after_pickling(kind):
 def test_every_error_is_meant_for_the_user():
     for kind in (ConfigError, InputError, IntegrityError, SetupError, TrainingError):
         assert issubclass(kind, IRPretrainError)
+
+
+def test_control_characters_are_written_out_and_long_lines_lose_their_middle():
+    error = InputError("a\x1b[2J\r\u202e.tsv", "column \x9b31m\x00", remedy="One.\n\tTwo.")
+    assert str(error) == "a\\x1b[2J\\r\\u202e.tsv: column \\x9b31m\\x00\n  One.\n\tTwo."
+    assert str(ConfigError("a\x1b")) == "a\\x1b"
+    long = str(InputError("a", f"the header is {'x' * 10_000}, which is long", remedy="Mend it."))
+    assert len(long) < 2100
+    assert long.startswith("a: the header is xxx")
+    assert long.endswith("xxx, which is long\n  Mend it.")

@@ -9,9 +9,9 @@ from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.registry import format_module
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
-from irpretrain.near_names import did_you_mean, instead_of, nearest
 from irpretrain.objectives.registry import read_options
 from irpretrain.resources import resources_directory
+from irpretrain.wording import did_you_mean, instead_of, nearest
 
 
 def test_the_nearest_name_is_found_whatever_the_case():
@@ -20,7 +20,7 @@ def test_the_nearest_name_is_found_whatever_the_case():
     assert nearest("squad", ["robust04"]) == []
 
 
-def test_names_that_are_equally_near_are_all_said():
+def test_names_that_are_equally_near_are_all_reported():
     assert sorted(nearest("rup", ["rop", "rqp", "srr"])) == ["rop", "rqp"]
     assert instead_of("rup", ["rop", "srr", "rqp"]) in (
         "did you mean rop or rqp?",
@@ -73,7 +73,7 @@ def test_a_first_stage_of_other_data_sets_says_of_which():
 def test_a_pattern_is_never_meant_nor_a_path_that_only_shares_its_folder():
     target = "results/models/pretrained/prop/seed-x"
     assert did_you_mean(target, ["results/models/pretrained/{model,[a-z]+}/seed-{seed,\\d+}"]) == ""
-    assert did_you_mean("results/pretrained/prop/seed-1/", ["results/verdicts/prop.csv"]) == ""
+    assert did_you_mean("results/pretrained/prop/seed-1/", ["results/claims/prop.csv"]) == ""
     assert (
         did_you_mean("results/datasets.mdd", ["results/datasets.md"]) == "did you mean results/datasets.md?"
     )
@@ -99,8 +99,8 @@ def test_a_choice_that_is_misspelt_too():
     from irpretrain.config.yaml_files import read_yaml
 
     default = read_yaml(resources_directory().parent / "config.yaml")
-    told = message(parse_config, {**default, "preset": "realeased"})
-    assert "given was 'realeased'; did you mean released?" in told
+    reported = message(parse_config, {**default, "preset": "realeased"})
+    assert "given was 'realeased'; did you mean released?" in reported
     default["report"] = {**default["report"], "papers": ["prop", "wikiforer"]}
     assert "given was 'wikiforer'; did you mean wikiformer?" in message(parse_config, default)
     default["report"] = {"papers": ["prop"]}

@@ -115,8 +115,13 @@ def test_a_notice_names_its_stage(capsys):
     assert capsys.readouterr().err == "[squad] NOTE: 3 queries are left out\n"
 
 
+def test_no_control_character_reaches_the_terminal(capsys):
+    notice("a\x1b[31m", "b\x07\tc")
+    assert capsys.readouterr().err == "[a\\x1b[31m] NOTE: b\\x07\tc\n"
+
+
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (99, "99 s"), (720, "12 min"), (9000, "2.5 h")])
-def test_times_are_said_in_the_unit_that_fits(seconds, text):
+def test_times_are_reported_in_the_unit_that_fits(seconds, text):
     assert duration(seconds) == text
 
 

@@ -137,8 +137,10 @@ def test_memory_is_this_programs_own_not_that_of_what_started_it(folder):
         "print(json.loads(r.write().read_text())['cost'])"
     )
     block = bytearray(b"x") * (600 * 2**20)
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    cost = ast.literal_eval(shown)
+    displayed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    cost = ast.literal_eval(displayed)
     assert len(block) // 2**20 == 600
     assert 5 < cost["peak_memory_mb"] < 300
     assert cost["asked"] == {"threads": 2}

@@ -86,13 +86,13 @@ def test_a_progress_bar_is_on_the_screen_only(job, capsys):
 def test_the_screen_is_as_before_after_the_stage(job, capsys):
     before = sys.stderr, sys.stdout
     with stage(job):
-        kept = sys.stderr
+        retained = sys.stderr
         Path("counts.parquet").write_text("fox 1")
-        assert kept.encoding == before[0].encoding
-        assert kept.isatty() is before[0].isatty()
+        assert retained.encoding == before[0].encoding
+        assert retained.isatty() is before[0].isatty()
     assert (sys.stderr, sys.stdout) == before
-    kept.write("a logger that kept the stage's screen\n")
-    kept.flush()
+    retained.write("a logger that kept the stage's screen\n")
+    retained.flush()
     assert "kept" in capsys.readouterr().err
 
 
@@ -157,11 +157,11 @@ FULL = {
 @pytest.mark.parametrize("number", FULL)
 def test_a_full_disk_is_one_message(job, capsys, number):
     assert fail(job, OSError(number, "write failed")) == 1
-    shown = capsys.readouterr().err
+    displayed = capsys.readouterr().err
     assert re.fullmatch(
         rf"\nERROR in count_words: {FULL[number]} \([\d,]+ MB are free in {Path.cwd()}\); make room, then run the "
         r"same command again\n\n",
-        shown,
+        displayed,
     )
     assert "Traceback" not in log()
 

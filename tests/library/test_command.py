@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -16,7 +18,7 @@ import pytest
 
 import irpretrain
 from irpretrain import Collection, CrossEncoder, Options, pretrain
-from irpretrain.command import main, parser
+from irpretrain.command import commands, main
 from irpretrain.evaluation.runs import read_run
 from tiny_models import write_bert
 
@@ -68,6 +70,44 @@ def test_a_dump_becomes_articles(tmp_path: Path, capsys: pytest.CaptureFixture) 
     assert capsys.readouterr().err.endswith(f"\n2 articles in {output}\n")
     assert run("parse-dump", tmp_path / "dump.xml", output, "--limit", 1) == 0
     assert len(read_lines(output)) == 1
+
+
+SECOND_DUMP = DUMP.replace("<id>1<", "<id>4<").replace("<id>3<", "<id>5<")
+
+
+@pytest.mark.parametrize(
+    ("dump", "message"),
+    [
+        (DUMP.replace("<id>3<", "<id>1<"), "document id 'enwiki/1' occurs twice: again in dump.xml (record "),
+        (DUMP.replace("<id>3<", "<id>2<"), None),  # a redirect is no document
+        (DUMP + SECOND_DUMP, "after the page that begins here stands '</mediawiki>\\n<mediawiki "),
+    ],
+)
+def test_a_dump_with_a_repeated_page_or_of_two_documents_is_refused(
+    dump: str,
+    message: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dump.xml").write_text(dump)
+    assert run("parse-dump", "dump.xml", "out", "--set", "wiki=enwiki") == (2 if message else 0)
+    assert (message or "2 articles") in capsys.readouterr().err
+    assert Path("out").exists() == (message is None)
+
+
+@pytest.mark.parametrize("name", ["dump.xml.bz2", "dump.xml.gz", "dump.xml.xz"])
+def test_an_archive_that_breaks_off_in_its_header_is_named_as_such(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pack = {"bz2": bz2, "gz": gzip, "xz": lzma}[name.rpartition(".")[2]].compress
+    Path(name).write_bytes(pack(DUMP.encode())[:80])
+    assert run("parse-dump", name, "out") == 2
+    message = capsys.readouterr().err
+    assert f"ERROR: {name}: damaged archive: " in message
+    assert "the name of the wiki (<dbname>) is lost" in message
 
 
 def test_groups_are_those_of_the_library(documents: Path, tmp_path: Path, tiny_encoder: Path) -> None:
@@ -188,13 +228,16 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
     [
         (
             "search DOCUMENTS PAIRS OUT",
-            "ERROR: PAIRS:1: query_id is missing or no text\n  Give query_id and query.",
+            "ERROR: PAIRS:1: field missing: there is no field id or _id or qid or query_id",
         ),
         (
             "search DOCUMENTS TWICE OUT",
-            "ERROR: TWICE:2: query 'q' was there before\n  Give each query an ident",
+            "ERROR: TWICE:2: query id occurs twice: q was 'a' before",
         ),
-        ("search DOCUMENTS SPACED OUT", "ERROR: SPACED:1: the identifier 'a b' holds white space"),
+        (
+            "search DOCUMENTS SPACED OUT",
+            "ERROR: SPACED:1: bad identifier: the identifier 'a b' holds white space",
+        ),
         ("groups plum DOCUMENTS OUT", "ERROR: plum.type: 'plum' is unknown; allowed are"),
         ("groups rop missing.jsonl OUT", "ERROR: missing.jsonl: there is no such file or folder"),
         (
@@ -220,6 +263,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "parse-dump DOCUMENTS OUT --set wiki=2024-13-45",
             "ERROR: --set wiki=2024-13-45: '2024-13-45' cannot be read as a value",
         ),
+        ('groups rop DOCUMENTS OUT --set bm25={"k1":1,"k1":2}', "cannot be read as a value"),
         (f"groups rop DOCUMENTS OUT --set plum={'[' * 5000}", "[[' cannot be read as a value"),
         ("groups rop DOCUMENTS OUT", "Lower it (--set minimum_count=NUMBER)"),  # no word occurs 50 times
         (
@@ -238,12 +282,38 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "groups ares DOCUMENTS OUT --set agreement=strict",
             "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
         ),
+        ("groups rop DOCUMENTS PIPE", "ERROR: PIPE: this is "),
         (
-            "groups rop PIPE OUT",
-            "ERROR: PIPE: this is a pipe or a device, which cannot be read twice\n  Write ",
+            "search DOCUMENTS NONE OUT",
+            "ERROR: NONE: its beginning is that of no format of topics\n  Name the format",
         ),
-        ("score missing PIPE OUT", "ERROR: PIPE: this is a pipe or a device, which cannot be read twice\n"),
-        ("groups rop DOCUMENTS -", "ERROR: -: commands read and write files alone\n  Name a file."),
+        ("serch DOCUMENTS PAIRS", "ERROR: No such command 'serch'. Did you mean 'search'?"),
+        ("search DOCUMENTS PAIRS --dept 3", "ERROR: No such option '--dept'. (Did you mean"),
+        (
+            "search DOCUMENTS PAIRS --depth 0",
+            "ERROR: Invalid value for '--depth': 0 is not in the range x>=1.",
+        ),
+        ("search DOCUMENTS", "ERROR: Missing argument 'TOPICS'."),
+        ("pretrain PAIRS OUT", "ERROR: Missing option '--encoder'."),
+        (
+            "pretrain GROUPS OUT --encoder x",
+            "ERROR: GROUPS:2: 2 queries and 2 documents; one of the two must be",
+        ),
+        ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
+        ("evaluate NONE PAIRS", "ERROR: NONE: its beginning is that of no format of judgements"),
+        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 queries is judged"),
+        ("evaluate QRELS QRELS", "ERROR: QRELS: its beginning is that of no format of runs"),
+        ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
+        (
+            "init .",
+            "ERROR: .: nothing here is named like topics\n  Give the path in the folder: --topics PATH.",
+        ),
+        ("init . --topics SPACED", "ERROR: SPACED:1: bad identifier"),
+        (
+            "init . --topics NUMBERED",
+            "ERROR: QRELS: none of the 1 topics of NUMBERED has a relevant document here",
+        ),
+        ("export MODEL -", "ERROR: -: this command writes a folder\n  Name a folder."),
         ("axioms DOCUMENTS BROKEN OUT", "BROKEN:1"),
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
         ("weigh missing DOCUMENTS OUT", "ERROR: missing: "),
@@ -266,7 +336,15 @@ def test_bad_input_is_one_message(
     Path("NONE").write_text("")
     os.mkfifo("PIPE")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
-    write_lines(Path("TWICE"), [{"query_id": "q", "query": "a"}] * 2)
+    write_lines(Path("TWICE"), [{"query_id": "q", "query": text} for text in "ab"])
+    write_lines(
+        Path("GROUPS"),
+        [{"query": "q", "documents": ["a", "b"]}, {"queries": ["q", "r"], "documents": ["a", "b"]}],
+    )
+    Path("QRELS").write_text("7 0 d0 1\n")
+    Path("SCORED").write_text("7 Q0 d0 1 0.5 x\n")
+    Path("RUN").write_text("8 Q0 d0 1 0.5 x\n")
+    write_lines(Path("NUMBERED"), [{"id": 8, "text": "a"}])
     write_lines(Path("SPACED"), [{"query_id": "a b", "query": "a"}])
     before = set(tmp_path.iterdir())
     assert run(*arguments.split()) == 2
@@ -277,31 +355,193 @@ def test_bad_input_is_one_message(
     assert set(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("command", ["parse-dump", "groups", "score", "weigh", "axioms", "search"])
+def command_line(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "irpretrain.command", *map(str, arguments)]
+
+
+def test_a_dash_is_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "dump.xml").write_text(DUMP)
+    run("parse-dump", tmp_path / "dump.xml", tmp_path / "articles.jsonl", "--set", "wiki=enwiki")
+    arguments = command_line("parse-dump", tmp_path / "dump.xml", "-", "--set", "wiki=enwiki")
+    done = subprocess.run(arguments, capture_output=True, env={**os.environ, "LC_ALL": "C"}, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout == (tmp_path / "articles.jsonl").read_bytes()
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
+    pages = "".join(
+        f"<page><title>P{i}</title><ns>0</ns><id>{i}</id><revision><text>{'word ' * 500}</text></revision></page>"
+        for i in range(1, 200)
+    )
+    (tmp_path / "dump.xml").write_text(f'<mediawiki xml:lang="en">{pages}</mediawiki>')
+    arguments = command_line("parse-dump", tmp_path / "dump.xml", "-", "--set", "wiki=enwiki")
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        shown = process.stderr.read().decode()
+    assert process.returncode == 141
+    assert "Traceback" not in shown
+    assert "BrokenPipe" not in shown
+
+
+@pytest.mark.parametrize("command", sorted(commands.commands))
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture) -> None:
-    with pytest.raises(SystemExit) as raised:
-        parser().parse_args([command, "--help"])
-    assert raised.value.code == 0
-    assert "--set KEY=VALUE" in capsys.readouterr().out
+    assert run(command, "--help") == 0
+    assert "--quiet" in capsys.readouterr().out
 
 
 def test_the_version(capsys: pytest.CaptureFixture) -> None:
-    with pytest.raises(SystemExit) as raised:
-        run("--version")
-    assert raised.value.code == 0
+    assert run("--version") == 0
     assert capsys.readouterr().out == f"irpretrain {irpretrain.__version__}\n"
+
+
+def piped(command: str, folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a line of bash in which `irpretrain` is the command."""
+    line = f'irpretrain() {{ "{sys.executable}" -m irpretrain.command "$@"; }}; set -o pipefail; {command}'
+    return subprocess.run(["bash", "-c", line], cwd=folder, input=given, capture_output=True, text=True)
+
+
+FRUIT = [
+    {"id": 1, "text": "apple pie with juice"},
+    {"id": 2, "text": "pear pie"},
+    {"id": 3, "text": "apple juice"},
+]
+TOPICS = "<top><num> Number: 7<title> pear pie\n</top>\n<top><num>8<title>apple juice</top>\n"
+
+
+def test_documents_topics_and_runs_go_through_pipes(tmp_path: Path) -> None:
+    write_lines(tmp_path / "fruit.jsonl", FRUIT)
+    (tmp_path / "topics.txt").write_text(TOPICS)
+    (tmp_path / "qrels").write_text("7 0 2 1\n8 0 3 1\n")
+    whole = piped("irpretrain search fruit.jsonl topics.txt", tmp_path)
+    assert [line.split()[:4] for line in whole.stdout.splitlines()][:2] == [
+        ["7", "Q0", "2", "1"],
+        ["7", "Q0", "1", "2"],
+    ]
+    table = "<(printf '7\\tpear pie\\n8\\tapple juice\\n')"
+    for command in (
+        "gzip < fruit.jsonl | irpretrain search -q - topics.txt",
+        "irpretrain search -q fruit.jsonl - < topics.txt",
+        f"irpretrain search --quiet fruit.jsonl {table} -",
+    ):
+        done = piped(command, tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, whole.stdout, "")
+    scored = piped(
+        "irpretrain search fruit.jsonl topics.txt | irpretrain evaluate qrels - --csv --measure RR@10",
+        tmp_path,
+    )
+    assert scored.stdout.splitlines()[1].startswith("RR@10,-,2,1.0,1.0,1.0,")
+    twice = piped("irpretrain search - -", tmp_path)
+    assert twice.stderr.startswith("ERROR: Only one file can be standard input.\n  irpretrain search --help")
+    broken = piped("echo '{' | irpretrain search - topics.txt", tmp_path)
+    assert (broken.returncode, broken.stdout) == (2, "")
+    assert broken.stderr.startswith("ERROR: standard input:1: not valid JSON")
+
+
+def test_groups_are_made_learned_from_and_scored_by_in_pipes(
+    documents: Path, tmp_path: Path, tiny_encoder: Path
+) -> None:
+    lengths = "--set max_length=32 --set query_length=8"
+    made = piped(
+        f"irpretrain groups rop {documents} --set minimum_count=1 | irpretrain pretrain - own --encoder {tiny_encoder} "
+        f"{lengths} --set steps=2 && irpretrain finetune own <(echo '"
+        + json.dumps({"query": "word01", "documents": list(BODIES.values())})
+        + f"') tuned {lengths} --set epochs=1 --seed 3",
+        tmp_path,
+    )
+    assert made.returncode == 0, made.stderr
+    assert "2 steps; the model is in own" in made.stderr
+    assert "1 queries, 1 epochs; the model is in tuned" in made.stderr
+    pair = json.dumps({"query": "word01", "document": "word02"})
+    scored = piped(f"irpretrain score -q tuned - {lengths}", tmp_path, pair)
+    assert json.loads(scored.stdout).keys() == {"query", "document", "score"}
+
+
+def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path) -> None:
+    from irpretrain.config.corpora import CorpusConfig
+    from irpretrain.config.retrieval import RetrievalConfig
+    from irpretrain.config.text import TextConfig
+    from irpretrain.corpora.sources import write_shard
+    from irpretrain.retrieval.lucene import index
+
+    corpus = CorpusConfig(format="jsonl", path=str(documents))
+    write_shard(corpus, documents, 0, tmp_path / "table", tmp_path / "redirects")
+    options = RetrievalConfig(stemmer="none", stop_list="none")
+    index([tmp_path / "table"], options, TextConfig(words="alphanumeric"), tmp_path / "index")
+    for model, more in (("bm25", "--set bm25.k1=0.5"), ("ql", "")):
+        done = piped(
+            f"irpretrain search index - --model {model} --depth 2 {more}",
+            tmp_path,
+            "7\tword07 word02\n9\tplum\n",
+        )
+        assert done.returncode == 0, done.stderr
+        rows = [line.split() for line in done.stdout.splitlines()]
+        assert [(row[0], row[2], row[5]) for row in rows] == [("7", "d2", model), ("7", "d0", model)]
+        assert "2 queries in standard output; 1 have no document" in done.stderr
+    wrong = piped("irpretrain search index - --set k1=0.5", tmp_path, "7\tword07\n")
+    assert (wrong.returncode, "k1: unknown key" in wrong.stderr) == (2, True)
+
+
+def test_runs_are_compared_with_the_first(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 d1 1\n" for query in range(8)))
+    for name, first, second in (("good", "d1", "d2"), ("bad", "d2", "d1")):
+        lines = (f"{query} Q0 {first} 1 2 x\n{query} Q0 {second} 2 1 x\n" for query in range(8))
+        (tmp_path / name).write_text("".join(lines))
+    (tmp_path / "ranks.tsv").write_text("".join(f"{query}\td1\t1\n" for query in range(9)))
+    done = piped("irpretrain evaluate qrels bad good ranks.tsv --measure RR@10", tmp_path)
+    header, bad, good, ranks = done.stdout.splitlines()
+    assert all(len(line) <= 100 for line in (header, bad, good, ranks))
+    assert header.split("  ")[0] == "measure"
+    assert bad.split() == ["RR@10", "bad", "0.500", "[0.500,", "0.500]"]
+    assert good.split()[:6] == ["good", "1.000", "[1.000,", "1.000]", "+0.500", "[+0.500,"]
+    assert float(good.split()[-2]) < 0.05
+    assert ranks.split()[:2] == ["ranks.tsv", "1.000"]
+    assert "ranks.tsv: left out: 1 queries without judgements, first 8" in done.stderr
+
+
+def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:
+    from irpretrain.config import load_config
+
+    (tmp_path / "docs").mkdir()
+    write_lines(tmp_path / "docs/a.jsonl", FRUIT)
+    topics = "".join(f"<top><num> {number}<title> pear pie {number}\n</top>\n" for number in range(4))
+    (tmp_path / "my-topics").write_text(topics)
+    (tmp_path / "my-topics-qrels.txt").write_text("".join(f"{number} 0 2 1\n" for number in range(4)))
+    done = piped("irpretrain init .", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f'make run ARGS="--configfile {tmp_path}/my-collection.yaml --directory {tmp_path}"' in done.stderr
+    config = load_config(Path(__file__).parents[2] / "config.yaml", tmp_path / "my-collection.yaml")
+    mine = config.datasets["mine"]
+    assert (mine.folds, mine.queries.format, str(mine.qrels.path)) == (3, "trec", "my-topics-qrels.txt")
+    assert config.experiments["mine"].regimes == ["zero-shot", "full"]
+    (tmp_path / "more-docs").mkdir()
+    again = piped("irpretrain init . -o other.yaml", tmp_path)
+    assert "ERROR: .: docs and more-docs could be the documents\n  Give the path" in again.stderr
+    assert (
+        piped("irpretrain init . -o - --documents docs", tmp_path).stdout
+        == (tmp_path / "my-collection.yaml").read_text()
+    )
+
+
+def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
+    ask = "_IRPRETRAIN_COMPLETE=bash_complete COMP_CWORD={} COMP_WORDS='irpretrain {}' irpretrain"
+    assert piped(ask.format(1, "ev"), tmp_path).stdout == "plain,evaluate\n"
+    assert "plain,--depth" in piped(ask.format(2, "search --d"), tmp_path).stdout
+    assert "complete" in piped("_IRPRETRAIN_COMPLETE=bash_source irpretrain", tmp_path).stdout
 
 
 WAITING = """
 import sys, time
 from irpretrain import Collection, command
 
-def wait(options):
+def wait(**options):
     documents = Collection(["pie"])
     print("ready", flush=True)
     time.sleep(600)
 
-command.make_groups = wait
+command.commands.commands["groups"].callback = wait
 sys.exit(command.main(["groups", "rop", "documents.jsonl", "groups.jsonl"]))
 """
 

@@ -16,14 +16,16 @@ from tiny_models import write_bert
 
 MODULES = (
     "axioms.predictor",
-    "evaluation.scores",
+    "evaluation.evaluate",
     "evaluation.significance",
     "library.collection",
     "library.documents",
     "library.export",
+    "library.groups",
     "library.models",
     "library.options",
-    "wikipedia.tree",
+    "library.training",
+    "wikipedia.article",
 )
 
 
@@ -38,6 +40,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "predictor_directory": folder / "models/predictor",
         "weigher_directory": folder / "models/deepct",
         "output_directory": folder / "output",
+        "tuned_directory": folder / "tuned",
         "export_directory": folder / "export",
     }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -25,7 +27,7 @@ from irpretrain import (
 )
 from irpretrain.command import main
 from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
-from irpretrain.library.given import naming
+from irpretrain.library.options import naming
 
 COMMIT = "1" * 40
 
@@ -151,12 +153,14 @@ def test_pairs_of_rows_are_checked(first: Any, second: Any, message: str) -> Non
     import pandas as pd
 
     from irpretrain import preference_probabilities
-    from irpretrain.axioms.predictor import Predictor
-    from irpretrain.axioms.registry import DEFINITIONS
+    from irpretrain.axioms.predictor import PreferencePredictor
+    from irpretrain.axioms.preferences import DEFINITIONS
     from irpretrain.config.axioms import AxiomsConfig
 
     record = {"axioms": AxiomsConfig().model_dump(mode="json")}
-    predictor: Any = type("Stub", (), {"record": record, "probabilities": Predictor.probabilities})()
+    predictor: Any = type(
+        "Stub", (), {"record": record, "probabilities": PreferencePredictor.probabilities}
+    )()
     columns = {definition.column: [1.0, 1.0, 1.0] for definition in DEFINITIONS.values()}
     values = pd.DataFrame({"document_id": ["a", "a", "b"], **columns})
     with pytest.raises(ConfigError, match=message):
@@ -247,7 +251,9 @@ def test_a_record_without_options_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("groups", [[], [5], ["rop"]], ids=["none", "number", "text"])
 def test_what_is_no_groups_is_refused(groups: Any) -> None:
-    with pytest.raises(ConfigError, match=r"groups: give what Collection\.groups returns, not \["):
+    with pytest.raises(
+        ConfigError, match=r"groups: give Groups\.of\(\.\.\.\) or what Collection\.groups returns, not \["
+    ):
         pretrain(groups, "model", steps=1, batch_groups=1)
 
 
@@ -343,9 +349,8 @@ def test_no_fault_ends_in_a_traceback(compute: Any, message: str) -> None:
 
 
 def test_a_fault_of_the_seed_is_named(capsys: pytest.CaptureFixture) -> None:
-    with pytest.raises(SystemExit):
-        run("groups", "rop", "d.jsonl", "out.jsonl", "--seed", "-1")
-    assert "argument --seed: '-1' is no whole number of 0 or more" in capsys.readouterr().err
+    assert run("groups", "rop", "d.jsonl", "out.jsonl", "--seed", "-1") == 2
+    assert "ERROR: Invalid value for '--seed': -1 is not in the range x>=0." in capsys.readouterr().err
 
 
 def test_a_text_is_no_curve(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -353,3 +358,49 @@ def test_a_text_is_no_curve(tmp_path: Path, capsys: pytest.CaptureFixture) -> No
     assert run("curves", tmp_path / "x.txt") == 2
     assert "x.txt: holds no step of a training" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
+
+
+@pytest.fixture
+def groups(tiny_encoder: Path) -> Any:
+    texts = ["word01 word02 word03 ab cd", "word01 ef gh", "word05 word06 word07 word01"]
+    return Collection(texts, encoder=tiny_encoder).groups("rop", minimum_count=1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mlm_head_steps": 2}, "mlm_head_steps 2 and steps 2 the MLM loss would train the MLM head alone"),
+        ({"masking": {"ratio": 0}}, r"masking\.ratio 0 masks nothing to predict"),
+        ({"optimiser": {"learning_rate": float("inf")}}, r"learning_rate: should be a finite number"),
+        ({"margin": float("inf")}, r"margin: should be a finite number"),
+        ({"steps": None, "epochs": 1, "epochs_of": "srr"}, "epochs_of: 'srr' is not in tasks"),
+    ],
+    ids=["head", "ratio", "rate", "margin", "epochs"],
+)
+def test_the_library_refuses_what_the_workflow_refuses(
+    changes: dict[str, Any], message: str, groups: Any, tmp_path: Path
+) -> None:
+    options = {"steps": 2, "batch_groups": 2, "max_length": 32, "query_length": 8} | changes
+    with pytest.raises(ConfigError, match=message):
+        pretrain(groups, tmp_path / "model", **options)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_file_that_grows_too_large_is_one_message(groups: Any, tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    groups.collection.tokens  # noqa: B018 - made now
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, before[1]))
+        with pytest.raises(SetupError, match=r"larger than the disk or `ulimit -f` allows .* make room"):
+            pretrain(groups, tmp_path / "m", steps=1, batch_groups=2, max_length=32, query_length=8)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_output_below_a_file_is_one_message(groups: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match=r"file/m\.checkpoints: Not a directory"):
+        pretrain(groups, tmp_path / "file/m", steps=1, batch_groups=2, max_length=32, query_length=8)

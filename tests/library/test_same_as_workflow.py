@@ -16,13 +16,13 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS, TERM_WEIGHTS
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError
-from irpretrain.objectives.ares.ares import Options as AresOptions
-from irpretrain.objectives.prop.rop import Options as RopOptions
+from irpretrain.objectives.ares.ares import AresOptions
+from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.registry import OBJECTIVES, read_options
 from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.srr import Options as SrrOptions
+from irpretrain.objectives.srr import SrrOptions
 from irpretrain.objectives.write_groups import write_groups
 
 LETTERS = "abcdefghij"
@@ -44,7 +44,7 @@ def workflow_shard(folder: Path, encoder: Path) -> Shard:
     """Make what rule build_groups reads: documents, tokens, statistics, graph."""
     from irpretrain.config.graph import GraphConfig
     from irpretrain.text.statistics import count_words, merge_counts
-    from irpretrain.text.store_tokens import write_token_store
+    from irpretrain.text.token_store import write_token_store
     from irpretrain.wikipedia.build_graph import build_graph
     from irpretrain.wikipedia.links import extract_links
 
@@ -141,8 +141,8 @@ def test_texts_of_groups_end_where_the_token_store_ends(tiny_encoder: Path) -> N
 
 
 def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
-    from irpretrain.axioms.collection import open_collection
-    from irpretrain.axioms.compute import compute_axiom_values
+    from irpretrain.axioms.axiom_values import compute_axiom_values
+    from irpretrain.axioms.batch import open_collection
     from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
     from irpretrain.contracts import AXIOM_VALUES
     from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError
 from tiny_models import write_bert
 
@@ -74,7 +74,7 @@ def test_a_query_of_unknown_words_has_no_likelihood(collection: Collection) -> N
     ("pairs", "message"),
     [
         ([("apple", "d9")], "pair 0: the collection has no document 'd9'"),
-        ([("apple", "d0"), (None, "d0")], "pair 1: a text is needed in its place 0, not None"),
+        ([("apple", "d0"), (None, "d0")], "pair 1: a text is needed in its position 0, not None"),
         (["ab"], "pair 0: a query and an identifier are needed, not 'ab'"),
         ("ab", "pairs: several are needed, not 'ab'"),
     ],
@@ -86,7 +86,7 @@ def test_pairs_that_are_none(name: str, pairs: Any, message: str, collection: Co
 
 
 def test_models_refuse_missing_texts(model: CrossEncoder, weigher: TermWeigher) -> None:
-    with pytest.raises(ConfigError, match="pair 1: a text is needed in its place 1, not nan"):
+    with pytest.raises(ConfigError, match="pair 1: a text is needed in its position 1, not nan"):
         model.score([("word01", "ab"), ("word01", float("nan"))])
     with pytest.raises(ConfigError, match="text 1: a text is needed, not None"):
         weigher.weigh(["ab", None])
@@ -118,7 +118,7 @@ def test_pyterrier_refuses_missing_texts(model: CrossEncoder, tmp_path: Path) ->
 
     rerank = Rerank(write_bert(tmp_path / "model", labels=1), max_length=32, query_length=8)
     columns = {"qid": ["q"], "query": ["ab"], "docno": ["d"], "score": [1.0], "rank": [0], "text": [None]}
-    with pytest.raises(ConfigError, match="pair 0: a text is needed in its place 1, not None"):
+    with pytest.raises(ConfigError, match="pair 0: a text is needed in its position 1, not None"):
         rerank.transform(pandas.DataFrame(columns))
 
 
@@ -323,7 +323,7 @@ def test_a_search_that_finds_nothing_has_no_rows(queries: Any, collection: Colle
         ("pie", "queries: several are needed, not 'pie'"),
         (["pie", None], "query 1: a text is needed, not None"),
         ({"a b": "pie"}, "query 'a b': the identifier 'a b' holds white space"),
-        ({7: "pie"}, "query 7: an identifier is a text"),
+        ({7.5: "pie"}, "query 7.5: an identifier is a text or a whole number"),
         ({"a": 7}, "query 'a': a text is needed, not 7"),
     ],
 )
@@ -343,3 +343,18 @@ def test_a_frame_is_no_documents() -> None:
 
     with pytest.raises(ConfigError, match=r"documents: give frame.to_dict\('records'\)"):
         Collection(pd.DataFrame({"document_id": ["a"], "body": ["pie"]}))
+
+
+def test_an_empty_query_of_a_group_is_an_empty_text(tiny_encoder: Path) -> None:
+    groups = Collection(BODIES.items(), encoder=tiny_encoder).groups("rop", minimum_count=1)
+    rows = GROUPS.read(groups.table).to_pylist()
+    rows[0]["queries"][1]["text"] = ""
+    GROUPS.write(groups.table, rows)
+    assert next(iter(groups)).queries[1] == ""
+
+
+def test_identifiers_may_be_numbers() -> None:
+    fruit = Collection([(7, "apple pie"), ("8", "pear")])
+    assert dict(fruit) == {"7": "apple pie", "8": "pear"}
+    assert fruit.ranks([("pie", 7), ("pie", "8")]).tolist() == [1, 0]
+    assert fruit.search({1: "pear"})[["query_id", "document_id"]].values.tolist() == [["1", "8"]]

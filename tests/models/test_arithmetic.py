@@ -11,7 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from irpretrain.models.arithmetic import HEAD_ALONE, TRAINED, EncoderSize, EncoderWork
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from tiny_models import VOCABULARY
 
@@ -55,7 +55,7 @@ def _plain_products(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["ranking and MLM", "ranking alone", "MLM alone", "the MLM head by itself"])
 def test_a_step_of_a_cross_encoder_is_what_torch_counts(tiny_encoder: Path, kind: str) -> None:
-    model = CrossEncoder.from_encoder(tiny_encoder).train()
+    model = CrossEncoderModel.from_encoder(tiny_encoder).train()
     model.packing = "on"
     mask = torch.from_numpy((np.arange(12)[None] < LENGTHS[:, None]).astype(np.int64))
     masked = torch.zeros_like(mask, dtype=torch.bool)

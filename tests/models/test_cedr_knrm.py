@@ -10,15 +10,14 @@ import torch
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 from irpretrain.errors import InputError
-from irpretrain.models.cedr_knrm import CedrKnrmHead
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CedrKnrmHead, CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
 
 QUERIES = ["word01 cab", "word02", ""]
 TEXTS = ["word03 bad", "word04 word05 word06 word01 word02", "word07"]
 
 
-def by_hand(model: CrossEncoder, encoder: Path, query: str, text: str) -> float:
+def by_hand(model: CrossEncoderModel, encoder: Path, query: str, text: str) -> float:
     assert model.cedr is not None
     sequence = AutoTokenizer.from_pretrained(encoder)(query, text, return_tensors="pt")
     pieces = len(sequence["input_ids"][0])
@@ -30,9 +29,9 @@ def by_hand(model: CrossEncoder, encoder: Path, query: str, text: str) -> float:
     for hidden in layers:
         for mean, deviation in zip(model.cedr.means.tolist(), model.cedr.deviations.tolist(), strict=True):
             total = 0.0
-            for asked in hidden[0, 1:end]:
+            for requested in hidden[0, 1:end]:
                 similar = [
-                    torch.cosine_similarity(asked, h, 0).item() for h in hidden[0, end + 1 : pieces - 1]
+                    torch.cosine_similarity(requested, h, 0).item() for h in hidden[0, end + 1 : pieces - 1]
                 ]
                 soft = sum(math.exp(-0.5 * ((value - mean) / deviation) ** 2) for value in similar)
                 total += math.log(soft + 1e-6)
@@ -42,7 +41,7 @@ def by_hand(model: CrossEncoder, encoder: Path, query: str, text: str) -> float:
     return sum(w * f for w, f in zip(weights, features, strict=True)) + model.cedr.combine.bias.item()
 
 
-def scored(model: CrossEncoder, encoder: Path) -> torch.Tensor:
+def scored(model: CrossEncoderModel, encoder: Path) -> torch.Tensor:
     sequences = AutoTokenizer.from_pretrained(encoder)(QUERIES, TEXTS, padding=True, return_tensors="pt")
     with torch.no_grad():
         return model.eval()(**sequences)[0]
@@ -50,17 +49,17 @@ def scored(model: CrossEncoder, encoder: Path) -> torch.Tensor:
 
 def test_scores_are_those_of_the_formula(tiny_encoder: Path, tmp_path: Path) -> None:
     """In one padded batch, a query without a word among them; and again from a saved model."""
-    model = CrossEncoder.from_encoder(tiny_encoder, "cedr-knrm", seed=3)
+    model = CrossEncoderModel.from_encoder(tiny_encoder, "cedr-knrm", seed=3)
     expected = [by_hand(model, tiny_encoder, *pair) for pair in zip(QUERIES, TEXTS, strict=True)]
     assert scored(model, tiny_encoder).tolist() == pytest.approx(expected, rel=1e-3)
     model.save(tmp_path / "model")
     assert torch.equal(
-        scored(CrossEncoder.load(tmp_path / "model"), tiny_encoder), scored(model, tiny_encoder)
+        scored(CrossEncoderModel.load(tmp_path / "model"), tiny_encoder), scored(model, tiny_encoder)
     )
 
 
 def test_all_of_it_is_trained_and_masked_pieces_are_predicted(tiny_encoder: Path) -> None:
-    model = CrossEncoder.from_encoder(tiny_encoder, "cedr-knrm")
+    model = CrossEncoderModel.from_encoder(tiny_encoder, "cedr-knrm")
     sequences = AutoTokenizer.from_pretrained(tiny_encoder)(QUERIES, TEXTS, padding=True, return_tensors="pt")
     masked = torch.zeros_like(sequences["input_ids"], dtype=torch.bool)
     masked[0, 2] = masked[1, 3] = True
@@ -74,12 +73,12 @@ def test_all_of_it_is_trained_and_masked_pieces_are_predicted(tiny_encoder: Path
 
 
 def test_what_reads_other_heads_refuses_it(tiny_encoder: Path, tmp_path: Path) -> None:
-    CrossEncoder.from_encoder(tiny_encoder, "cedr-knrm").save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(tiny_encoder, "cedr-knrm").save(tmp_path / "model")
     with pytest.raises(InputError, match="come from all layers"):
         load_reranker(tmp_path / "model")
     (tmp_path / "model/cedr_knrm.safetensors").write_bytes(b"nothing")
     with pytest.raises(InputError, match="weights cannot be read"):
-        CrossEncoder.load(tmp_path / "model")
+        CrossEncoderModel.load(tmp_path / "model")
 
 
 def test_the_head_computes_in_single_precision_under_autocast() -> None:

@@ -41,7 +41,7 @@ def test_values_and_gradients_are_those_of_the_whole_layer() -> None:
     assert all(torch.allclose(given[name], gradient, atol=1e-12) for name, gradient in wanted.items())
 
 
-def test_rows_come_in_the_order_asked_for() -> None:
+def test_rows_come_in_the_order_requested_for() -> None:
     model = encoder()
     forward, backward = (
         encode_rows(model, **inputs(), rows=torch.tensor(rows)) for rows in ([2, 15], [15, 2])

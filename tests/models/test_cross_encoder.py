@@ -12,7 +12,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 from transformers import BertConfig as HuggingFaceConfig
 
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.provenance import sha256
 
 MakeEncoder = Callable[..., Path]
@@ -25,7 +25,7 @@ def inputs(directory: Path) -> dict[str, torch.Tensor]:
     )
 
 
-def scores(model: CrossEncoder, directory: Path) -> torch.Tensor:
+def scores(model: CrossEncoderModel, directory: Path) -> torch.Tensor:
     with torch.no_grad():
         return model.eval()(**inputs(directory))[0]
 
@@ -34,14 +34,14 @@ def scores(model: CrossEncoder, directory: Path) -> torch.Tensor:
 def test_hugging_face_loads_it_with_equal_scores(
     tmp_path: Path, tiny_encoder: Path, head: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = CrossEncoder.from_encoder(tiny_encoder, head)
+    model = CrossEncoderModel.from_encoder(tiny_encoder, head)
     model.save(tmp_path / "model")
     reference = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model").eval()
     with torch.no_grad():
         expected = reference(**inputs(tmp_path / "model")).logits
     assert expected.shape == (2, 1)
     assert expected[0] != expected[1]
-    loaded = CrossEncoder.load(tmp_path / "model")
+    loaded = CrossEncoderModel.load(tmp_path / "model")
     assert torch.equal(scores(model, tiny_encoder), scores(loaded, tiny_encoder))
     assert torch.allclose(scores(loaded, tiny_encoder), expected.squeeze(-1), atol=1e-6)
     # In double precision, with the matrix products that Hugging Face calls, nothing is left of rounding.
@@ -58,7 +58,7 @@ def test_heads_keep_or_replace_the_pooler(tiny_encoder: Path) -> None:
     from safetensors.torch import load_file
 
     own = load_file(tiny_encoder / "model.safetensors")["pooler.dense.weight"]
-    pooled, mlp = (CrossEncoder.from_encoder(tiny_encoder, head) for head in ("pooled", "mlp"))
+    pooled, mlp = (CrossEncoderModel.from_encoder(tiny_encoder, head) for head in ("pooled", "mlp"))
     assert torch.equal(pooled.classifier.bert.pooler.dense.weight, own)
     assert not torch.equal(mlp.classifier.bert.pooler.dense.weight, own)
     assert torch.equal(mlp.classifier.classifier.weight, pooled.classifier.classifier.weight)
@@ -66,10 +66,10 @@ def test_heads_keep_or_replace_the_pooler(tiny_encoder: Path) -> None:
 
 def test_fresh_parameters_depend_on_the_seed_alone(tiny_encoder: Path) -> None:
     torch.manual_seed(1)
-    first = CrossEncoder.from_encoder(tiny_encoder, seed=3)
+    first = CrossEncoderModel.from_encoder(tiny_encoder, seed=3)
     torch.rand(17)
-    second = CrossEncoder.from_encoder(tiny_encoder, seed=3)
-    other = CrossEncoder.from_encoder(tiny_encoder, seed=4)
+    second = CrossEncoderModel.from_encoder(tiny_encoder, seed=3)
+    other = CrossEncoderModel.from_encoder(tiny_encoder, seed=4)
     assert all(torch.equal(a, second.state_dict()[name]) for name, a in first.state_dict().items())
     for name in (
         "classifier.classifier.weight",
@@ -84,7 +84,7 @@ def test_fresh_parameters_depend_on_the_seed_alone(tiny_encoder: Path) -> None:
 
 
 def test_fresh_parameters_are_berts(make_encoder: MakeEncoder) -> None:
-    model = CrossEncoder.from_encoder(make_encoder(hidden_size=128, intermediate_size=32))
+    model = CrossEncoderModel.from_encoder(make_encoder(hidden_size=128, intermediate_size=32))
     weight = model.mlm_head.dense.weight
     assert abs(float(weight.detach().std()) - 0.02) < 0.001
     assert abs(float(weight.detach().mean())) < 0.001
@@ -97,7 +97,7 @@ def test_loading_does_not_touch_the_random_state(tiny_encoder: Path) -> None:
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    CrossEncoder.from_encoder(tiny_encoder)
+    CrossEncoderModel.from_encoder(tiny_encoder)
     assert torch.equal(torch.rand(1), expected)
 
 
@@ -110,7 +110,7 @@ def test_mlm_logits_are_those_of_hugging_face(tmp_path: Path, tiny_encoder: Path
     reference.save_pretrained(directory)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (directory / name).write_bytes((tiny_encoder / name).read_bytes())
-    model = CrossEncoder.from_encoder(directory).eval()
+    model = CrossEncoderModel.from_encoder(directory).eval()
     batch = inputs(tiny_encoder)
     masked = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
     masked[0, 4] = masked[1, 2] = masked[1, 3] = True
@@ -121,12 +121,12 @@ def test_mlm_logits_are_those_of_hugging_face(tmp_path: Path, tiny_encoder: Path
     assert torch.allclose(found, expected, atol=1e-6)
     model.save(tmp_path / "saved")
     with torch.no_grad():
-        _, again = CrossEncoder.load(tmp_path / "saved").eval()(**batch, masked=masked)
+        _, again = CrossEncoderModel.load(tmp_path / "saved").eval()(**batch, masked=masked)
     assert torch.equal(again, found)
 
 
 def test_padding_does_not_change_a_score(tiny_encoder: Path) -> None:
-    model = CrossEncoder.from_encoder(tiny_encoder).eval()
+    model = CrossEncoderModel.from_encoder(tiny_encoder).eval()
     batch = {name: tensor[:1, :7] for name, tensor in inputs(tiny_encoder).items()}
     longer = {name: torch.nn.functional.pad(tensor, (0, 5)) for name, tensor in batch.items()}
     with torch.no_grad():
@@ -134,21 +134,21 @@ def test_padding_does_not_change_a_score(tiny_encoder: Path) -> None:
 
 
 def test_layers_are_cut(tmp_path: Path, tiny_encoder: Path) -> None:
-    model = CrossEncoder.from_encoder(tiny_encoder, layers=1)
+    model = CrossEncoderModel.from_encoder(tiny_encoder, layers=1)
     assert len(model.classifier.bert.encoder.layer) == 1
     model.save(tmp_path / "short")
     assert (
         AutoModelForSequenceClassification.from_pretrained(tmp_path / "short").config.num_hidden_layers == 1
     )
     with pytest.raises(ConfigError, match=r"3 layers asked for, but .* has 2"):
-        CrossEncoder.from_encoder(tiny_encoder, layers=3)
+        CrossEncoderModel.from_encoder(tiny_encoder, layers=3)
 
 
 def test_dropout_is_set_everywhere(make_encoder: MakeEncoder) -> None:
     own = make_encoder(classifier_dropout=0.4, hidden_dropout_prob=0.2)
 
     def rates(dropout: float | None) -> set[float]:
-        model = CrossEncoder.from_encoder(own, dropout=dropout)
+        model = CrossEncoderModel.from_encoder(own, dropout=dropout)
         return {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)}
 
     assert rates(0.3) == {0.3}
@@ -157,11 +157,11 @@ def test_dropout_is_set_everywhere(make_encoder: MakeEncoder) -> None:
 
 def test_attention_may_drop_less_than_the_rest(tmp_path: Path, tiny_encoder: Path) -> None:
     """The saved model keeps it."""
-    CrossEncoder.from_encoder(tiny_encoder, dropout=0.3, attention_dropout=0.0).save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(tiny_encoder, dropout=0.3, attention_dropout=0.0).save(tmp_path / "model")
     for model, attention in (
-        (CrossEncoder.load(tmp_path / "model"), 0.0),
-        (CrossEncoder.load(tmp_path / "model", attention_dropout=0.2), 0.2),
-        (CrossEncoder.load(tmp_path / "model", dropout=0.1), 0.1),
+        (CrossEncoderModel.load(tmp_path / "model"), 0.0),
+        (CrossEncoderModel.load(tmp_path / "model", attention_dropout=0.2), 0.2),
+        (CrossEncoderModel.load(tmp_path / "model", dropout=0.1), 0.1),
     ):
         layer = model.bert.encoder.layer[0]
         assert layer.attention.self.dropout.p == attention
@@ -169,9 +169,9 @@ def test_attention_may_drop_less_than_the_rest(tmp_path: Path, tiny_encoder: Pat
 
 
 def test_saved_files_are_equal_and_name_no_directory(tmp_path: Path, tiny_encoder: Path) -> None:
-    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "a")
-    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "b" / "c")
-    CrossEncoder.load(tmp_path / "a").save(tmp_path / "d")
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "a")
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "b" / "c")
+    CrossEncoderModel.load(tmp_path / "a").save(tmp_path / "d")
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b" / "c") == sha256(tmp_path / "d")
     assert str(tmp_path) not in "".join(p.read_text() for p in (tmp_path / "a").glob("*.json"))
 
@@ -191,19 +191,19 @@ def test_a_longer_layer_norm_name_of_old_checkpoints_is_read(tmp_path: Path, tin
     save_file(old, tmp_path / "old" / "model.safetensors", metadata={"format": "pt"})
     for name in ("config.json", "tokenizer.json"):
         (tmp_path / "old" / name).write_bytes((tiny_encoder / name).read_bytes())
-    model = CrossEncoder.from_encoder(tmp_path / "old")
+    model = CrossEncoderModel.from_encoder(tmp_path / "old")
     assert torch.equal(
-        scores(model, tiny_encoder), scores(CrossEncoder.from_encoder(tiny_encoder), tiny_encoder)
+        scores(model, tiny_encoder), scores(CrossEncoderModel.from_encoder(tiny_encoder), tiny_encoder)
     )
 
 
 def test_missing_parameters_are_named(tmp_path: Path, tiny_encoder: Path) -> None:
-    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "model")
     with pytest.raises(InputError, match=r"2 parameters are missing .* classifier\.bias"):
-        CrossEncoder.load(tiny_encoder)
+        CrossEncoderModel.load(tiny_encoder)
     (tmp_path / "model" / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(InputError, match="the model cannot be loaded"):
-        CrossEncoder.load(tmp_path / "model")
+        CrossEncoderModel.load(tmp_path / "model")
 
 
 def test_pickled_weights_are_refused(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -213,23 +213,23 @@ def test_pickled_weights_are_refused(tmp_path: Path, tiny_encoder: Path) -> None
     (tmp_path / "config.json").write_bytes((tiny_encoder / "config.json").read_bytes())
     torch.save(weights, tmp_path / "pytorch_model.bin")
     with pytest.raises(InputError, match=r"weights in other files are not read"):
-        CrossEncoder.from_encoder(tmp_path)
+        CrossEncoderModel.from_encoder(tmp_path)
 
 
 def test_a_configuration_without_a_class_name_is_read(tmp_path: Path, tiny_encoder: Path) -> None:
     for name in ("model.safetensors", "tokenizer.json"):
         (tmp_path / name).write_bytes((tiny_encoder / name).read_bytes())
     config = json.loads((tiny_encoder / "config.json").read_text())
-    expected = scores(CrossEncoder.from_encoder(tiny_encoder), tiny_encoder)
+    expected = scores(CrossEncoderModel.from_encoder(tiny_encoder), tiny_encoder)
     for change in ({"architectures": None}, {"architectures": ["BertModel"], "num_labels": 3}):
         (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
-        assert torch.equal(scores(CrossEncoder.from_encoder(tmp_path), tiny_encoder), expected)
+        assert torch.equal(scores(CrossEncoderModel.from_encoder(tmp_path), tiny_encoder), expected)
 
 
 def test_what_is_no_encoder_is_refused(tmp_path: Path) -> None:
     for kind, fault in (("bart", "of type 'bart' is no encoder"), ("nonesuch", "cannot be used")):
         (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
         with pytest.raises(InputError, match=fault):
-            CrossEncoder.from_encoder(tmp_path)
+            CrossEncoderModel.from_encoder(tmp_path)
     with pytest.raises(InputError, match=r"no config\.json"):
-        CrossEncoder.from_encoder(tmp_path / "nothing")
+        CrossEncoderModel.from_encoder(tmp_path / "nothing")

@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from damage import damaged
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import IRPretrainError
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import check_encoder_files, check_model_files, check_reranker_files
-from irpretrain.models.output_layers import SpanReader
 from irpretrain.models.query_generator import QueryGenerator
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.word_pieces import load_tokenizer
 from tiny_models import write_bert, write_t5
 
@@ -52,16 +51,16 @@ def damaged_json(draw: st.DrawFn, sound: Any) -> bytes:
     if draw(st.booleans()):
         return draw(damaged_bytes(json.dumps(sound).encode()))
     content = json.loads(json.dumps(sound))
-    place = content
+    position = content
     while True:
-        key = draw(st.sampled_from(sorted(place)))
-        if isinstance(place[key], dict) and place[key] and draw(st.booleans()):
-            place = place[key]
+        key = draw(st.sampled_from(sorted(position)))
+        if isinstance(position[key], dict) and position[key] and draw(st.booleans()):
+            position = position[key]
             continue
         if draw(st.booleans()):
-            place[key] = draw(VALUES)
+            position[key] = draw(VALUES)
         else:
-            del place[key]
+            del position[key]
         return json.dumps(content).encode()
 
 
@@ -100,10 +99,9 @@ def test_what_is_checked_before_any_job(tiny_encoder: Path, tmp_path: Path, name
 
 
 LOADERS: dict[str, Callable[[Path], object]] = {
-    "encoder": lambda folder: CrossEncoder.from_encoder(folder, "mlp", None, 0.0, 1),
-    "our cross-encoder": CrossEncoder.load,
+    "encoder": lambda folder: CrossEncoderModel.from_encoder(folder, "mlp", None, 0.0, 1),
+    "our cross-encoder": CrossEncoderModel.load,
     "given cross-encoder": load_reranker,
-    "span reader": lambda folder: SpanReader.from_model(folder, ["start", "end"]),
     "regressor": TermWeightRegressor.load,
     "generator": lambda folder: QueryGenerator(folder, torch.device("cpu")),
 }
@@ -125,7 +123,7 @@ def write_model(tmp_path: Path) -> Callable[[str], Path]:
             return write_t5(tmp_path / "model")
         folder = write_bert(tmp_path / "model", 1)
         if kind == "our cross-encoder":
-            CrossEncoder.load(folder).save(folder)
+            CrossEncoderModel.load(folder).save(folder)
         if kind == "regressor":
             TermWeightRegressor.from_encoder(folder).save(folder)
         return folder
@@ -162,7 +160,7 @@ CLASSES = {
 
 @pytest.mark.parametrize("type_name", ["own", None])
 @pytest.mark.parametrize("kind", LOADERS)
-def test_code_in_a_directory_is_never_run_nor_asked_about(
+def test_code_in_a_directory_is_never_run_nor_requested_about(
     write_model: Callable[[str], Path],
     tmp_path: Path,
     kind: str,

@@ -13,13 +13,11 @@ from irpretrain.config.text import TextConfig
 from irpretrain.config.training import MaskingConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.text.pair_tokenizer import PairTokenizer
-from irpretrain.text.store_tokens import write_token_store
-from irpretrain.text.token_store import TokenStore
+from irpretrain.text.pair_tokenizer import EncoderPieces, PairTokenizer
+from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import Batch, BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.masking import Masker
@@ -131,12 +129,12 @@ def test_a_saved_model_scores_as_transformers_class_and_the_plain_re_ranker(
 ):
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    model = CrossEncoder.from_encoder(encoders[family], seed=3).eval()
+    model = CrossEncoderModel.from_encoder(encoders[family], seed=3).eval()
     model.save(tmp_path / "model")
     ids, types, attention = tensors(batch_of(builders[family]))
     with torch.inference_mode():
         scores = model(ids, types, attention)[0]
-        again = CrossEncoder.load(tmp_path / "model").eval()(ids, types, attention)[0]
+        again = CrossEncoderModel.load(tmp_path / "model").eval()(ids, types, attention)[0]
         network = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model").eval()
         tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
         theirs = network(**tokenizer(QUERIES, TEXTS, padding=True, return_tensors="pt")).logits[:, 0]
@@ -151,7 +149,7 @@ def test_a_saved_model_scores_as_transformers_class_and_the_plain_re_ranker(
 def test_masked_pieces_are_predicted_as_by_transformers_mlm_model(encoders, builders, family, tmp_path):
     from transformers import AutoModelForMaskedLM
 
-    model = CrossEncoder.from_encoder(encoders[family]).eval()
+    model = CrossEncoderModel.from_encoder(encoders[family]).eval()
     batch = batch_of(builders[family])
     ids, types, attention = tensors(batch)
     masked = torch.from_numpy(batch.document)
@@ -167,15 +165,15 @@ def test_masked_pieces_are_predicted_as_by_transformers_mlm_model(encoders, buil
     torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
     model.save(tmp_path / "model")
     with torch.inference_mode():
-        again = CrossEncoder.load(tmp_path / "model").eval()(ids, types, attention, masked)[1]
+        again = CrossEncoderModel.load(tmp_path / "model").eval()(ids, types, attention, masked)[1]
     assert torch.equal(again, logits)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_mlm_trains_the_encoder_unless_it_trains_its_head_alone(tmp_path, builders, family):
     """Without an MLM head of its own: a fresh one, which depends on the seed alone."""
-    model = CrossEncoder.from_encoder(write_family(tmp_path / "bare", family), seed=5)
-    same = CrossEncoder.from_encoder(tmp_path / "bare", seed=5)
+    model = CrossEncoderModel.from_encoder(write_family(tmp_path / "bare", family), seed=5)
+    same = CrossEncoderModel.from_encoder(tmp_path / "bare", seed=5)
     for (name, one), other in zip(model.named_parameters(), same.parameters(), strict=True):
         assert torch.equal(one, other), name
     batch = batch_of(builders[family])
@@ -204,13 +202,13 @@ def test_mlm_trains_the_encoder_unless_it_trains_its_head_alone(tmp_path, builde
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_layers_and_dropout_are_those_asked_for(encoders, family):
-    model = CrossEncoder.from_encoder(encoders[family], layers=1, dropout=0.25, attention_dropout=0.0)
+def test_layers_and_dropout_are_those_requested_for(encoders, family):
+    model = CrossEncoderModel.from_encoder(encoders[family], layers=1, dropout=0.25, attention_dropout=0.0)
     assert model.config.num_hidden_layers == 1
     shares = {part.p for part in model.classifier.modules() if isinstance(part, torch.nn.Dropout)}
     assert 0.25 in shares <= {0.0, 0.25}
     with pytest.raises(ConfigError, match="3 layers asked for"):
-        CrossEncoder.from_encoder(encoders[family], layers=3)
+        CrossEncoderModel.from_encoder(encoders[family], layers=3)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -218,7 +216,7 @@ def test_the_longest_sequence_is_refused_beyond_the_encoders_positions(encoders,
     most = {"roberta": 128, "xlm-roberta": 129}.get(
         family, 130
     )  # positions count from behind the padding's id
-    model = CrossEncoder.from_encoder(encoders[family])
+    model = CrossEncoderModel.from_encoder(encoders[family])
     model.check_length(most, "pretraining.max_length")
     with pytest.raises(ConfigError, match=f"longer than the encoder's {most} positions"):
         model.check_length(most + 1, "pretraining.max_length")
@@ -242,15 +240,15 @@ def test_words_are_weighed(encoders, family):
 @pytest.mark.parametrize("family", OTHERS)
 def test_what_is_bert_alone_is_refused_with_the_reason(encoders, family):
     with pytest.raises(ConfigError, match="cedr-knrm tells query from document by BERT's token types"):
-        CrossEncoder.from_encoder(encoders[family], head="cedr-knrm")
+        CrossEncoderModel.from_encoder(encoders[family], head="cedr-knrm")
     if family != "albert":
         with pytest.raises(ConfigError, match="pooled needs an encoder with a pooler"):
-            CrossEncoder.from_encoder(encoders[family], head="pooled")
+            CrossEncoderModel.from_encoder(encoders[family], head="pooled")
 
 
-def test_an_own_pooler_is_kept(encoders):
-    model = CrossEncoder.from_encoder(
+def test_an_own_pooler_is_retained(encoders):
+    model = CrossEncoderModel.from_encoder(
         write_family(encoders["albert"].parent / "pooled", "albert"), head="pooled"
     )
-    own = CrossEncoder.from_encoder(encoders["albert"].parent / "pooled", head="mlp")
+    own = CrossEncoderModel.from_encoder(encoders["albert"].parent / "pooled", head="mlp")
     assert not torch.equal(model.classifier.albert.pooler.weight, own.classifier.albert.pooler.weight)

@@ -22,13 +22,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from irpretrain.config.compute import ComputeConfig
-from irpretrain.models import packed_encoder
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.config.training import ComputeConfig
+from irpretrain.models import packed
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.length_batches import packed_batches
-from irpretrain.models.packed_attention import Bounds, by_kernel, by_sequence, no_kernel
-from irpretrain.models.packed_encoder import unpacked
-from irpretrain.models.packed_families import POSITIONS
+from irpretrain.models.packed import POSITIONS, SequenceBounds, by_kernel, by_sequence, no_kernel, unpacked
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.training.fast_paths import packs, use_fast_paths
@@ -43,8 +41,8 @@ def of_blocks(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    asking: Bounds,
-    asked: Bounds,
+    asking: SequenceBounds,
+    requested: SequenceBounds,
     dropout: float,
     reach: int | None = None,
 ) -> Tensor:
@@ -52,13 +50,13 @@ def of_blocks(
     assert dropout == 0
     owners = [
         torch.repeat_interleave(torch.arange(len(bounds.lengths)), bounds.ends.diff().long())
-        for bounds in (asking, asked)
+        for bounds in (asking, requested)
     ]
     shares = torch.einsum("qhd,khd->hqk", query, key) / query.shape[-1] ** 0.5
     shares = shares.masked_fill(owners[0][:, None] != owners[1][None], float("-inf"))
     if reach is not None:
-        place = torch.arange(len(query))
-        shares = shares.masked_fill((place[:, None] - place[None]).abs() > reach, float("-inf"))
+        position = torch.arange(len(query))
+        shares = shares.masked_fill((position[:, None] - position[None]).abs() > reach, float("-inf"))
     shares = shares.softmax(-1)
     return torch.einsum("hqk,khd->qhd", shares, value)
 
@@ -85,10 +83,10 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def attention(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute packed sequences in either way."""
     if request.param == "a mask of blocks":
-        monkeypatch.setattr(packed_encoder, "by_sequence", of_blocks)
+        monkeypatch.setattr(packed, "by_sequence", of_blocks)
 
 
-def results(model: CrossEncoder, batch: dict[str, Tensor], masked: Tensor | None) -> dict[str, Tensor]:
+def results(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor | None) -> dict[str, Tensor]:
     """Scores, logits, loss and all gradients of a batch; its sequences are one group."""
     model.zero_grad(set_to_none=True)
     scores, logits = model(**batch, masked=masked)
@@ -104,7 +102,7 @@ def results(model: CrossEncoder, batch: dict[str, Tensor], masked: Tensor | None
     return {name: tensor.detach().clone() for name, tensor in found.items()}
 
 
-def compare(model: CrossEncoder, batch: dict[str, Tensor], masked: Tensor | None) -> None:
+def compare(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor | None) -> None:
     double = next(model.parameters()).dtype == torch.float64
     model.packing = "off"
     expected = results(model, batch, masked)
@@ -126,7 +124,7 @@ def compare(model: CrossEncoder, batch: dict[str, Tensor], masked: Tensor | None
 def test_scores_losses_and_gradients_are_those_of_padded_sequences(
     encoder: Path, lengths: list[int], dtype: torch.dtype
 ) -> None:
-    model = CrossEncoder.from_encoder(encoder).to(dtype).train()
+    model = CrossEncoderModel.from_encoder(encoder).to(dtype).train()
     batch = batch_of(lengths)
     masked = torch.zeros_like(batch["attention_mask"], dtype=torch.bool)
     compare(model, batch, None)
@@ -142,18 +140,18 @@ def test_any_lengths_and_any_masked_positions(encoder: Path, lengths: list[int],
     flags = data.draw(st.lists(st.booleans(), min_size=sum(lengths), max_size=sum(lengths)))
     masked = batch["attention_mask"].bool()
     masked[masked.clone()] = torch.tensor(flags)
-    compare(CrossEncoder.from_encoder(encoder, layers=1).double().train(), batch, masked)
+    compare(CrossEncoderModel.from_encoder(encoder, layers=1).double().train(), batch, masked)
 
 
 @given(data=st.data())
 def test_a_call_a_sequence_is_attention_with_a_mask_of_blocks(data: st.DataObject) -> None:
-    asked = data.draw(lengths_of_sequences)
-    asking = [data.draw(st.integers(0, length)) for length in asked]
+    requested = data.draw(lengths_of_sequences)
+    asking = [data.draw(st.integers(0, length)) for length in requested]
     draw = torch.Generator().manual_seed(3)
     query = torch.randn(sum(asking), 2, 4, generator=draw, dtype=torch.float64)
-    key, value = torch.randn(2, sum(asked), 2, 4, generator=draw, dtype=torch.float64)
-    bounds = [Bounds.of(torch.tensor(lengths), LONGEST) for lengths in (asking, asked)]
-    assert [b.lengths for b in bounds] == [asking, asked]
+    key, value = torch.randn(2, sum(requested), 2, 4, generator=draw, dtype=torch.float64)
+    bounds = [SequenceBounds.of(torch.tensor(lengths), LONGEST) for lengths in (asking, requested)]
+    assert [b.lengths for b in bounds] == [asking, requested]
     ways = (of_blocks, of_blocks_on_gpu, by_sequence)
     expected, hosted, found = (way(query, key, value, *bounds, 0.0) for way in ways)
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
@@ -163,17 +161,17 @@ def test_a_call_a_sequence_is_attention_with_a_mask_of_blocks(data: st.DataObjec
 @pytest.mark.parametrize("autocast", [True, False])
 def test_narrow_numbers_attend_in_single_precision_on_a_cpu(autocast: bool) -> None:
     query, key, value = torch.randn(3, 5, 2, 4, generator=torch.Generator().manual_seed(3)).bfloat16()
-    bounds = Bounds.of(torch.tensor([3, 2]), LONGEST)
+    bounds = SequenceBounds.of(torch.tensor([3, 2]), LONGEST)
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         attended = by_sequence(query, key, value, bounds, bounds, 0.0)
     precise = of_blocks(query.double(), key.double(), value.double(), bounds, bounds, 0.0)
     assert torch.equal(attended, precise.bfloat16())
 
 
-def test_a_gap_in_the_mask_is_left_out_and_keeps_its_place(encoder: Path) -> None:
+def test_a_gap_in_the_mask_is_left_out_and_keeps_its_position(encoder: Path) -> None:
     batch = batch_of([6, 4])
     batch["attention_mask"][0, 2] = 0
-    compare(CrossEncoder.from_encoder(encoder).double().eval(), batch, None)
+    compare(CrossEncoderModel.from_encoder(encoder).double().eval(), batch, None)
 
 
 @pytest.mark.usefixtures("attention")
@@ -215,7 +213,7 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def batch_of_family(model: CrossEncoder, lengths: Sequence[int]) -> dict[str, Tensor]:
+def batch_of_family(model: CrossEncoderModel, lengths: Sequence[int]) -> dict[str, Tensor]:
     """As `batch_of`; ids are none of the padding's, and there is one type, which RoBERTa has no other than."""
     batch = batch_of(lengths)
     batch["input_ids"] = torch.where(
@@ -231,7 +229,7 @@ def batch_of_family(model: CrossEncoder, lengths: Sequence[int]) -> dict[str, Te
 @pytest.mark.parametrize("family", ["electra", "roberta", "xlm-roberta", "modernbert"])
 def test_other_families_give_what_their_padded_sequences_give(families: dict[str, Path], family: str) -> None:
     """40 positions are more than ModernBERT's window."""
-    model = CrossEncoder.from_encoder(families[family]).double().train()
+    model = CrossEncoderModel.from_encoder(families[family]).double().train()
     for lengths in ([1], [3, 40, 1, 17]):
         batch = batch_of_family(model, lengths)
         compare(model, batch, None)
@@ -246,7 +244,7 @@ def test_other_families_give_what_their_padded_sequences_give(families: dict[str
 def test_re_rankers_and_weighers_of_other_families_pack_too(
     families: dict[str, Path], family: str, tmp_path: Path
 ) -> None:
-    trained = CrossEncoder.from_encoder(families[family])
+    trained = CrossEncoderModel.from_encoder(families[family])
     trained.save(tmp_path / "model")
     reranker = load_reranker(tmp_path / "model").double()
     batch = batch_of_family(trained, [3, 40, 1])
@@ -263,14 +261,14 @@ def test_re_rankers_and_weighers_of_other_families_pack_too(
 
 @pytest.mark.parametrize("family", ["albert", "deberta-v3"])
 def test_families_with_attention_or_a_pooler_of_their_own_are_padded(tmp_path: Path, family: str) -> None:
-    model = CrossEncoder.from_encoder(write_family(tmp_path / family, family))
+    model = CrossEncoderModel.from_encoder(write_family(tmp_path / family, family))
     model.packing = "on"
     assert not packs(model)
 
 
 @pytest.mark.parametrize("family", ["electra", "modernbert"])
 def test_threads_do_not_see_each_other_s_packing(families: dict[str, Path], family: str) -> None:
-    model = CrossEncoder.from_encoder(families[family]).eval()
+    model = CrossEncoderModel.from_encoder(families[family]).eval()
     batch = batch_of_family(model, [3, 40, 1])
     model.packing = "on"
     with torch.inference_mode():
@@ -287,14 +285,14 @@ def test_threads_do_not_see_each_other_s_packing(families: dict[str, Path], fami
 
 
 def test_the_padding_s_id_in_a_text_keeps_roberta_s_numbers(families: dict[str, Path]) -> None:
-    model = CrossEncoder.from_encoder(families["xlm-roberta"]).double().eval()
+    model = CrossEncoderModel.from_encoder(families["xlm-roberta"]).double().eval()
     batch = batch_of_family(model, [3, 12])
     batch["input_ids"][1, 4] = model.config.pad_token_id
     compare(model, batch, None)
 
 
 def test_a_forward_of_an_encoder_s_own_is_put_back(families: dict[str, Path]) -> None:
-    model = CrossEncoder.from_encoder(families["electra"]).eval()
+    model = CrossEncoderModel.from_encoder(families["electra"]).eval()
     own = model.encoder.forward
     model.encoder.forward = lambda **options: own(**options)
     wrapped = model.encoder.forward
@@ -318,11 +316,11 @@ def test_another_architecture_is_padded(tmp_path: Path) -> None:
 
 
 def test_dropout_is_applied_in_training_alone(encoder: Path) -> None:
-    model = CrossEncoder.from_encoder(encoder, dropout=0.5)
+    model = CrossEncoderModel.from_encoder(encoder, dropout=0.5)
     model.packing = "on"
     batch = batch_of([3, 12, 1])
-    kept = [model.train()(**batch)[0] for _ in range(2)]
-    assert not torch.equal(*kept)
+    retained = [model.train()(**batch)[0] for _ in range(2)]
+    assert not torch.equal(*retained)
     assert torch.equal(*(model.eval()(**batch)[0] for _ in range(2)))
 
 
@@ -330,13 +328,13 @@ def test_attention_drops_shares_of_packed_sequences(encoder: Path) -> None:
     """Alone, with the other dropouts at 0: whoever reads only itself reads 0 or twice its value at a rate of 0.5."""
     torch.manual_seed(1)
     value = torch.ones(400, 1, 8)
-    bounds = Bounds.of(torch.ones(400, dtype=torch.int64), 1)
+    bounds = SequenceBounds.of(torch.ones(400, dtype=torch.int64), 1)
     found = by_sequence(value, value, value, bounds, bounds, 0.5)
     assert set(found.flatten().tolist()) == {0.0, 2.0}
     assert 0.4 < float(found.mean()) / 2 < 0.6
 
 
-def test_values_return_to_their_places() -> None:
+def test_values_return_to_their_positions() -> None:
     mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
     values = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     whole = unpacked(values, mask)
@@ -361,7 +359,7 @@ def test_packed_batches_count_real_pieces(lengths: list[int], budget: int) -> No
 
 
 def test_what_auto_means_on_a_cpu_and_off_everywhere(encoder: Path) -> None:
-    model = CrossEncoder.from_encoder(encoder)
+    model = CrossEncoderModel.from_encoder(encoder)
     assert not packs(model)  # nobody has asked
     for packing, expected in (("auto", True), ("on", True), ("off", False)):
         put_back = use_fast_paths(model, ComputeConfig(packing=packing), torch.device("cpu"), training=True)
@@ -371,7 +369,7 @@ def test_what_auto_means_on_a_cpu_and_off_everywhere(encoder: Path) -> None:
 
 
 def test_a_model_that_packs_is_saved_as_any(encoder: Path, tmp_path: Path) -> None:
-    model = CrossEncoder.from_encoder(encoder)
+    model = CrossEncoderModel.from_encoder(encoder)
     model.save(tmp_path / "padded")
     model.packing = "on"
     copy.deepcopy(model).save(tmp_path / "packed")
@@ -417,10 +415,11 @@ def test_the_kernel_takes_what_it_is_given() -> None:
         query, key, value = (
             torch.empty(n, 2, 32, dtype=torch.bfloat16, requires_grad=True) for n in (4, 10, 10)
         )
-        asking, asked = (
-            Bounds(torch.empty(4, dtype=torch.int32), 9, torch.empty(3, dtype=torch.int64)) for _ in range(2)
+        asking, requested = (
+            SequenceBounds(torch.empty(4, dtype=torch.int32), 9, torch.empty(3, dtype=torch.int64))
+            for _ in range(2)
         )
-        found = by_kernel(query, key, value, asking, asked, 0.0)
+        found = by_kernel(query, key, value, asking, requested, 0.0)
         assert (found.shape, found.dtype) == (query.shape, torch.bfloat16)
         found.float().sum().backward()
         assert [one.grad.shape for one in (query, key, value)] == [query.shape, key.shape, value.shape]
@@ -435,10 +434,10 @@ def test_the_kernel_is_attention_with_a_mask_of_blocks() -> None:
         pytest.skip(f"this GPU lacks it: {reason}")
     lengths = torch.tensor([1, 7, 130, 64], device=device)
     some = torch.tensor([1, 2, 40, 1], device=device)
-    asked = Bounds.of(lengths, 130)
-    for asking in (asked, Bounds.of(some, 130)):
+    requested = SequenceBounds.of(lengths, 130)
+    for asking in (requested, SequenceBounds.of(some, 130)):
         draw = torch.Generator(device).manual_seed(5)
-        shapes = [sum(bounds.lengths) for bounds in (asking, asked, asked)]
+        shapes = [sum(bounds.lengths) for bounds in (asking, requested, requested)]
         given = [torch.randn(rows, 4, 32, device=device, generator=draw) for rows in shapes]
         found, expected = [], []
         for way, dtype, into in (
@@ -446,7 +445,7 @@ def test_the_kernel_is_attention_with_a_mask_of_blocks() -> None:
             (of_blocks_on_gpu, torch.float32, expected),
         ):
             inputs = [one.to(dtype).requires_grad_() for one in given]
-            out = way(*inputs, asking, asked, 0.0)
+            out = way(*inputs, asking, requested, 0.0)
             out.float().sin().sum().backward()
             into += [out, *(one.grad for one in inputs)]
         for one, other in zip(found, expected, strict=True):
@@ -455,9 +454,10 @@ def test_the_kernel_is_attention_with_a_mask_of_blocks() -> None:
 
 def of_blocks_on_gpu(*arguments: Any) -> Tensor:
     """The reference, on the host."""
-    query, key, value, asking, asked, dropout = arguments
+    query, key, value, asking, requested, dropout = arguments
     hosted = [
-        Bounds(bounds.ends.cpu(), bounds.longest, bounds.device_lengths.cpu()) for bounds in (asking, asked)
+        SequenceBounds(bounds.ends.cpu(), bounds.longest, bounds.device_lengths.cpu())
+        for bounds in (asking, requested)
     ]
     return of_blocks(query.cpu(), key.cpu(), value.cpu(), *hosted, dropout).to(query.device)
 
@@ -466,7 +466,7 @@ def of_blocks_on_gpu(*arguments: Any) -> Tensor:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch's kernel of variable length needs a GPU")
 def test_a_model_on_a_gpu_scores_like_one_on_the_cpu(encoder: Path) -> None:
     """bfloat16 against single precision: within 0.1 of scores whose spread is of the order of 1."""
-    model = CrossEncoder.from_encoder(encoder).eval()
+    model = CrossEncoderModel.from_encoder(encoder).eval()
     batch = batch_of([3, 12, 1, 7])
     with torch.inference_mode():
         expected = model(**batch)[0]

@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import Reranker, load_reranker
 from tiny_models import write_bert, write_distilbert, write_roberta
 
@@ -34,7 +34,7 @@ def our_scores(model: Reranker, pairs: list[tuple[str, str]], max_length: int = 
 
 @pytest.mark.parametrize("head", ["mlp", "pooled"])
 def test_ours_score_as_they_do_in_hugging_face(tmp_path: Path, tiny_encoder: Path, head: str) -> None:
-    CrossEncoder.from_encoder(tiny_encoder, head).save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(tiny_encoder, head).save(tmp_path / "model")
     expected = direct_logits(tmp_path / "model", PAIRS)[:, 0]
     assert torch.allclose(our_scores(load_reranker(tmp_path / "model"), PAIRS), expected, atol=1e-6)
     assert len(set(expected.tolist())) == 3
@@ -68,7 +68,7 @@ def test_sequences_of_roberta_have_two_separators(tmp_path: Path) -> None:
     tokenizer = load_reranker(write_roberta(tmp_path / "model")).tokenizer
     query, document = tokenizer.encode(["word01", "word02 word03"])
     assert tokenizer.join([(query, document)]).input_ids[0].tolist() == [0, 31, 2, 2, 32, 33, 2]
-    assert tokenizer.places(1, 2) == (slice(1, 2), slice(4, 6))
+    assert tokenizer.positions(1, 2) == (slice(1, 2), slice(4, 6))
     assert tokenizer.special == 4
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from irpretrain.models.cross_encoder import CrossEncoder, Head
+from irpretrain.models.cross_encoder import CrossEncoderModel, Head
 from irpretrain.models.reranker import load_reranker
 from tiny_models import FAMILIES, write_family
 
@@ -66,10 +66,10 @@ def test_cross_encoder_has_equal_scores(tmp_path: Path, tiny_encoder: Path) -> N
     heads: tuple[Head, ...] = ("mlp", "pooled")
     models = [tmp_path / head for head in heads]
     for head, model in zip(heads, models, strict=True):
-        CrossEncoder.from_encoder(tiny_encoder, head).save(model)
+        CrossEncoderModel.from_encoder(tiny_encoder, head).save(model)
     for family in FAMILIES:
         models.append(tmp_path / f"{family}-ranker")
-        CrossEncoder.from_encoder(write_family(tmp_path / family, family)).save(models[-1])
+        CrossEncoderModel.from_encoder(write_family(tmp_path / family, family)).save(models[-1])
     for model, theirs in zip(models, their_scores(models), strict=True):
         ours = our_scores(model)
         assert len(set(ours.tolist())) == len(PAIRS)

@@ -16,35 +16,36 @@ import torch
 from torch import Tensor
 from transformers.masking_utils import create_bidirectional_mask
 
-from irpretrain.config.compute import ComputeConfig, Packing, TrainingComputeConfig
-from irpretrain.config.downstream import QuestionAnsweringConfig, SentenceTasksConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import MaskingConfig, OptimiserConfig
-from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS, TERM_TARGETS
-from irpretrain.downstream import question_answering, sentence_labels
-from irpretrain.models import packed_encoder
+from irpretrain.config.training import (
+    ComputeConfig,
+    MaskingConfig,
+    OptimiserConfig,
+    Packing,
+    TrainingComputeConfig,
+)
+from irpretrain.contracts import TERM_TARGETS
+from irpretrain.models import packed
 from irpretrain.models.cls_attention import ClsAttention
-from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.models.output_layers import SentenceClassifier, SpanReader
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.length_batches import prefetch
 from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.models.to_device import begun_ahead
 from irpretrain.term_weights import infer
-from irpretrain.term_weights.regression import TokenRegression
 from irpretrain.term_weights.sequences import TrainingSequences
-from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.text.keyed_texts import Text
+from irpretrain.term_weights.train import TokenRegression
+from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.text.texts import Text
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training import probe, steps, trainer
+from irpretrain.training import probe, trainer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.group_task import Task
-from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.masking import Masker
-from irpretrain.training.steps import Setting
+from irpretrain.training.trainer import Setting
 from tiny_models import write_family
 
 CPU, META = torch.device("cpu"), torch.device("meta")
@@ -72,7 +73,7 @@ def encoders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(autouse=True)
 def no_autocast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which `meta` does not know."""
-    monkeypatch.setattr(packed_encoder, "compute_dtype", lambda encoder: encoder.dtype)
+    monkeypatch.setattr(packed, "compute_dtype", lambda encoder: encoder.dtype)
 
 
 @pytest.mark.parametrize("packing", ["on", "off"])
@@ -81,7 +82,7 @@ def no_autocast(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_cross_encoder(encoders: dict[str, Path], family: str, predicts: bool, packing: Packing) -> None:
     if family != "bert" and packing == "off":
         pytest.skip("transformers asks whether anything is padding")
-    model = CrossEncoder.from_encoder(encoders[family]).to("meta")
+    model = CrossEncoderModel.from_encoder(encoders[family]).to("meta")
     model.packing = packing
     ids, types, mask, chosen = batch("meta")
     scores, logits = model(ids, types, mask, chosen if predicts else None)
@@ -91,7 +92,7 @@ def test_a_cross_encoder(encoders: dict[str, Path], family: str, predicts: bool,
 
 @pytest.mark.parametrize("family", ["bert", *PACKED])
 def test_a_reranker(encoders: dict[str, Path], family: str, tmp_path: Path) -> None:
-    CrossEncoder.from_encoder(encoders[family]).save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(encoders[family]).save(tmp_path / "model")
     model = load_reranker(tmp_path / "model").to("meta")
     model.packing = "on"
     assert model(*batch("meta")[:3]).shape == (3,)
@@ -110,19 +111,12 @@ def test_an_encoder_s_attention(encoders: dict[str, Path]) -> None:
     assert ClsAttention.from_encoder(encoders["bert"]).to("meta")(ids, mask).shape == (3, MOST)
 
 
-def test_models_of_tasks_beside_retrieval(encoders: dict[str, Path], tmp_path: Path) -> None:
-    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path)
-    inputs = batch("meta")[:3]
-    assert [part.shape for part in SpanReader.from_encoder(tmp_path).to("meta")(*inputs)] == [(3, MOST)] * 2
-    assert SentenceClassifier.from_model(tmp_path, ["no", "yes"]).to("meta")(*inputs).shape == (3, 2)
-
-
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("padded", [True, False])
 def test_a_mask_on_the_host_is_that_of_transformers(
     encoders: dict[str, Path], padded: bool, attention: str
 ) -> None:
-    encoder = CrossEncoder.from_encoder(encoders["bert"]).encoder
+    encoder = CrossEncoderModel.from_encoder(encoders["bert"]).encoder
     encoder.set_attn_implementation(attention)
     ids, _, mask, _ = batch("cpu")
     mask = mask if padded else torch.ones_like(mask)
@@ -148,7 +142,7 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         turns.append("copy")
         return lambda: turns.append("wait") or torch.zeros(tensor.shape, dtype=tensor.dtype)
 
-    for module in (infer, probe, question_answering, sentence_labels, steps):
+    for module in (infer, probe, trainer):
         monkeypatch.setattr(module, "to_host", copy)
         if hasattr(module, "autocast"):  # which `meta` does not know
             monkeypatch.setattr(module, "autocast", lambda *_: nullcontext())
@@ -167,15 +161,15 @@ THREE_BATCHES = ["copy", "copy", "wait", "copy", "wait", "wait"]
         (META, ["begin 1", "begin 2", "end 1", "end 2"]),
     ],
 )
-def test_the_next_batch_is_begun_before_the_results_of_one_are_asked_for(
+def test_the_next_batch_is_begun_before_the_results_of_one_are_requested_for(
     device: torch.device, order: list[str]
 ) -> None:
     turns = list[str]()
-    for batch, result in begun_ahead([1, 2], lambda batch: turns.append(f"begin {batch}") or -batch, device):
+    for batch, result in prefetch([1, 2], lambda batch: turns.append(f"begin {batch}") or -batch, device):
         assert result == -batch
         turns.append(f"end {batch}")
     assert turns == order
-    assert list(begun_ahead([], str, device)) == []
+    assert list(prefetch([], str, device)) == []
 
 
 @pytest.mark.parametrize("model", ["regressor", "attention"])
@@ -185,41 +179,15 @@ def test_term_weights(encoders: dict[str, Path], model: str, tmp_path: Path, tur
     inference = {"batch_tokens": 64, "compute": {"device": "cpu", "packing": "off"}}
     options = TermWeightsConfig(label="b", dataset="b", model=model, max_length=32, inference=inference)
     kind, directory = {
-        "regressor": (infer.Predictor, tmp_path / "regressor"),
+        "regressor": (infer.WeightPredictor, tmp_path / "regressor"),
         "attention": (infer.AttentionPredictor, encoders["bert"]),
     }[model]
     predictor = kind.open(directory, options, TextConfig(words="alphanumeric"), META)
-    texts = [Text(0, place, str(place), "cats " * (9 * place + 1)) for place in range(3)]
+    texts = [Text(0, position, str(position), "cats " * (9 * position + 1)) for position in range(3)]
     rows, counts = predictor.rows(texts)
     assert turns == THREE_BATCHES
     assert counts["sequences"] == 3
     assert [terms[0]["weight"] for terms in rows["terms"].to_pylist()] == [0, 0, 0]
-
-
-def test_labels_of_sentences(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
-    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
-    rows = [
-        {"role": "test", "example_id": str(place), "texts": ["cats " * (place + 1)], "label": "1"}
-        for place in range(3)
-    ]
-    LABELLED_SENTENCES.write(tmp_path / "examples", rows)
-    options = SentenceTasksConfig(max_length=16, prediction_batch=1)
-    task = sentence_labels.SentenceLabels(tmp_path / "model", tmp_path / "examples", "cola", options, seed=1)
-    predicted = task.predict(task.model().to(META), "test", Setting(META, options.compute, 1), KeptBatches())
-    assert turns == THREE_BATCHES
-    assert predicted == {"0": "0", "1": "0", "2": "0"}
-
-
-def test_answers_to_questions(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
-    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
-    nothing: dict[str, Any] = {"role": "test", "question": "cats", "answers": [], "starts": [], "ends": []}
-    rows = [nothing | {"question_id": str(place), "context": "mice " * (place + 1)} for place in range(3)]
-    SPAN_QUESTIONS.write(tmp_path / "examples", rows)
-    options = QuestionAnsweringConfig(max_length=24, question_length=4, stride=8, prediction_batch=1)
-    task = question_answering.QuestionAnswering(tmp_path / "model", tmp_path / "examples", options, seed=1)
-    predicted = task.predict(task.model().to(META), "test", Setting(META, options.compute, 1), KeptBatches())
-    assert turns == [turn for turn in THREE_BATCHES for _ in ("starts", "ends")]
-    assert list(predicted) == ["0", "1", "2"]
 
 
 def test_held_out_groups(
@@ -233,7 +201,7 @@ def test_held_out_groups(
     store = TokenStore.open([make_store({"d": "word01 word02"})])
     builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
     group = RankingGroup(("word01", "word03"), (StoreSpan(0),))
-    model = CrossEncoder.from_encoder(tiny_encoder).to(META).eval()
+    model = CrossEncoderModel.from_encoder(tiny_encoder).to(META).eval()
     scores = probe.score_groups(model, builder, [group] * 3, Setting(META, ComputeConfig(), 1))
     assert turns == THREE_BATCHES
     assert scores.tolist() == [0] * 6
@@ -265,9 +233,9 @@ def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
 
 
 def test_a_step_of_term_weights(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
-    place = {"part": 0, "sample": 0, "judged": 1}
+    position = {"part": 0, "sample": 0, "judged": 1}
     rows = [
-        place
+        position
         | {
             "position": number,
             "document_id": str(number),
@@ -286,25 +254,6 @@ def test_a_step_of_term_weights(encoders: dict[str, Path], tmp_path: Path, step:
     step(TermWeightRegressor.from_encoder(encoders["bert"]), TokenRegression(sequences, 2, "mean", 1))
 
 
-def test_a_step_of_labels(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
-    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
-    rows = [{"role": "train", "example_id": name, "texts": ["cats"], "label": name} for name in ("0", "1")]
-    LABELLED_SENTENCES.write(tmp_path / "examples", rows)
-    options = SentenceTasksConfig(max_length=16, batch_size=2)
-    task = sentence_labels.SentenceLabels(tmp_path / "model", tmp_path / "examples", "cola", options, seed=1)
-    step(task.model(), task.training()[0])
-
-
-def test_a_step_of_answers(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
-    CrossEncoder.from_encoder(encoders["bert"]).save(tmp_path / "model")
-    answer = {"role": "train", "question": "cats", "answers": ["ab"], "starts": [0], "ends": [2]}
-    rows = [answer | {"question_id": str(place), "context": "ab " * (place + 1)} for place in range(2)]
-    SPAN_QUESTIONS.write(tmp_path / "examples", rows)
-    options = QuestionAnsweringConfig(max_length=24, question_length=4, stride=8, batch_size=2)
-    task = question_answering.QuestionAnswering(tmp_path / "model", tmp_path / "examples", options, seed=1)
-    step(task.model(), task.training()[0])
-
-
 def test_a_step_of_ranking(
     make_store: Callable[..., Path],
     make_groups: Callable[..., Path],
@@ -317,4 +266,4 @@ def test_a_step_of_ranking(
     masker = Masker(MaskingConfig(ratio=0.5), tokenizer, 1, 16)
     builder = BatchBuilder(store, tokenizer, 16, 4)
     task = Task("rop", groups, builder, "hinge", mlm_weight=1.0, masker=masker)
-    step(CrossEncoder.from_encoder(tiny_encoder), task)
+    step(CrossEncoderModel.from_encoder(tiny_encoder), task)

@@ -13,8 +13,7 @@ import pytest
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.models.neural.fresh import make_neural_ranker
-from irpretrain.models.neural.registry import OPTIONS
+from irpretrain.models.neural.registry import OPTIONS, make_neural_ranker
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import write_word_store
 from small_documents import write_documents

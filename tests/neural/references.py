@@ -54,9 +54,9 @@ def conv_knrm(made: Any, query: Words, document: Words) -> float:
         found = []
         for start in range(len(words)):
             value = bias.copy()
-            for place in range(length):
-                if start + place < len(words):
-                    value += weight[:, :, place] @ known["vectors.weight"][words[start + place]]
+            for position in range(length):
+                if start + position < len(words):
+                    value += weight[:, :, position] @ known["vectors.weight"][words[start + position]]
             found.append(np.maximum(value, 0))
         return found
 
@@ -103,8 +103,8 @@ def duet(made: Any, query: Words, document: Words) -> float:
         found = np.zeros(len(made._ngraphs))
         if word:
             marked = f"#{made.vocabulary.words[word - 1]}#"
-            for place, ngraph in enumerate(made._ngraphs):
-                found[place] = sum(marked.startswith(ngraph, start) for start in range(len(marked)))
+            for position, ngraph in enumerate(made._ngraphs):
+                found[position] = sum(marked.startswith(ngraph, start) for start in range(len(marked)))
         return found
 
     def windows(words: Words, name: str) -> list[np.ndarray]:
@@ -113,8 +113,8 @@ def duet(made: Any, query: Words, document: Words) -> float:
         states = []
         for start in range(len(words) - 2):
             value = bias.copy()
-            for place in range(3):
-                value += weight[:, :, place] @ read[words[start + place]]
+            for position in range(3):
+                value += weight[:, :, position] @ read[words[start + position]]
             states.append(activate(value))
         return states
 

@@ -10,8 +10,7 @@ import torch
 
 from irpretrain.models.neural.ranker import NeuralRanker, draw_weights
 from irpretrain.models.neural.registry import OPTIONS, empty_ranker
-from irpretrain.text.ngraphs import frequent_ngraphs
-from irpretrain.text.vocabulary import Vocabulary
+from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
 
 LETTERS = tuple("abcdefghijklmnop")
 TYPES: dict[str, dict[str, Any]] = {

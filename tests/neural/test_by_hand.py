@@ -9,9 +9,9 @@ import pytest
 import torch
 from small_rankers import ids, ranker, score
 
-from irpretrain.models.neural.fresh import idf, with_drawn
-from irpretrain.models.neural.kernels import DEVIATIONS, MEANS
-from irpretrain.text.ngraphs import frequent_ngraphs, ngraphs_of, number_ngraphs
+from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
+from irpretrain.models.neural.registry import idf, with_drawn
+from irpretrain.text.vocabulary import frequent_ngraphs, ngraphs_of, number_ngraphs
 
 A, B, C, D = 1, 2, 3, 4
 NEAR = 0.8

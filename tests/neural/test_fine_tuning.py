@@ -18,9 +18,9 @@ from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.provenance import sha256
-from irpretrain.retrieval.rerank_words import rerank_words
-from irpretrain.text.keyed_texts import read_queries
-from irpretrain.text.word_documents import WordDocuments
+from irpretrain.retrieval.pair_scoring import rerank_words
+from irpretrain.text.document_rows import WordDocuments
+from irpretrain.text.texts import read_queries
 from irpretrain.training import finetune as module
 from irpretrain.training.finetune import Topics, finetune
 
@@ -44,8 +44,8 @@ def collection(tmp_path: Path, make_corpus: Callable[..., Any]) -> dict[str, Any
         texts = [[first, second, *others[:5]], [first, *others[5:11]]]
         texts += [list(others[start : start + 7]) for start in (11, 18, 25)]
         ranking = []
-        for place, words in enumerate(texts):
-            name = f"d{number:02d}-{place}"
+        for position, words in enumerate(texts):
+            name = f"d{number:02d}-{position}"
             documents[name] = " ".join(draw.permutation(words))
             ranking.append((name, float(draw.random())))
         query = f"q{number:02d}"
@@ -128,14 +128,17 @@ def test_it_learns(run_finetuning: Callable[..., Path], name: str) -> None:
     assert np.mean([1 / rank for rank in ranks]) > by_chance
 
 
-def test_the_kept_model_is_the_one_that_made_the_run(
+def test_the_retained_model_is_the_one_that_made_the_run(
     run_finetuning: Callable[..., Path], collection: dict[str, Any], tmp_path: Path
 ) -> None:
     folder = run_finetuning("knrm", options=tuning_options(epochs=2), output=tmp_path / "kept")
     ranked = read_run(folder / "fold.run.gz")
     candidates = {query: read_run(collection["candidates"])[query] for query in ranked}
-    kept, documents = load_neural_ranker(tmp_path / "kept"), WordDocuments.open(collection["stores"])
-    assert rerank_words(kept, documents, read_queries(collection["queries"]), candidates, RERANKING) == ranked
+    retained, documents = load_neural_ranker(tmp_path / "kept"), WordDocuments.open(collection["stores"])
+    assert (
+        rerank_words(retained, documents, read_queries(collection["queries"]), candidates, RERANKING)
+        == ranked
+    )
 
 
 def test_batches_change_scores_by_rounding_alone(

@@ -16,7 +16,7 @@ from small_rankers import TYPES, ids, ranker
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
 from irpretrain.provenance import sha256
-from irpretrain.text.word_documents import WordDocuments
+from irpretrain.text.document_rows import WordDocuments
 from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.word_batches import WordBatchBuilder
 
@@ -145,8 +145,7 @@ def test_seeds_draw_other_weights_and_equal_ones_equal_files(make_corpus: Callab
 
 def test_a_ranker_without_word_vectors_needs_none(make_corpus: Callable[..., Any], tmp_path: Path) -> None:
     from irpretrain.config.text import TextConfig
-    from irpretrain.models.neural.fresh import make_neural_ranker
-    from irpretrain.models.neural.registry import OPTIONS
+    from irpretrain.models.neural.registry import OPTIONS, make_neural_ranker
 
     corpus = make_corpus(DOCUMENTS, VECTORS)
     options = OPTIONS.validate_python({"type": "duet", "collection": "c", "document_words": 102})

@@ -12,18 +12,16 @@ from synthetic_wiki import Wiki, make_graph
 from irpretrain.config.base import deep_merge
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS
-from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import needs, read_options
 from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.write_groups import merge_groups, write_groups
 from irpretrain.papers.files import read_preset
-from irpretrain.text.compose import body_start
-from irpretrain.text.sentences import sentences
+from irpretrain.text.passages import sentences
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.store_tokens import write_token_store
-from irpretrain.text.token_store import TokenStore
+from irpretrain.text.texts import body_start
+from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.wikipedia.anchor_texts import write_anchor_texts
+from irpretrain.wikipedia.links import write_anchor_texts
 
 TEXT = TextConfig(words="alphanumeric")
 
@@ -111,8 +109,8 @@ class Made:
         """Return the word pieces of a span as one text."""
         [number] = self.store.rows([document_id])
         tokens = self.store.tokens(int(number))
-        places = range(start, len(tokens) if end < 0 else end)
-        return " ".join(self.tokenizer.token(int(tokens[n])) for n in places if not gap[0] <= n < gap[1])
+        locations = range(start, len(tokens) if end < 0 else end)
+        return " ".join(self.tokenizer.token(int(tokens[n])) for n in locations if not gap[0] <= n < gap[1])
 
     def sentences(self, row: dict[str, Any]) -> list[tuple[int, int]]:
         """Return the sentences of a row of DOCUMENTS, as word pieces of the document."""

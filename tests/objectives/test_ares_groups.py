@@ -15,28 +15,33 @@ from hypothesis import strategies as st
 sys.path.append(str(Path(__file__).resolve().parents[1] / "axioms"))
 from made_values import random_rows, reference_features, row, write
 
-from irpretrain.axioms.predictor import CONFIG_FILE, TABLE_FILE, Predictor, load_predictor, symmetric
+from irpretrain.axioms.predictor import (
+    CONFIG_FILE,
+    TABLE_FILE,
+    PreferencePredictor,
+    load_predictor,
+    symmetric,
+)
 from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig
-from irpretrain.config.explain import explain
+from irpretrain.config.base import explain
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError
-from irpretrain.objectives.ares.ares import Options
-from irpretrain.objectives.merge import merge_groups
+from irpretrain.objectives.ares.ares import AresOptions
 from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.write_groups import merge_groups, write_groups
 from irpretrain.randomness import generator
 
 TEXT = TextConfig(words="alphanumeric")
 THRESHOLD = AxiomsConfig().stm_2_threshold
 
 
-def options(**given: Any) -> Options:
+def options(**given: Any) -> AresOptions:
     base: dict[str, Any] = {"type": "ares", "draw": "until-accepted", "ties": "drop"}
     if given.get("agreement") != "strict":
         base["predictor"] = "simple"
-    return Options(**{**base, **given})
+    return AresOptions(**{**base, **given})
 
 
 def made_predictor(folder: Path, table: np.ndarray) -> Path:
@@ -63,21 +68,21 @@ class Made:
         self,
         folder: Path,
         rows: list[dict[str, Any]],
-        chosen: Options,
+        chosen: AresOptions,
         table: np.ndarray | None = None,
         seed: int = 1,
         empty_documents: int = 0,
     ) -> None:
         folder.mkdir(exist_ok=True)
-        places = sorted({(one["part"], one["position"]) for one in rows})
-        names = [f"d{position}" for _, position in places]
+        locations = sorted({(one["part"], one["position"]) for one in rows})
+        names = [f"d{position}" for _, position in locations]
         blank = {"part": 9, "title": "", "url": "", "body": ""}
         documents = [
             {**blank, "document_id": name, "part": part, "position": position}
-            for (part, position), name in zip(places, names, strict=True)
+            for (part, position), name in zip(locations, names, strict=True)
         ] + [{**blank, "document_id": f"x{i}", "position": i} for i in range(empty_documents)]
         DOCUMENTS.write(folder / "documents.parquet", documents)
-        self.predictor: Predictor | None = None
+        self.predictor: PreferencePredictor | None = None
         directory: str | Path = ""
         if table is not None:
             directory = made_predictor(folder / "predictor", table)
@@ -178,7 +183,7 @@ def test_the_first_pairs_drawn_may_be_dropped(tmp_path: Path) -> None:
     assert made.counts["documents_without_pairs"]["none_accepted"] == none > 0
 
 
-def test_kept_ties_prefer_either_query_as_drawn(tmp_path: Path) -> None:
+def test_retained_ties_prefer_either_query_as_drawn(tmp_path: Path) -> None:
     rows = [row(d, s, f"q{s}") for d in range(400) for s in range(2)]
     made = Made(tmp_path, rows, options(ties="keep", pairs_per_document=1), by_axiom("REG"))
     assert made.counts["pairs"] == 400
@@ -266,11 +271,11 @@ def test_draws_are_those_of_numpy_s_stream(tmp_path: Path) -> None:
         rng = generator(7, "ares", f"d{document}")
         pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
         expected = []
-        for place in range(3):
-            drawn = place + int(rng.random() * (len(pairs) - place))
-            pairs[place], pairs[drawn] = pairs[drawn], pairs[place]
+        for location in range(3):
+            drawn = location + int(rng.random() * (len(pairs) - location))
+            pairs[location], pairs[drawn] = pairs[drawn], pairs[location]
             rng.random()  # whether the two are swapped, which a predictor's answer does not depend on
-            expected.append((f"q{pairs[place][1]}", f"q{pairs[place][0]}"))
+            expected.append((f"q{pairs[location][1]}", f"q{pairs[location][0]}"))
         assert [
             pair for g, pair in zip(made.groups, made.pairs(), strict=True) if g["position"] == document
         ] == expected
@@ -280,7 +285,7 @@ def test_draws_are_those_of_numpy_s_stream(tmp_path: Path) -> None:
 def test_batches_hold_whole_documents(
     tmp_path_factory: pytest.TempPathFactory, seed: int, documents: int, size: int
 ):
-    from irpretrain.axioms.value_batches import whole_documents
+    from irpretrain.axioms.axiom_values import whole_documents
 
     rng = np.random.default_rng(seed)
     rows = [
@@ -349,4 +354,4 @@ def test_options_that_do_not_fit_together_are_refused(changes: dict[str, Any], e
     if changes.get("agreement") != "strict":
         base["predictor"] = "simple"
     with pytest.raises(ValueError, match=expected):
-        explain(Options, {**base, **changes}, "ares")
+        explain(AresOptions, {**base, **changes}, "ares")

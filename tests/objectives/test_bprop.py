@@ -16,11 +16,11 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS, TERM_WEIGHTS
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.cls_attention import ClsAttention
-from irpretrain.objectives.bprop import Options, information
+from irpretrain.objectives.bprop import BpropOptions, information
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.term_weights.infer import infer_documents
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
 from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric", fields=["body"])
@@ -31,10 +31,10 @@ def write_attention(path: Path, attention: Mapping[str, Mapping[str, float]]) ->
         {
             "document_id": name,
             "part": 0,
-            "position": place,
+            "position": location,
             "terms": [{"term": word, "weight": words[word]} for word in sorted(words)],
         }
-        for place, (name, words) in enumerate(attention.items())
+        for location, (name, words) in enumerate(attention.items())
     ]
     TERM_WEIGHTS.write(path, rows)
     return path
@@ -46,7 +46,7 @@ def pairs(
     """Groups of documents whose words are attended to so, and what is counted."""
     weights = write_attention(folder / "attention.parquet", attention)
     shard = Shard("documents", TEXT, 1, term_weights=weights, collection_term_weights=(weights,))
-    options = Options(**{"type": "bprop", "minimum_words": 1, "set_size_most": 1, **changes})
+    options = BpropOptions(**{"type": "bprop", "minimum_words": 1, "set_size_most": 1, **changes})
     counts = write_groups(shard, options, folder / "groups.parquet")
     return GROUPS.read(folder / "groups.parquet").to_pylist(), counts
 
@@ -115,7 +115,7 @@ def test_shards_do_not_change_how_rare_a_word_is(tmp_path: Path) -> None:
     for step in (60, 13):
         parts = [{name: attention[name] for name in names[at : at + step]} for at in range(0, 60, step)]
         paths = [write_attention(tmp_path / f"{step}-{n}.parquet", part) for n, part in enumerate(parts)]
-        made.append(information(paths[::-1], Options(type="bprop")))
+        made.append(information(paths[::-1], BpropOptions(type="bprop")))
     assert made[0] == made[1]
 
 

@@ -29,7 +29,7 @@ def test_defaults_make_a_row_of_the_table(tmp_path: Path) -> None:
     assert GROUPS.read(tmp_path / "groups.parquet").to_pylist() == [row]
 
 
-def test_everything_can_be_said() -> None:
+def test_everything_can_be_reported() -> None:
     queries = [Span("q", 4, 12)]
     documents = [Span("d1", 2, -1, 5, 8), Span("d2"), Span("d3")]
     row = group((0, 0), queries, documents, sample=3, scores=[5, 4, 4], anchors=[(6, 7), None, NO_ANCHOR])

@@ -25,12 +25,11 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError, InputError, SetupError
 from irpretrain.objectives.groups import Span
-from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.prop.language_model import CollectionModel
 from irpretrain.objectives.prop.pair_sampler import PairSampler
-from irpretrain.objectives.prop.rop import Options
+from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.write_groups import merge_groups, write_groups
 from irpretrain.papers.files import read_preset
 from irpretrain.text.statistics import count_words, merge_counts
 from small_documents import write_documents
@@ -40,10 +39,10 @@ FIVE_WORDS = "apple apple banana cherry durian"
 OTHER = "banana banana cherry elder elder fig fig fig grape grape grape grape"
 
 
-def options(preset: str = "paper", **given: Any) -> Options:
+def options(preset: str = "paper", **given: Any) -> RopOptions:
     """A preset's options, with counts and thresholds that suit a few words."""
     small = {"minimum_count": 1, "stop_list": "none", "short_document_pieces": 0}
-    return Options(**{"type": "rop", **read_preset(preset)["objectives"]["rop"], **small, **given})
+    return RopOptions(**{"type": "rop", **read_preset(preset)["objectives"]["rop"], **small, **given})
 
 
 class Made:
@@ -53,7 +52,7 @@ class Made:
         self,
         folder: Path,
         texts: Sequence[str],
-        chosen: Options,
+        chosen: RopOptions,
         collection: Sequence[str] = (),
         seed: int = 1,
     ) -> None:
@@ -170,8 +169,8 @@ def test_word_frequencies_follow_the_sub_sampled_language_model(
     made = Made(tmp_path, [FIVE_WORDS] * 4000, chosen, [FIVE_WORDS, OTHER, OTHER])
     observed = made.frequencies([word for words in made.sets() for word in words])
     document = made.model.document(FIVE_WORDS.split())
-    kept = document.probabilities * made.sampler.keep  # of one draw under sub-sampling: ∝ P(w|D) k(w)
-    assert p_value(observed, kept / kept.sum()) > 1e-3
+    retained = document.probabilities * made.sampler.keep  # of one draw under sub-sampling: ∝ P(w|D) k(w)
+    assert p_value(observed, retained / retained.sum()) > 1e-3
     if threshold:  # the test must be able to fail: without k(w) the fit is hopeless
         assert made.sampler.keep.min() < 1
         assert p_value(observed, document.probabilities) < 1e-6
@@ -187,8 +186,8 @@ def test_drawing_by_weight_is_drawing_with_rejection(tmp_path: Path) -> None:
     drawn = random.choice(
         len(made.model.terms), 200_000, p=made.model.document(FIVE_WORDS.split()).probabilities
     )
-    kept = drawn[random.random(len(drawn)) < made.sampler.keep[drawn]]
-    theirs = np.bincount(kept, minlength=len(made.model.terms))
+    retained = drawn[random.random(len(drawn)) < made.sampler.keep[drawn]]
+    theirs = np.bincount(retained, minlength=len(made.model.terms))
     assert stats.chi2_contingency([ours, theirs]).pvalue > 1e-3
 
 
@@ -208,8 +207,8 @@ def exact_document_and_sample(made: Made, text: str, draws: int) -> np.ndarray:
     for sampled in itertools.product(range(len(model.terms)), repeat=draws):
         inside = document.counts > 0
         inside[list(sampled)] = True
-        kept = np.where(inside, weights, 0.0)
-        expected += math.prod(frequencies[list(sampled)]) * kept / kept.sum()
+        retained = np.where(inside, weights, 0.0)
+        expected += math.prod(frequencies[list(sampled)]) * retained / retained.sum()
     return expected
 
 
@@ -253,7 +252,7 @@ def test_both_presets_run_with_their_own_thresholds(tmp_path: Path) -> None:
             **read_preset(preset)["objectives"]["rop"],
             "short_document_pieces": 0,
         }
-        made = Made(tmp_path, texts, Options(**given_options))
+        made = Made(tmp_path, texts, RopOptions(**given_options))
         assert made.counts["pairs"] == 1000
         assert made.counts["mu"] > 0
 
@@ -267,7 +266,7 @@ def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path
         **read_preset("released")["objectives"]["rop"],
         "short_document_pieces": 0,
     }
-    chosen = Options(**{**given_options, "stop_list": "none"})
+    chosen = RopOptions(**{**given_options, "stop_list": "none"})
     made = Made(tmp_path, texts, chosen)
     assert made.counts["pairs"] == 5 * 5000
     keep = dict(zip(made.model.terms, made.sampler.keep, strict=True))
@@ -279,9 +278,9 @@ def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path
 
 def test_a_tie_prefers_the_second_set_or_is_dropped(tmp_path: Path) -> None:
     texts = ["one"] * 50  # a vocabulary of one word: every pair is a tie
-    kept = Made(tmp_path, texts, options())
-    assert kept.counts["ties"] == kept.counts["pairs"] == 250
-    assert all(group["queries"][0] == group["queries"][1] for group in kept.groups)
+    retained = Made(tmp_path, texts, options())
+    assert retained.counts["ties"] == retained.counts["pairs"] == 250
+    assert all(group["queries"][0] == group["queries"][1] for group in retained.groups)
     dropped = Made(tmp_path, texts, options(ties="drop"))
     assert dropped.groups == []
     assert (dropped.counts["ties"], dropped.counts["ties_dropped"], dropped.counts["pairs"]) == (250, 250, 0)
@@ -301,9 +300,9 @@ def test_equal_products_tie_whatever_rounding_says(tmp_path: Path) -> None:
 
 def test_dropped_ties_leave_no_gaps_in_the_numbering(tmp_path: Path) -> None:
     made = Made(tmp_path, ["a b"] * 100, options(ties="drop", subsampling_threshold=0.0), ["a b b"])
-    places = [(g["position"], g["sample"]) for g in made.groups]
-    assert 0 < len(places) < 500
-    for position, group in itertools.groupby(places, key=lambda place: place[0]):
+    locations = [(g["position"], g["sample"]) for g in made.groups]
+    assert 0 < len(locations) < 500
+    for position, group in itertools.groupby(locations, key=lambda location: location[0]):
         samples = [sample for _, sample in group]
         assert samples == list(range(len(samples))), position
 
@@ -354,18 +353,18 @@ def test_stems_are_drawn_and_written_as_surface_forms(tmp_path: Path) -> None:
     assert p_value(stems, made.model.document(texts[0].split()).probabilities) > 1e-3
 
 
-def test_ten_pairs_are_drawn_and_five_kept(tmp_path: Path) -> None:
+def test_ten_pairs_are_drawn_and_five_retained(tmp_path: Path) -> None:
     texts = [FIVE_WORDS, OTHER] * 500
     five = Made(tmp_path, texts, options(generated_pairs=10))
     ten = Made(tmp_path, texts, options(pairs_per_document=10))
     assert five.counts["pairs"] == 5000
-    kept_places: Counter[int] = Counter()
+    retained_locations: Counter[int] = Counter()
     for position in range(len(texts)):
         made = [json.dumps(g["queries"]) for g in ten.groups[10 * position : 10 * position + 10]]
-        kept = [json.dumps(g["queries"]) for g in five.groups[5 * position : 5 * position + 5]]
+        retained = [json.dumps(g["queries"]) for g in five.groups[5 * position : 5 * position + 5]]
         # The first pairs come before any choice, so both runs share them.
-        kept_places.update(made[:5].index(pair) for pair in kept if pair in made[:5])
-    assert 2000 < sum(kept_places.values()) < 3200  # half of the first five stay, and chance equals
+        retained_locations.update(made[:5].index(pair) for pair in retained if pair in made[:5])
+    assert 2000 < sum(retained_locations.values()) < 3200  # half of the first five stay, and chance equals
 
 
 def test_the_number_of_pairs_does_not_change_the_pairs(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from test_rop_groups import FIVE_WORDS, OTHER, Made, options
 
-from irpretrain.objectives.prop.rop import Options
+from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.randomness import generator
-from irpretrain.text.alias import alias_table
+from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative
 
 Uniform = Callable[[], float]
@@ -26,7 +26,7 @@ Uniform = Callable[[], float]
 class Reference:
     """Algorithm 1 over the tables of a sampler."""
 
-    def __init__(self, made: Made, chosen: Options, seed: int) -> None:
+    def __init__(self, made: Made, chosen: RopOptions, seed: int) -> None:
         self.model, self.keep, self.options, self.seed = made.model, made.sampler.keep, chosen, seed
         self.background = alias_table(self.model.background * self.keep)
         self.background_mass = float((self.model.background * self.keep).sum())
@@ -40,8 +40,8 @@ class Reference:
         numbers = self.model.number(text.split())
         draw = self.draw(*np.unique(numbers, return_counts=True), uniform)
         likelihoods = self.model.document(text.split()).log_likelihood
-        kept: list[tuple[str, str]] = []
-        for place in range(self.options.generated_pairs or self.options.pairs_per_document):
+        retained: list[tuple[str, str]] = []
+        for location in range(self.options.generated_pairs or self.options.pairs_per_document):
             size = int(np.searchsorted(self.sizes, uniform(), side="right")) + 1
             sets, words = [], []
             for _ in range(2):
@@ -50,11 +50,11 @@ class Reference:
             first, second = (likelihoods(one) for one in sets)
             tie = math.isclose(first, second, rel_tol=1e-12)
             pair = (words[0], words[1]) if first > second and not tie else (words[1], words[0])
-            if place < self.options.pairs_per_document:
-                kept.append(pair)
-            elif (slot := int(uniform() * (place + 1))) < self.options.pairs_per_document:
-                kept[slot] = pair
-        return kept
+            if location < self.options.pairs_per_document:
+                retained.append(pair)
+            elif (slot := int(uniform() * (location + 1))) < self.options.pairs_per_document:
+                retained[slot] = pair
+        return retained
 
     def draw(self, own: np.ndarray, counts: np.ndarray, uniform: Uniform) -> Callable[[], int]:
         """Return what draws one term."""
@@ -76,17 +76,17 @@ class Reference:
         sums = np.cumsum(counts * self.keep[own])
 
         def one() -> int:
-            place = uniform() * (sums[-1] + mu * self.background_mass)
-            if place < sums[-1]:
-                return int(own[np.searchsorted(sums, place, side="right")])
+            location = uniform() * (sums[-1] + mu * self.background_mass)
+            if location < sums[-1]:
+                return int(own[np.searchsorted(sums, location, side="right")])
             return self.from_table(self.background, uniform)
 
         return one
 
     def from_table(self, table: tuple[np.ndarray, np.ndarray], uniform: Uniform) -> int:
-        place = uniform() * len(self.model.terms)
-        cell = int(place)
-        return cell if place - cell < table[0][cell] else int(table[1][cell])
+        location = uniform() * len(self.model.terms)
+        cell = int(location)
+        return cell if location - cell < table[0][cell] else int(table[1][cell])
 
     def form(self, term: int, uniform: Uniform) -> str:
         forms = self.model.forms

@@ -275,13 +275,13 @@ def php(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
     return Made([Wiki(PHP)], tmp_path_factory.mktemp("php"), tiny_encoder, segment_words=8)
 
 
-def told(groups: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+def reported(groups: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [(g["queries"][0], g["ids"][0], Counter(g["ids"][1:]), g["anchors"]) for g in groups]
 
 
 def test_the_three_stages_of_php(php: Made) -> None:
     first, second = words(1, 2, 3, *range(10, 15)), words(4, *range(15, 22))
-    assert told(php.groups("hp", negatives=2, minimum_words=8)) == [
+    assert reported(php.groups("hp", negatives=2, minimum_words=8)) == [
         (first, "d1", Counter({"d4": 2}), [words(1), None, None]),
         (first, "d2", Counter({"d4": 2}), [words(2), None, None]),
         (first, "d3", Counter({"d4": 2}), [words(3), None, None]),
@@ -305,13 +305,13 @@ def test_the_three_stages_of_php(php: Made) -> None:
         "D4": 2,
         "D5": 2,
     }
-    assert told(php.groups("shp", negatives=1, minimum_words=8)) == [
+    assert reported(php.groups("shp", negatives=1, minimum_words=8)) == [
         (first, "d1", Counter({"d3": 1}), [words(1), words(3)]),
         (first, "d2", Counter({"d3": 1}), [words(2), words(3)]),
     ]
     names = ("segments", "segments_without_preferred", "segments_without_others")
     assert [php.counts[0][name] for name in names] == [4, 1, 2]
-    assert told(php.groups("mrds", negatives=1, minimum_words=8)) == [
+    assert reported(php.groups("mrds", negatives=1, minimum_words=8)) == [
         (first, "d1", Counter({"d2": 1}), [words(1), words(2)])
     ]
 
@@ -345,11 +345,11 @@ def test_keys_of_documents_without_a_link_are_refused_where_all_are_linked(
     type: str, key: str, value: str
 ) -> None:
     with pytest.raises(ValidationError, match=f"{key}: only hp compares"):
-        hyperlink_prediction.Options(type=type, **{key: value})
+        hyperlink_prediction.OPTIONS(type=type, **{key: value})
 
 
 def test_short_articles_are_neither_queries_nor_documents(php: Made) -> None:
-    assert told(php.groups("hp", negatives=1, minimum_words=1))[-1][0] != words(38, 1)
+    assert reported(php.groups("hp", negatives=1, minimum_words=1))[-1][0] != words(38, 1)
     assert php.groups("hp", minimum_words=17) == []
     assert php.counts[0]["skipped"] == {"disambiguation": 0, "no_links": 2, "short": 4}
 
@@ -439,13 +439,13 @@ def test_passages_of_other_documents_are_cut_as_the_articles_own(
     }
     with_gap = Counter[tuple[bool, bool]]()
     for found in made.groups(type, **options):
-        for place, span in enumerate(found["raw"]["documents"]):
+        for location, span in enumerate(found["raw"]["documents"]):
             starts, ends = zip(*lines[span["document_id"]], strict=True)
             assert span["start"] in (0, *starts[1:])  # the first sentence has the title before it
             assert span["end"] in ends
             gap = (span["gap_start"], span["gap_end"])
             assert gap == (0, 0) or gap in lines[span["document_id"]]
-            with_gap[place == 0, gap != (0, 0)] += 1
+            with_gap[location == 0, gap != (0, 0)] += 1
     assert with_gap[False, True] > 0
     if type == "ict":
         assert {gap for _, gap in with_gap} == {True}

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from irpretrain.objectives import ltm, rwi, srr
 from irpretrain.objectives.draws import RandomDocuments
 from irpretrain.papers.files import read_preset
-from irpretrain.wikipedia.article import Section
-from irpretrain.wikipedia.tree import WikiStructureTree, build_tree
+from irpretrain.wikipedia.article import Section, WikiStructureTree, build_tree
 
 
-def srr_options(preset: str = "paper", **given: Any) -> srr.Options:
-    return srr.Options(**{"type": "srr", **read_preset(preset)["objectives"]["srr"], **given})
+def srr_options(preset: str = "paper", **given: Any) -> srr.OPTIONS:
+    return srr.OPTIONS(**{"type": "srr", **read_preset(preset)["objectives"]["srr"], **given})
 
 
 def tree_of(levels: Sequence[int], titles: Sequence[str] = ()) -> tuple[WikiStructureTree, list[int]]:
@@ -107,7 +106,7 @@ def test_srr_never_sets_a_section_against_itself(
 
 def test_rwi_by_hand() -> None:
     tree, _ = tree_of([2, 3, 2])  # T ─ s1 ─ s2 ; T ─ s3
-    options = rwi.Options(type="rwi", negatives=9, groups_per_document=None)
+    options = rwi.OPTIONS(type="rwi", negatives=9, groups_per_document=None)
     choices = {
         choice.node: {frozenset(q) for q in choice.negatives}
         for choice in rwi.choose(tree, [1, 2, 3], options, rng())
@@ -121,9 +120,9 @@ def test_rwi_by_hand() -> None:
 
 def test_rwi_needs_another_query() -> None:
     tree, _ = tree_of([2])
-    assert rwi.choose(tree, [1], rwi.Options(type="rwi"), rng()) == []
+    assert rwi.choose(tree, [1], rwi.OPTIONS(type="rwi"), rng()) == []
     twins, _ = tree_of([2, 2], ["same", "same"])
-    assert rwi.choose(twins, [1, 2], rwi.Options(type="rwi"), rng()) == []
+    assert rwi.choose(twins, [1, 2], rwi.OPTIONS(type="rwi"), rng()) == []
 
 
 @given(
@@ -137,7 +136,7 @@ def test_rwi_queries_have_as_many_titles_as_the_path_and_other_ones(
     levels: list[int], names: list[str], count: int, groups: int | None, seed: int
 ) -> None:
     tree, _ = tree_of(levels, names[: len(levels)])
-    options = rwi.Options(type="rwi", negatives=count, groups_per_document=groups)
+    options = rwi.OPTIONS(type="rwi", negatives=count, groups_per_document=groups)
     choices = rwi.choose(tree, range(1, len(tree.nodes)), options, rng(seed))
     assert len(choices) <= (groups or 99)
     assert [choice.node for choice in choices] == sorted({choice.node for choice in choices})
@@ -159,7 +158,7 @@ def test_ltm_prefers_each_linked_document_to_ones_that_are_not(
 ) -> None:
     adjacent = sorted(node for node in linked if node < size)
     documents = RandomDocuments(np.ones(size, np.int32))
-    options = ltm.Options(type="ltm", negatives=count)
+    options = ltm.OPTIONS(type="ltm", negatives=count)
     choices = ltm.choose(0, adjacent, documents, options, rng(seed))
     free = size - 1 - len(adjacent)
     assert [choice.positive for choice in choices] == (adjacent if free else [])

@@ -75,8 +75,8 @@ def runs(config: Config) -> Iterator[RunName]:
 def made_scores(config: Config) -> Scores:
     """Scores as if everything that the experiments ask for had been run: other values in each run."""
     found: dict[tuple[RunName, str], Any] = {}
-    for place, run in enumerate(dict.fromkeys(runs(config))):
+    for position, run in enumerate(dict.fromkeys(runs(config))):
         for measure in config.datasets[run.dataset].measures:
-            values = np.array([[0.3 + 0.001 * place + 0.01 * query for query in range(len(QUERIES))]])
+            values = np.array([[0.3 + 0.001 * position + 0.01 * query for query in range(len(QUERIES))]])
             found[run, measure] = Results((1,), QUERIES, values)
     return Scores(found)

@@ -114,8 +114,8 @@ def test_php_is_three_stages(php):
 
 @pytest.mark.parametrize("stage", ["hp", "shp", "mrds"])
 def test_one_stage_of_php_alone(php, stage):
-    place = ["hp", "shp", "mrds"].index(stage)
-    whole = stages(php, "php")[place]
+    position = ["hp", "shp", "mrds"].index(stage)
+    whole = stages(php, "php")[position]
     trained = [name for name in stages(php, f"php-{stage}-only") if php.models[name].tasks]
     assert len(trained) == 1
     assert set(differences(php, trained[0], whole)) <= {f"training.{HEAD_START}"}

@@ -13,14 +13,16 @@ from irpretrain.claims.page import name_faults, project_configs
 from irpretrain.claims.verdicts import NOT_RUN
 from irpretrain.config import Config, load_config
 from irpretrain.config.axioms import AXIOMS
-from irpretrain.config.usage import active_experiments, first_stages_of, shown_predictors
-from irpretrain.evaluation.depths import at_depth
+from irpretrain.config.usage import active_experiments, displayed_predictors, first_stages_of
+from irpretrain.evaluation.evaluate import at_depth
+from irpretrain.evaluation.ledger import unlike
 from irpretrain.papers.files import known_papers
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
-from irpretrain.report.claim_tests import Measured
+from irpretrain.report.claim_tests import Finder, Measured
+from irpretrain.report.other_figures import WeightingShares
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.report.weight_curves import WeightingShares
+from irpretrain.report.table_engine import facts_of
 
 SHOWCASE = "configs/showcase.yaml"
 
@@ -69,7 +71,7 @@ def _axioms(config: Config) -> AxiomResults:
             importance=(gains := dict.fromkeys(predictor.axioms, 1.0)),
             seeds=[SeedScores(seed=seed, auc=0.5, importance=gains) for seed in predictor.seeds],
         )
-        for name, predictor in shown_predictors(config).items()
+        for name, predictor in displayed_predictors(config).items()
     )  # fmt: skip
     diagnoses = tuple(
         Diagnosis(
@@ -89,9 +91,9 @@ def _shares(config: Config) -> list[list[WeightingShares]]:
     return [
         [
             WeightingShares(weighting=w, passages=9, passages_without_terms=0, shares=[0.5])
-            for w in shown.weightings
+            for w in displayed.weightings
         ]
-        for shown in config.weight_distributions.values()
+        for displayed in config.weight_distributions.values()
     ]
 
 
@@ -100,13 +102,34 @@ def test_the_configuration_of_a_claim_answers_it(configs: dict[str, Config], pap
     claims = read_claims(paper)
     unanswered = []
     for name, config in configs.items():
-        asked = [key for key, claim in claims.claims.items() if claim.overlay == name]
-        if asked:
+        requested = [key for key, claim in claims.claims.items() if claim.overlay == name]
+        if requested:
             assert paper in config.report.papers, name
             narrowed = config.of_papers([paper])
             rows = {row.claim: row for row in answer(claims, made_results(narrowed), narrowed)}
-            unanswered += [f"{key}: {name}" for key in asked if rows[key].verdict == NOT_RUN]
+            unanswered += [f"{key}: {name}" for key in requested if rows[key].verdict == NOT_RUN]
     assert not unanswered
+
+
+def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about_them(
+    configs: dict[str, Config],
+) -> None:
+    differing = {}
+    for paper, name in product(known_papers(), configs):
+        narrowed = configs[name].of_papers([paper])
+        claims = {key: claim for key, claim in read_claims(paper).claims.items() if claim.overlay == name}
+        measured = made_results(narrowed) if claims else None
+        for key, claim in claims.items() if measured else ():
+            made = Finder(measured, narrowed).test(claim)
+            facts = [facts_of(narrowed, measured.scores, run) for run in (made.runs if made else ())]
+            if faults := {*unlike(facts[:2]), *unlike(facts[2:])}:
+                differing[f"{paper} {key}"] = faults
+    assert differing == {
+        "deepct reranker-better-over-deepct": {"candidates"},
+        "deepct fewer-candidates-suffice": {"candidates", "seen"},
+        "deepct gain-shrinks-with-depth": {"candidates"},
+        "prop further-pretraining-helps": {"tested_texts"},
+    }
 
 
 def test_every_name_is_in_some_configuration() -> None:

@@ -13,7 +13,7 @@ from overlay_layers import QUERIES, ROOT, load, made_scores
 
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
-from irpretrain.evaluation.depths import at_depth
+from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell
 from irpretrain.report.scores import Results, RunName, Scores
@@ -47,10 +47,10 @@ def overlay(name: str) -> Config:
     return few_draws(load(ROOT / f"configs/deepct-{name}.yaml"))
 
 
-def filled(config: Config, table: str, place: int | None = None) -> set[tuple[str, str]]:
+def filled(config: Config, table: str, position: int | None = None) -> set[tuple[str, str]]:
     """(row, data set) of a table's cells with a number of ours, in all panels or in one."""
     made = build_table(PAPER, table, config, made_scores(config)).panels
-    chosen = made if place is None else [made[place]]
+    chosen = made if position is None else [made[position]]
     cells = [cell for panel in chosen for row in panel.rows for cell in row.cells]
     return {(cell.row, cell.dataset) for cell in cells if isinstance(cell, Cell) and cell.ours}
 
@@ -72,13 +72,13 @@ def test_systems_beside_first_stages_are_filled_by_an_overlay() -> None:
 @pytest.mark.parametrize("table", ["table2", "table3", "table6"])
 def test_at_the_papers_scale_its_own_cells_are_filled(table: str) -> None:
     """Each row on each data set of the paper's panel, the first one."""
-    asked = {
+    requested = {
         (row.key, column.dataset)
         for row in PAPER.tables[table].rows
         for column in PAPER.tables[table].columns
         if row.key not in NOWHERE and column.dataset not in ABSENT
     }
-    assert filled(overlay("paper"), table, 0) == asked
+    assert filled(overlay("paper"), table, 0) == requested
 
 
 def depth_scores(config: Config) -> Scores:

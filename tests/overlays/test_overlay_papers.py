@@ -19,13 +19,12 @@ from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores, runs
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.papers.published import Published, PublishedRow, load_published
+from irpretrain.report.curves import compared_curves, query_curves
 from irpretrain.report.drawing import short_label
-from irpretrain.report.few_shot import compared_curves, query_curves
 from irpretrain.report.naming import FIRST_STAGES, regime_label
-from irpretrain.report.paired_bars import SUFFIXES, paired_bars
-from irpretrain.report.recipes import differences
+from irpretrain.report.paper_table import differences
 from irpretrain.report.scores import Scores
-from irpretrain.report.series import series_figure, series_points
+from irpretrain.report.series import SUFFIXES, paired_bars, series_figure, series_points
 from irpretrain.report.tables import build_table
 
 PAPERS = {
@@ -120,7 +119,7 @@ def test_first_stages_rank_the_candidates_of_every_column(paper, table, overlay)
         len(row.values) for row in PAPERS[paper].tables[table].rows if row.key in ("bm25", "ql")
     )
     for cell in cells:
-        assert cell.ours is not None, (cell.row, cell.dataset, cell.candidates, cell.not_run)
+        assert cell.ours is not None, (cell.row, cell.dataset, cell.candidates, cell.note)
         stage = cell.ours.run.model
         if cell.candidates and stage != "given":  # LETOR's order of MQ2007's candidates is its BM25's
             assert stage == f"{cell.row}-{cell.candidates}"
@@ -137,12 +136,13 @@ def borrowed_from_another(paper: str, absent: str) -> bool:
 def test_few_and_true_reasons_stand_for_what_was_not_run(paper, table):
     for config, scores in of_paper(paper):
         theirs = build_table(PAPERS[paper], table, config, scores).panels[0]
-        reasons = {cell.not_run for row in theirs.rows for cell in row.cells}
+        absent = [cell for row in theirs.rows for cell in row.cells if cell.ours is None]
+        reasons = {cell.note for cell in absent}
         # The models are run there, on other candidates; baselines of another paper only on that paper's data sets.
         borrowed = {
             row.key for row in PAPERS[paper].tables[table].rows if borrowed_from_another(paper, row.absent)
         }
-        own = {cell.not_run for row in theirs.rows for cell in row.cells if cell.row not in borrowed}
+        own = {cell.note for cell in absent if cell.row not in borrowed}
         assert not any("no experiment" in reason for reason in own)
         assert len(reasons) <= MOST_REASONS
 
@@ -195,11 +195,11 @@ def test_few_and_many_queries_are_drawn_for_every_curve():
     scales: dict[str, set[int]] = {}
     for config, scores in of_paper("php"):
         axes = query_curves(published, "figure4", config, scores).axes
-        for place, axis in enumerate(axes):
+        for position, axis in enumerate(axes):
             labels = axis.get_legend_handles_labels()[1]
             for model in curves:
                 if short_label(config, model) in labels:
-                    scales.setdefault(model, set()).add(place % 2)
+                    scales.setdefault(model, set()).add(position % 2)
     # On the embedded data PROP stands for PROP (Wiki), and there are not a thousand queries.
     assert scales == {model: {0} if model == "prop" else {0, 1} for model in curves}
 
@@ -234,7 +234,7 @@ def names_in_paper(published: Published) -> str:
     return "|".join(sorted(names))
 
 
-def test_every_model_that_is_run_has_a_place():
+def test_every_model_that_is_run_has_a_position():
     """A name that no table or figure looks for is a misspelt one, unless declared above."""
     known = "|".join(names_in_paper(published) for published in (*PAPERS.values(), PROP))
     run = {
@@ -280,7 +280,7 @@ def test_a_paper_s_own_overlay_is_its_recipe_key_by_key(paper, over, last, tmp_p
     assert {model: found for model in compared if (found := differences(config, paper, model, "full"))} == {}
 
 
-def test_all_papers_at_once_give_verdicts_on_ares_and_on_zero_shot_numbers_of_equal_lengths():
+def test_all_papers_at_once_compare_numbers_of_ares_and_zero_shot_ones_of_equal_lengths():
     config = load(ROOT / "configs/paper.yaml")
     fine_tuned = {
         paper

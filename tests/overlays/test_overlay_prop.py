@@ -9,7 +9,7 @@ import pytest
 from overlay_layers import ROOT, load, made_scores
 
 from irpretrain.config.usage import active_experiments
-from irpretrain.objectives.prop.subsampling import keep_probabilities
+from irpretrain.objectives.prop.language_model import keep_probabilities
 from irpretrain.papers.published import load_published
 from irpretrain.report.tables import build_table
 
@@ -24,7 +24,7 @@ def cells(table: str) -> dict[tuple[str, str], str]:
     config = config.model_copy(update={"evaluation": few})
     panel = build_table(PUBLISHED, table, config, made_scores(config)).panels[0]
     return {
-        (cell.row, cell.dataset): cell.ours.run.model if cell.ours else cell.not_run
+        (cell.row, cell.dataset): cell.ours.run.model if cell.ours else cell.note
         for row in panel.rows
         for cell in row.cells
     }

@@ -35,6 +35,7 @@ datasets:
     queries: {format: tsv, path: news.tsv}
     qrels: {format: trec, path: news.qrels}
     folds: 3
+    measures: [nDCG@5]
 first_stages:
   deep: {label: Deep, model: bm25, depth: 7}
 experiments:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
-from irpretrain.config.usage import depth_of, used_first_stages
+from irpretrain.config.depths import retrieved
+from irpretrain.config.usage import used_first_stages
 from irpretrain.errors import ConfigError
 
 OTHER = """
@@ -17,7 +18,9 @@ FOLDS = [f"results/runs/news/bm25/base/full/seed-3/fold-{fold}.run.gz" for fold 
 
 
 def test_an_experiment_compares_first_stages_and_each_model_zero_shot_and_by_folds():
-    plan = plan_of("experiments: {main: {models: [base], first_stages: [deep]}}")
+    plan = plan_of(
+        "datasets: {news: {measures: [RR@7]}}\nexperiments: {main: {models: [base], first_stages: [deep]}}"
+    )
     assert plan.experiments.files(W(experiment="main")) == [
         "results/runs/news/bm25/first-stage.run.gz",
         "results/runs/news/ql/first-stage.run.gz",
@@ -67,7 +70,7 @@ def test_only_what_is_fine_tuned_on_its_own_queries_is_cut_into_folds():
 def test_an_experiment_waits_for_the_proof_that_its_queries_did_not_train():
     datasets = plan_of(OTHER).datasets
     proofs = ["results/datasets/news/apart-from-train.json"]
-    assert datasets.apart_from_used(W(experiment="main")) == proofs
+    assert datasets.leakage_check(W(experiment="main")) == proofs
     pair = W(dataset="news", used="train")
     assert datasets.keys_of_use(pair) == ["datasets.news.train_on"]
     assert datasets.compared_documents("used")(pair) == [
@@ -77,12 +80,9 @@ def test_an_experiment_waits_for_the_proof_that_its_queries_did_not_train():
 
 
 def test_what_first_stages_search_and_how_deep():
-    plan = plan_of("experiments: {main: {first_stages: [deep]}}")
+    plan = plan_of("datasets: {news: {measures: [RR@7]}}\nexperiments: {main: {first_stages: [deep]}}")
     assert plan.retrieval.index(W(candidates="deep", dataset="news")) == "results/indexes/web"
     assert plan.retrieval.search_options(W(candidates="deep"))["depth"] == 7
-    assert plan.retrieval.measured_names(W(dataset="news")) == ["tf"]
-    [search] = plan.retrieval.measured_searches(W(dataset="news"))
-    assert (search["options"]["depth"], search["tuning"]) == (7, None)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_search_and_a_sweep_depend_on_the_parameters_of_their_own_model():
     ).retrieval
     models = {"bm25", "query_likelihood", "jelinek_mercer"}
     for stage, own in (("bm25", "bm25"), ("ql", "query_likelihood")):
-        assert models & retrieval.built_in_options(W(candidates=stage)).keys() == {own}
+        assert models & retrieval.built_in_options(W(candidates=stage, dataset="news")).keys() == {own}
     assert models & retrieval.search_options(W(candidates="tuned")).keys() == {"jelinek_mercer"}
     assert retrieval.tuning_options(W(candidates="tuned"))["sweep"].keys() == {"measure", "smoothing"}
 
@@ -122,16 +122,18 @@ def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():
 
 def test_a_first_stage_that_ranks_candidates_reads_their_run_and_has_their_depth():
     stages = "first_stages: {bm25-deep: {label: B, candidates: deep}}"
-    plan = plan_of(f"{stages}\nexperiments: {{main: {{first_stages: [bm25-deep]}}}}")
+    plan = plan_of(
+        f"{stages}\ndatasets: {{news: {{measures: [RR@7]}}}}\nexperiments: {{main: {{first_stages: [bm25-deep]}}}}"
+    )
     job = W(dataset="news", candidates="bm25-deep")
     assert plan.retrieval.ranked(job) == "results/runs/news/deep/first-stage.run.gz"
     assert plan.retrieval.ranked(W(dataset="news", candidates="deep")) == []
     assert plan.retrieval.index(job) == "results/indexes/web"
-    assert depth_of(plan.config, "bm25-deep") == 7
+    assert retrieved(plan.config, "bm25-deep", "news") == (7, "first_stages.deep.depth")
     assert used_first_stages(plan.config) == ["bm25", "ql", "bm25-deep", "deep"]
 
 
-def test_runs_of_others_are_asked_for_where_their_candidates_are_ranked():
+def test_runs_of_others_are_requested_for_where_their_candidates_are_ranked():
     stages = "theirs: {label: T, runs: {train: {path: t.run}}}, bm25-theirs: {label: B, candidates: theirs}"
     with pytest.raises(
         ConfigError, match=r"theirs has no run for news; add it as first_stages\.theirs\.runs\.news"

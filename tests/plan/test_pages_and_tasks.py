@@ -7,8 +7,6 @@ from small_plan import W, plan_of
 PAGES = """
 models: {mono: {label: M, cross_encoder: "embedded:minilm"}}
 attributions: {words: {dataset: news, query: q1, document: d1, models: [prop], seed: 3}}
-query_pages:
-  pair: {dataset: news, left: {model: bm25}, right: {model: prop, regime: full, seed: 3}}
 """
 
 
@@ -18,19 +16,7 @@ def test_a_page_of_attributions_reads_the_runs_in_which_its_document_has_a_rank(
     assert page.runs(W(page="words")) == [run]
     assert page.model_files_of_page(W(page="words")) == ["results/models/pretrained/prop/seed-3"]
     [model] = page.shown_models(W(page="words"))
-    assert (model["key"], model["label"], model["run"]) == ("prop", "PROP", run)
-
-
-def test_a_page_of_two_rankings_reads_a_first_stage_and_a_run_of_each_fold():
-    pages = plan_of(PAGES).query_pages
-    assert pages.runs(W(page="pair")) == [
-        "results/runs/news/bm25/first-stage.run.gz",
-        *(f"results/runs/news/bm25/prop/full/seed-3/fold-{fold}.run.gz" for fold in (1, 2, 3)),
-    ]
-    left, right = pages.rankings(W(page="pair"))
-    assert (left["label"], left["detail"]) == ("BM25", "first stage")
-    assert (right["label"], right["detail"]) == ("PROP", "fine-tuned, seed 3")
-    assert (pages.threads(W(page="pair")), pages.gpus(W(page="pair"))) == (1, 0), "no scores are taken apart"
+    assert (model["label"], model["run"]) == ("PROP", run)
 
 
 def test_an_objective_reads_what_it_needs_and_nothing_else():
@@ -104,3 +90,12 @@ def test_the_name_of_an_entry_of_downstream_is_one_of_an_experiment():
     assert (
         list(plan_of(TASK).targets.faults("results/downstream/answers.md", {"experiment": "answers"})) == []
     )
+
+
+def test_a_predictor_reads_the_pseudo_queries_of_its_judged_queries():
+    section = "predictors: {simple: {label: I, collection: both, dataset: news, judged_terms: held%s}}"
+    job = W(predictor="simple")
+    expected = ["results/judged/both/news/held-terms-negatives-axioms.parquet"]
+    assert plan_of(section % "").axioms.negatives(job) == expected
+    anything = plan_of(section % ", negative_terms: any").axioms.negatives(job)
+    assert anything == ["results/axioms/both/web-0.parquet"]

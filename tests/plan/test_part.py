@@ -109,7 +109,7 @@ def test_a_shard_s_inputs_are_the_files_that_it_reads_and_all_names_decide_which
     assert len(set(names)) == 2
 
 
-def test_a_file_that_is_not_there_is_told_with_its_key_and_where_it_was_looked_for(tmp_path, monkeypatch):
+def test_a_file_that_is_not_there_is_reported_with_its_key_and_where_it_was_looked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan = plan_of("encoder: {path: data/bert-base-uncased}")
     with pytest.raises(ConfigError) as caught:
@@ -127,10 +127,10 @@ def test_a_file_that_is_not_there_is_told_with_its_key_and_where_it_was_looked_f
     assert "`make run ARGS=datasets` says" in how
 
 
-def test_an_encoder_that_is_not_there_is_told_with_the_command_of_the_hub(tmp_path, monkeypatch):
+def test_an_encoder_that_is_not_there_is_reported_with_the_command_of_the_hub(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, told in (("own/er", "`hf download own/er "), ("er", "named with its owner")):
-        with pytest.raises(ConfigError, match=told):
+    for name, reported in (("own/er", "`hf download own/er "), ("er", "named with its owner")):
+        with pytest.raises(ConfigError, match=reported):
             plan_of(f"encoder: {{path: {name}}}").encoder_files(W(model="base"))
 
 

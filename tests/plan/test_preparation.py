@@ -11,7 +11,7 @@ import pytest
 
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
-from irpretrain.models.hub import hub_name
+from irpretrain.models.encoder_files import hub_name
 from irpretrain.plan.preparation import Prepared, prepare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,10 +105,8 @@ def encoded(given: dict[str, Any], encoder: dict[str, Any]) -> dict[str, Any]:
     """A configuration with another encoder and one experiment."""
     small = {"max_length": 32, "query_length": 8}
     experiment = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}
-    kept = {
-        key: value for key, value in given.items() if key not in ("diagnoses", "attributions", "query_pages")
-    }
-    return kept | {
+    retained = {key: value for key, value in given.items() if key not in ("diagnoses", "attributions")}
+    return retained | {
         "encoder": encoder,
         "experiments": {"one": experiment},
         "reranking": small,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
-from irpretrain.costs.dry_run import costs_text
+from irpretrain.costs.counted import costs_text
 from irpretrain.errors import ConfigError
 from irpretrain.plan.preparation import Prepared
 from irpretrain.screen.closing import closing_text
@@ -15,25 +15,25 @@ def test_a_report_shows_the_experiments_and_trainings_of_its_papers():
     plan = plan_of(
         "experiments: {main: {papers: [prop]}, other: {dataset: news, models: [base], papers: [php]}}"
     )
-    shown = plan.shown_by("prop")
-    assert shown.scores == ["results/scores/main.csv"]
-    assert shown.metrics == ["results/metrics/pretrained/prop/seed-3.jsonl"]
-    assert shown.groups == [
+    displayed = plan.shown_by("prop")
+    assert displayed.scores == ["results/scores/main.csv"]
+    assert displayed.metrics == ["results/metrics/pretrained/prop/seed-3.jsonl"]
+    assert displayed.groups == [
         f"results/groups/both/rop/{shard}.parquet.meta.json" for shard in ("wiki-0", "wiki-1", "web-0")
     ]
     assert plan.shown_by("php").scores == ["results/scores/other.csv"]
     assert plan.shown_by("php").metrics == []
-    assert plan.shown_by("prop", "php").verdicts == ["results/verdicts/prop.csv", "results/verdicts/php.csv"]
+    assert plan.shown_by("prop", "php").claims == ["results/claims/prop.csv", "results/claims/php.csv"]
 
 
 def test_a_report_shows_the_probes_of_what_models_start_from():
     further = "{label: Further, collection: both, start: prop, tasks: [{objective: rop}]}"
-    shown = plan_of(
+    displayed = plan_of(
         f"models: {{further: {further}}}\nexperiments: {{main: {{models: [base, further]}}}}"
     ).shown
     folder = "results/metrics/pretrained"
-    assert shown.metrics == [f"{folder}/further/seed-3.jsonl"]
-    assert shown.probes == [f"{folder}/{model}/seed-3.probe.csv" for model in ("prop", "further")]
+    assert displayed.metrics == [f"{folder}/further/seed-3.jsonl"]
+    assert displayed.probes == [f"{folder}/{model}/seed-3.probe.csv" for model in ("prop", "further")]
 
 
 def test_every_trained_model_is_exported_those_that_others_start_from_too():
@@ -76,19 +76,17 @@ def test_the_target_of_a_paper_makes_its_report_and_is_refused_where_it_is_left_
     ("target", "message"),
     [
         (lambda plan: plan.targets.views("attributions"), "no page of attributions"),
-        (lambda plan: plan.targets.views("query_pages"), "no page of queries"),
         (lambda plan: plan.targets.views("term_weight_pages"), "no page of term weights"),
-        (lambda plan: plan.targets.views("weight_distributions"), "no distribution of weights"),
         (lambda plan: plan.downstream.tables, "runs no downstream task"),
     ],
-    ids=["attributions", "query_pages", "term_weight_pages", "weight_distributions", "downstream"],
+    ids=["attributions", "term_weight_pages", "downstream"],
 )
-def test_a_target_of_which_nothing_is_asked_says_where_to_add_it(target, message):
+def test_a_target_of_which_nothing_is_requested_says_where_to_add_it(target, message):
     with pytest.raises(ConfigError, match=message):
         target(plan_of())(W())
 
 
-def test_a_configuration_that_asks_for_nothing_is_told_so():
+def test_a_configuration_that_asks_for_nothing_is_reported_so():
     empty = plan_of()
     empty.config.experiments.clear()
     with pytest.raises(ConfigError, match="has nothing for a report to show"):
@@ -101,12 +99,11 @@ weight_distributions: {y: {label: Y, corpora: [wiki], weightings: [tf]}}
 """
 HIDDEN = [
     "Not in the report: diagnoses.x. Add ares to report.papers.",
-    "Not in the report: weight_distributions.y. Add deepct to report.papers; "
-    "the target weight_distributions makes them without.",
+    "Not in the report: weight_distributions.y. Add deepct to report.papers.",
 ]
 
 
-def test_what_no_paper_of_the_report_shows_is_told(tmp_path, monkeypatch):
+def test_what_no_paper_of_the_report_shows_is_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan = plan_of(VIEWS)
     closing = closing_text(plan, {}, ["all"], 0)
@@ -119,8 +116,8 @@ def test_what_no_paper_of_the_report_shows_is_told(tmp_path, monkeypatch):
         ConfigError, match=r"has nothing for a report to show(.|\n)*Not in the report: diagnoses"
     ):
         plan.targets.all_tables()
-    shown = plan_of(VIEWS + "report: {papers: [ares, deepct]}")
-    assert "Not in the report" not in closing_text(shown, {}, ["all"], 0)
+    displayed = plan_of(VIEWS + "report: {papers: [ares, deepct]}")
+    assert "Not in the report" not in closing_text(displayed, {}, ["all"], 0)
 
 
 def test_a_target_with_an_unknown_name_gets_the_names_that_are_near():

@@ -65,7 +65,6 @@ def test_what_a_distribution_shows():
     files = ["results/term_vectors/deepct/wiki-0.parquet", "results/term_vectors/deepct/wiki-1.parquet"]
     assert views.shown(W(distribution="shares")) == {"deepct": files}
     assert views.vectors(W(distribution="shares")) == files
-    assert views.labels(W(distribution="shares")) == {"deepct": "D"}
 
 
 @pytest.mark.parametrize(

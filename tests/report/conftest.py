@@ -32,7 +32,7 @@ def config_of():
             )
         if "datasets" in sections:  # the default's predictors learn from one that is not there then
             content |= {"predictors": {}, "diagnoses": {}, "term_weights": {}}
-            content |= {"weight_distributions": {}, "term_weight_pages": {}, "query_pages": {}}
+            content |= {"weight_distributions": {}, "term_weight_pages": {}}
             del content["objectives"]["ares-simple"], content["models"]["ares-simple"]
         return parse_config({**content, **sections})
 

@@ -1,4 +1,4 @@
-"""PHP's Table 4: printed percent as shares, ours beside it, a mean of all six sets or none, the mark as a claim."""
+"""PHP's Table 4: printed percent as shares, ours beside it, a mean of all six sets or none, comparisons."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from small_run import PHP_YAML, ROOT
 from irpretrain.config import Config, load_config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.papers.published import Published, load_published
-from irpretrain.report.answer_table import NOTHING_RUN
-from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Table
+from irpretrain.report.cells import Table
+from irpretrain.report.other_tables import NOTHING_RUN
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table
 
@@ -57,7 +57,7 @@ def test_without_a_run_every_cell_says_why(tmp_path, published, config) -> None:
     table = build_table(published, "table4", config, answers=Scores({}))
     [panel] = table.panels
     assert [column.group for column in panel.columns] == [*published.answers.tasks.values(), "Avg."]
-    assert {cell.not_run for row in panel.rows for cell in row.cells} == {NOTHING_RUN}
+    assert {cell.note for row in panel.rows for cell in row.cells} == {NOTHING_RUN}
     php = next(row for row in panel.rows if row.key == "php")
     assert php.cells[0].published.printed == "0.7793†"
     assert php.cells[0].published.value == 0.7793
@@ -66,7 +66,7 @@ def test_without_a_run_every_cell_says_why(tmp_path, published, config) -> None:
 def test_a_set_that_is_missing_names_its_file(published, config) -> None:
     absent = config.model_copy(update={"absent_tasks": {"mrqa-newsqa": "x is missing"}})
     [panel] = build_table(published, "table4", absent, answers=Scores({})).panels
-    reasons = {cell.dataset: cell.not_run for cell in panel.rows[0].cells}
+    reasons = {cell.dataset: cell.note for cell in panel.rows[0].cells}
     assert reasons["mrqa-newsqa"] == "x is missing"
 
 
@@ -78,11 +78,10 @@ def test_ours_on_other_questions(tmp_path, published, config) -> None:
     cells = {row.key: row.cells for row in panel.rows}
     f1, em = cells["php"]
     assert (round(f1.ours.mean, 3), round(em.ours.mean, 3)) == (0.55, 0.44)
-    found = {verdict.against: verdict.outcome for verdict in f1.verdicts}
-    assert sorted(found.values()) == [OFF, REPRODUCED], "better than the encoder, not than PROP"
-    assert all(name.startswith(("BERT [here: ", "PROP [here: ")) for name in found)
+    holds = {made.over.partition(" [here: ")[0]: made.holds for made in f1.ours.comparisons}
+    assert holds == {"BERT": True, "PROP": False}
     assert f1.ours.source == "results/downstream/predictions/spans/php/seed-1.json"
-    assert cells["harp"][0].verdicts[0].outcome == NOT_RUN
+    assert cells["harp"][0].ours is None
     assert any("spans: 40 tested examples" in note for note in table.notes)
 
 
@@ -91,16 +90,16 @@ def test_the_mean_needs_all_sets(tmp_path, published, config) -> None:
     five = {(task, "php"): 0.7 + 0.01 * place for place, task in enumerate(tasks[:5])}
     [panel] = made(tmp_path, published, config, five).panels
     cells = next(row for row in panel.rows if row.key == "php").cells
-    assert cells[-1].not_run == "the mean needs all 6 data sets"
+    assert cells[-1].note == "the mean needs all 6 data sets"
     assert cells[0].ours is not None
     [panel] = made(tmp_path, published, config, {**five, (tasks[5], "php"): 0.9}).panels
     average = next(row for row in panel.rows if row.key == "php").cells[-1]
     assert average.ours.mean == pytest.approx((5 * 0.7 + 0.1 + 0.9) / 6)
     assert average.ours.queries == 6 * QUESTIONS
-    assert average.verdicts[0].outcome == OFF
+    assert average.difference == average.ours.mean - average.published.value
 
 
 def test_a_number_is_compared_as_a_share(tmp_path, published, config) -> None:
     [panel] = made(tmp_path, published, config, {("mrqa-squad", "untrained"): 0.8712}).panels
     cell = panel.rows[0].cells[5]
-    assert (cell.published.printed, cell.verdicts[0].outcome) == ("0.8762", REPRODUCED)
+    assert (cell.published.printed, round(cell.difference, 4)) == ("0.8762", -0.005)

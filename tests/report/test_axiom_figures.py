@@ -10,10 +10,10 @@ from small_run import ARES_YAML, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
-from irpretrain.report.axiom_figures import diagnosis_dots, importance_bars
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.few_shot import compared_curves
+from irpretrain.report.curves import compared_curves
 from irpretrain.report.figures import make_figures
+from irpretrain.report.other_figures import diagnosis_dots, importance_bars
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 

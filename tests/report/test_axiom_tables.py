@@ -23,10 +23,9 @@ from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError
 from irpretrain.papers.published import load_published
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.cells import NOT_RUN, NOTHING_PUBLISHED, OFF, REPRODUCED, Table
-from irpretrain.report.latex import latex
-from irpretrain.report.markdown import markdown
+from irpretrain.report.cells import Table
 from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.table_files import latex, markdown
 from irpretrain.report.tables import build_table, make_tables
 
 
@@ -36,8 +35,9 @@ def tables(config: Config, results: AxiomResults) -> dict[str, Table]:
     return {name: build_table(paper, name, config, axioms=results) for name in names}
 
 
-def outcomes(table: Table, column: int, panel: int = 0) -> list[str]:
-    return [row.cells[column].verdicts[0].outcome for row in table.panels[panel].rows]
+def differences(table: Table, column: int) -> list[float | None]:
+    cells = [row.cells[column] for row in table.panels[0].rows]
+    return [None if cell.difference is None else round(cell.difference, 4) for cell in cells]
 
 
 def headings(table: Table, panel: int = 0) -> list[str]:
@@ -58,20 +58,18 @@ def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> Non
         (0.9, 0.89, 200, "test pairs"),
         (0.85, 0.84, 200, "test pairs"),
     ]
-    assert set(outcomes(table, 0)) == {NOT_RUN}
-    assert list(table.reasons) == [load_published(ARES_YAML).axioms.predictors.absent]
+    assert differences(table, 0) == differences(table, 1) == [None] * 4
+    assert list(table.letters) == [load_published(ARES_YAML).axioms.predictors.absent]
 
 
 def test_on_another_data_set_the_order_of_settings_is_compared(config: Config, tmp_path: Path) -> None:
     """Printed: II below I, III below II, IV above III. Ours: II below I, III a little above II, IV below III."""
     table = tables(with_axioms(config), AxiomResults.read(predictors(tmp_path)))["table2"]
-    assert outcomes(table, 1) == [NOTHING_PUBLISHED, REPRODUCED, OFF, OFF]
-    verdicts = [row.cells[1].verdicts[0] for row in table.panels[0].rows[1:]]
-    assert [(v.against, v.direction) for v in verdicts] == [
-        ("setting I", "worse"), ("setting II", "worse"), ("setting III", "better"),
+    made = [row.cells[1].ours.comparisons for row in table.panels[0].rows]
+    assert [[(c.over, c.direction) for c in comparisons] for comparisons in made] == [
+        [], [("setting I", "worse")], [("setting II", "worse")], [("setting III", "better")],
     ]  # fmt: skip
     assert [row.cells[1].ours.marks for row in table.panels[0].rows] == ["", "↓", "", ""]
-    assert verdicts[1].reason.startswith("better, +0.010, p = ")
 
 
 def test_the_p_value_of_two_settings(config: Config, tmp_path: Path) -> None:
@@ -92,9 +90,9 @@ def test_on_the_papers_data_set_the_number_is_compared(config: Config, tmp_path:
     ]
     table = tables(config, AxiomResults.read(files))["table2"]
     assert headings(table) == ["MS MARCO (the paper's)"]
-    assert outcomes(table, 0) == [REPRODUCED, OFF, REPRODUCED, NOT_RUN]
-    assert "0.9027 · ours 0.900 [0.890, 0.910] (reproduced)" in markdown(table).replace("\\", "")
-    assert list(table.reasons) == ["no predictor of this configuration has that setting there"]
+    assert differences(table, 0) == [-0.0027, -0.0314, 0.0066, None]
+    assert "0.9027 · ours 0.900 [0.890, 0.910], -0.003" in markdown(table).replace("\\", "")
+    assert list(table.letters) == ["no predictor of this configuration has that setting there"]
 
 
 def test_predictors_of_fewer_axioms_have_a_column_of_their_own(config: Config, tmp_path: Path) -> None:
@@ -111,7 +109,7 @@ def test_predictors_of_fewer_axioms_have_a_column_of_their_own(config: Config, t
     first = table.panels[0].rows[0]
     assert [cell.ours.mean for cell in first.cells[1:]] == [0.9, 0.7, 0.88]
     second_row = table.panels[0].rows[1]
-    assert [cell.verdicts[0].outcome for cell in second_row.cells[1:]] == [REPRODUCED, NOT_RUN, NOT_RUN]
+    assert [cell.ours is not None for cell in second_row.cells[1:]] == [True, False, False]
     assert any("setting I: Rank-Alone (predictor rank-alone), 2,000 pairs" in note for note in table.notes)
 
 
@@ -126,9 +124,7 @@ def test_negatives_of_several_collections_are_told_apart(config: Config, tmp_pat
 
 def test_a_setting_whose_forerunner_was_not_trained(config: Config, tmp_path: Path) -> None:
     table = tables(with_axioms(config), AxiomResults.read([predictor(tmp_path, "iii", "III")]))["table2"]
-    verdict = table.panels[0].rows[2].cells[1].verdicts[0]
-    assert verdict.outcome == NOT_RUN
-    assert verdict.reason.startswith("its baseline was not run: no predictor")
+    assert table.panels[0].rows[2].cells[1].ours.comparisons == ()
 
 
 # Rank intervals
@@ -149,8 +145,7 @@ def test_rank_intervals_in_both_readings(config: Config, tmp_path: Path) -> None
     assert any(
         note.startswith("pretraining: 100 pseudo-queries of enwiki-excerpt + ") for note in table.notes
     )
-    assert set(outcomes(table, 0)) == {NOT_RUN}
-    assert set(outcomes(table, 1)) == {NOTHING_PUBLISHED}
+    assert all(row.cells[0].ours is None for row in table.panels[0].rows)
     assert "| 0.400 |" in markdown(table)  # all are counted: no interval
 
 
@@ -162,9 +157,8 @@ def test_rank_intervals_of_the_papers_documents_are_compared(config: Config, tmp
         "rank_intervals"
     ]
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
-    assert outcomes(table, 0) == [REPRODUCED, OFF, REPRODUCED, REPRODUCED, OFF]
-    reason = table.panels[0].rows[1].cells[0].verdicts[0].reason
-    assert reason == "differs by +0.028; more than 0.01"
+    assert differences(table, 0)[:2] == [0.0042, 0.0281]
+    assert differences(table, 1) == [None] * 5
 
 
 def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, tmp_path: Path) -> None:
@@ -173,10 +167,10 @@ def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, t
     files = [rank_intervals(tmp_path, name, depth=20, intervals=counts) for name in ("pretraining", "web")]
     table = tables(web, AxiomResults.read(rank_intervals=files))["rank_intervals"]
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
-    assert [outcome == NOT_RUN for outcome in outcomes(table, 0)] == [False, False, False, True, True]
+    assert [row.cells[0].ours is None for row in table.panels[0].rows] == [False, False, False, True, True]
     cells = [row.cells[1] for row in table.panels[0].rows]
     assert [cell.ours and cell.ours.mean for cell in cells] == [0.4, 0.15, 0.05, None, None]
-    assert cells[3].not_run == "RANK is known up to 20 alone (axioms.rank_depth)"
+    assert cells[3].note == "RANK is known up to 20 alone (axioms.rank_depth)"
 
 
 def test_a_calibrated_temperature_is_told_with_the_distance_it_leaves(config: Config, tmp_path: Path) -> None:
@@ -218,8 +212,7 @@ def test_the_diagnosis_has_models_by_axioms_in_the_papers_order(config: Config, 
     assert (rank.ours.mean, rank.ours.low, rank.ours.high, rank.ours.queries) == (0.6, 0.5, 0.7, 100)
     assert reg.ours.mean == 0.4
     assert stm.ours is None
-    assert stm.not_run == "the axiom prefers neither query of any pair"
-    assert table.paper == ""  # its numbers are no verdicts on the paper
+    assert stm.note == "the axiom prefers neither query of any pair"
     assert "agrees with RANK" in markdown(table)
     assert "Which way it points: pairs that count, RANK 100, REG 100, STM-2 0." in table.notes
 
@@ -259,11 +252,8 @@ def files(config: Config, tmp_path_factory):
         with_axioms(config),
         ResultFiles(*results, **axiom_files(base)),
         base / "with",
-        base / "with" / "verdicts.csv",
     )
-    without = make_tables(
-        [ARES_YAML], config, ResultFiles(*results), base / "none", base / "none" / "verdicts.csv"
-    )
+    without = make_tables([ARES_YAML], config, ResultFiles(*results), base / "none")
     return base, with_files, without
 
 
@@ -286,16 +276,12 @@ def test_tables_without_files_say_what_is_missing(files) -> None:
     assert "No re-ranker was diagnosed: this configuration has no diagnoses" in diagnosis_text
 
 
-def test_claims_on_settings_are_in_the_verdicts(files) -> None:
-    with open(files[0] / "with" / "verdicts.csv", newline="") as handle:
+def test_comparisons_of_settings_are_in_the_csv_file(files) -> None:
+    with open(files[0] / "with" / "ares_table2.csv", newline="") as handle:
         rows = list(csv.DictReader(handle))
-    claims = {
-        (row["row"], row["kind"], row["against"]): row for row in rows if row["kind"].startswith("mark")
-    }
-    found = claims["II", "mark: worse", "setting I"]
-    assert (found["table"], found["dataset"], found["verdict"]) == ("ares_table2", "squad-train", REPRODUCED)
+    [found] = [row for row in rows if (row["row"], row["over"]) == ("II", "setting I")]
+    assert (found["dataset"], found["marks"]) == ("squad-train", "↓")
     assert (found["ours"], found["difference"]) == ("0.850000", "-0.050000")
-    assert not any(row["table"] == "ares_diagnosis" for row in rows)
     with open(files[0] / "with" / "ares_diagnosis.csv", newline="") as handle:
         cells = [row for row in csv.DictReader(handle) if row["measure"] == "RANK"]
     assert [(row["model"], row["ours"], row["queries"]) for row in cells] == [

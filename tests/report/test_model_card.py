@@ -11,8 +11,7 @@ import pytest
 
 from irpretrain.errors import InputError
 from irpretrain.models.encoder_files import CEDR_FILE
-from irpretrain.report.cards import Source
-from irpretrain.report.model_card import CardFacts, export_model, read_scores_of, write_card
+from irpretrain.report.model_card import CardFacts, Source, export_model, read_scores_of, write_card
 
 FACTS = CardFacts(
     key="prop",
@@ -200,9 +199,9 @@ def test_the_code_of_a_rankers_card_gives_its_scores(
     tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: int, document: str
 ) -> None:
     from irpretrain import CrossEncoder as Ranker
-    from irpretrain.models.cross_encoder import CrossEncoder
+    from irpretrain.models.cross_encoder import CrossEncoderModel
 
-    CrossEncoder.from_encoder(tiny_encoder, "pooled").save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(tiny_encoder, "pooled").save(tmp_path / "model")
     monkeypatch.chdir(tmp_path / "model")
     query = " ".join(f"word{number % 20:02}" for number in range(words))
     expected = Ranker(".", max_length=32, query_length=8).score([(query, document)])

@@ -11,10 +11,9 @@ from small_run import PROP_YAML, rows_of, write_results
 from irpretrain.config.experiments import ReportConfig
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
-from irpretrain.report.overview import write_overview
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.tables import make_tables
+from irpretrain.report.tables import make_tables, write_overview
 
 
 def _experiment(
@@ -36,13 +35,11 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     first = _experiment(tmp_path / "first", ("untrained", "prop"))
     second = _experiment(tmp_path / "second", ("prop", "prop-mlm"))
     scores, per_query = (one + two for one, two in zip(first, second, strict=True))
-    verdicts = [tmp_path / "prop.csv", tmp_path / "again.csv"]
-    for path in verdicts:
+    claims = [tmp_path / "prop.csv", tmp_path / "again.csv"]
+    for path in claims:
         make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", path)
-    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv", "claims.csv")]
-    counts = write_overview(
-        config, ResultFiles(scores, per_query, verdicts=verdicts), *made, tmp_path / "tables"
-    )
+    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
+    counts = write_overview(config, ResultFiles(scores, per_query, claims=claims), *made, tmp_path / "tables")
 
     rows = _lines(made[0])
     keys = [tuple(row[k] for k in ("dataset", "candidates", "model", "regime", "measure")) for row in rows]
@@ -50,7 +47,7 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     assert {row["model"] for row in rows if row["regime"] == "full"} == {"untrained", "prop", "prop-mlm"}
     assert [key[:4] for key in keys] == sorted(key[:4] for key in keys)
     assert PER_QUERY.count(made[1]) == counts["per_query"]
-    assert made[2].read_bytes() == verdicts[0].read_bytes()
+    assert made[2].read_bytes() == claims[0].read_bytes()
     joined = Scores.read([made[1]], [made[0]])
     assert joined.names() == Scores.read(per_query).names()
     assert {row["label"].partition(" ")[0] for row in _lines(tmp_path / "tables" / "headline.csv")} >= {
@@ -66,7 +63,7 @@ def test_the_order_of_experiments_changes_nothing_that_is_measured(config, tmp_p
     for place, (one, two) in enumerate(((first, second), (second, first))):
         folder = tmp_path / str(place)
         folder.mkdir()
-        files = [folder / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv", "claims.csv")]
+        files = [folder / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
         write_overview(config, ResultFiles(one[0] + two[0], one[1] + two[1]), *files, folder)
         written.append([path.read_bytes() for path in files[:2]])
     assert written[0] == written[1]
@@ -82,10 +79,10 @@ def test_experiments_must_agree_about_a_run_that_they_share(tmp_path: Path) -> N
     assert shared.values.shape == (1, 20)
 
 
-def test_without_papers_there_are_neither_verdicts_nor_claims(config, tmp_path: Path) -> None:
+def test_without_papers_there_are_no_claims(config, tmp_path: Path) -> None:
     scores, per_query = _experiment(tmp_path / "first", ("untrained", "prop"))
-    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv", "claims.csv")]
+    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
     own = config.model_copy(update={"report": ReportConfig()})
     counts = write_overview(own, ResultFiles(scores, per_query), *made, tmp_path / "tables")
-    assert (counts["verdicts"], counts["claims"]) == (0, 0)
-    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {"headline"}
+    assert counts["claims"] == 0
+    assert {path.name.partition(".")[0] for path in (tmp_path / "tables").iterdir()} == {"headline"}

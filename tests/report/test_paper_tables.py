@@ -11,25 +11,14 @@ from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows
 
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.papers.published import load_published
-from irpretrain.report.cells import (
-    NOT_RUN,
-    NOTHING_PUBLISHED,
-    OFF,
-    OTHER_RECIPE,
-    REPRODUCED,
-    Comparison,
-    Ours,
-    Table,
-    Verdict,
-)
-from irpretrain.report.comparisons import TableTest
-from irpretrain.report.latex import latex
-from irpretrain.report.longform import write_cells
-from irpretrain.report.markdown import markdown
-from irpretrain.report.recipes import differences
+from irpretrain.report.cells import Comparison, Ours, Table, value_text
+from irpretrain.report.lineage import Lineage
+from irpretrain.report.paper_table import differences
+from irpretrain.report.plans import TableTest
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.table_views import _chips, _not_run, table_view
+from irpretrain.report.table_files import latex, markdown, write_cells
+from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import build_table, make_tables
 
 LEVELS = {
@@ -74,11 +63,15 @@ def test_two_regimes_in_one_table(run) -> None:
     assert "Page" not in table.source
 
 
-def test_what_was_not_run_stays_shut(run) -> None:
-    assert [_not_run(panel) for panel in _table(run, WIKIFORMER_YAML, "table2").panels] == [
-        True,
-        False,
-    ]
+def test_what_was_not_run_is_one_line_of_the_page(run) -> None:
+    table = _table(run, WIKIFORMER_YAML, "table2")
+    view = table_view(table, CellBook(run[0], Lineage([])))
+    assert [panel["title"] for panel in view["panels"]] == [table.panels[1].title]
+    rows = [row["label"] for row in view["panels"][0]["rows"]]
+    assert len(rows) < len(table.panels[1].rows)
+    whole, others = view["left_out"].split("; ")
+    assert whole == f"Data sets of the paper ({len(table.panels[0].rows)} rows)"
+    assert {*rows, *others.split(", ")} == {row.label.partition(" (")[0] for row in table.panels[1].rows}
 
 
 def test_a_panel_without_rows_is_left_out(config_of, tmp_path: Path) -> None:
@@ -93,11 +86,10 @@ def test_marks_for_what_is_worse(run) -> None:
     assert [cell.ours.marks for cell in cells["harp"]] == ["", ""]  # better than Wikiformer here
     assert [cell.ours.marks for cell in cells["bm25"]] == ["*", "*"]
     assert [cell.ours.marks for cell in cells["wikiformer"]] == ["", ""]
-    (claim,) = cells["bert"][0].verdicts
-    assert (claim.outcome, claim.direction, claim.kind) == (REPRODUCED, "worse", "mark")
-    assert claim.reason == "worse, -0.250, p < 0.001"
-    (claim,) = cells["harp"][0].verdicts
-    assert (claim.outcome, claim.reason) == (OFF, "better, +0.030, p < 0.001")
+    (made,) = cells["bert"][0].ours.comparisons
+    assert (made.direction, made.holds, round(made.difference, 3)) == ("worse", True, -0.25)
+    (made,) = cells["harp"][0].ours.comparisons
+    assert (made.significant, made.holds, round(made.difference, 3)) == (True, False, 0.03)
 
 
 def test_a_first_stage_is_compared_in_each_regime(run) -> None:
@@ -159,7 +151,6 @@ def test_a_printed_number_that_cannot_be_read_says_so_in_its_cell(run, tmp_path:
         cells = [c for c in csv.DictReader(handle) if c["published_note"]]
     assert {c["published"] for c in cells} == {""}
     assert [c["published_note"] for c in cells] == ["illegible"] * 15
-    assert sum(row["cells"][4].published == "illegible" for row in _view(table)["panels"][0]["rows"]) == 3
     assert any('"illegible"' in note for note in table.notes)
 
 
@@ -169,8 +160,7 @@ def test_what_is_not_available_in_the_paper_says_so_in_its_cell(run) -> None:
     assert line.count("| NA · not run (") == 4
 
 
-def test_our_number_beside_one_that_cannot_be_read_has_no_verdict(config_of, tmp_path: Path) -> None:
-    """The paper has that cell, so neither "no such cell" nor a claim would be true."""
+def test_our_number_beside_one_that_cannot_be_read_has_no_difference(config_of, tmp_path: Path) -> None:
     paper = load_published(PHP_YAML)
     table = paper.tables["table3"]
     columns = [column.model_copy(update={"candidates": "bm25"}) for column in table.columns]
@@ -195,20 +185,18 @@ def test_our_number_beside_one_that_cannot_be_read_has_no_verdict(config_of, tmp
             for c in row.cells
             if c.measure == "nDCG@10" and c.ours
         )
-        (verdict,) = cell.verdicts
-        assert verdict.outcome == NOTHING_PUBLISHED
-        assert "does not show it" in verdict.reason
+        assert (cell.printed, cell.difference) == ("illegible", None)
 
 
 def test_a_mark_over_many_baselines(run) -> None:
     cells = _here(_table(run, PHP_YAML, "table3"))
     fine_tuned, zero_shot = cells["php"]
-    outcomes = {v.against.partition(" [")[0]: v.outcome for v in fine_tuned.verdicts}
-    assert outcomes["HARP"] == outcomes["BM25"] == outcomes["BERT"] == REPRODUCED
-    assert outcomes["Transformer-ICT"] == OFF
-    assert outcomes["DRMM"] == outcomes["Transformer-WLP"] == outcomes["PROP (Wiki)"] == NOT_RUN
+    holds = {made.over.partition(" [")[0]: made.holds for made in fine_tuned.ours.comparisons}
+    assert (holds["HARP"], holds["BM25"], holds["BERT"]) == (True, True, True)
+    assert not holds["Transformer-ICT"]
+    assert holds.keys().isdisjoint({"DRMM", "Transformer-WLP", "PROP (Wiki)"})  # they were not run
     assert fine_tuned.ours.marks == ""  # † would say better than each
-    assert [v.kind for v in zero_shot.verdicts] == [""]  # the paper fine-tunes
+    assert zero_shot.published is None  # the paper fine-tunes
     assert all(cell.ours is None or not cell.ours.comparisons for cell in cells["harp"])
 
 
@@ -221,18 +209,6 @@ def test_a_mark_holds_when_all_its_comparisons_do() -> None:
     assert ours(0.1, -0.2) == ""
 
 
-def test_one_chip_for_the_claims_of_one_mark() -> None:
-    def claim(outcome: str, against: str, mark: str = "†") -> Verdict:
-        return Verdict(outcome, "why", "mark", against, mark)
-
-    many = [claim(REPRODUCED, "A"), claim(NOT_RUN, "B"), claim(OFF, "C"), claim(REPRODUCED, "D", "*")]
-    assert list(_chips(many)) == [
-        (OFF, "†", "A: reproduced, why. B: not run, why. C: off, why"),
-        (REPRODUCED, "*", "why"),
-    ]
-    assert next(_chips(many[:2]))[0] == REPRODUCED
-
-
 def test_a_data_set_measured_by_other_measures(config_of, tmp_path: Path) -> None:
     rows = flat_rows("squad", {"wikiformer": 0.5}, measures=("nDCG@20", "P@20"))
     table = _table((config_of("wikiformer"), write_results(tmp_path, rows)), WIKIFORMER_YAML, "table4")
@@ -240,8 +216,6 @@ def test_a_data_set_measured_by_other_measures(config_of, tmp_path: Path) -> Non
         "nDCG@20",
         "P@20",
     }  # it has no nDCG@5 or nDCG@15
-    outcomes = {c.measure: c.verdicts[0].reason for c in table.panels[1].rows[0].cells}
-    assert outcomes["P@20"] == "the paper's table has no P@20"
     assert any(note.startswith("Measures: ") and "nDCG@20" in note for note in table.notes)
 
 
@@ -271,7 +245,7 @@ def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
         next(row for row in table.panels[1].rows if row.key == "wikiformer").cells,
     ):
         assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
-        assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OFF]  # ours: 0.280 and 0.480
+        assert [round(cell.difference, 4) for cell in cells] == [-0.0044, 0.0715]  # ours: 0.280 and 0.480
 
 
 @pytest.mark.parametrize(
@@ -312,19 +286,22 @@ def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_number_by_other_options_than_the_paper_s_recipe_has_no_verdict(
+def test_a_number_by_other_options_than_the_paper_s_recipe_has_a_note_and_no_difference(
     config_of, tmp_path: Path, finetuning: dict, reranking: dict, differing: list[list[str]]
 ) -> None:
     """Zero-shot numbers depend on the recipe's lengths alone, whatever the recipe is called."""
     table = _wikiformer_on_its_own_data_set(config_of, tmp_path, finetuning, reranking)
     cells = next(row for row in table.panels[0].rows if row.key == "wikiformer").cells[::4]
     assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
-    for cell, keys, outcome in zip(cells, differing, (REPRODUCED, OFF), strict=True):
-        (verdict,) = cell.verdicts
-        assert verdict.outcome == (OTHER_RECIPE if keys else outcome)
-        other = "not by the recipe wikiformer, which configs/wikiformer-paper.yaml has: other "
-        assert not keys or verdict.reason.startswith(other + ", ".join(keys))
-    assert (f"({OTHER_RECIPE})" in markdown(table)) == any(differing)
+    other = "not by the recipe wikiformer, which configs/wikiformer-paper.yaml has: other "
+    text = markdown(table).replace("\\", "")
+    for cell, keys, difference in zip(cells, differing, ("-0.004", "+0.072"), strict=True):
+        assert cell.ours is not None
+        assert cell.note.startswith(other + ", ".join(keys)) if keys else cell.note == ""
+        assert (cell.difference is None) == bool(keys)
+        ours = f"{cell.published.printed} · ours {value_text(cell.ours)}"
+        assert f"{ours} ({table.letters[cell.note]}) |" in text if keys else f"{ours}, {difference} |" in text
+        assert (f", ${difference}$" in latex(table)) == (not keys)
 
 
 def test_first_stages_and_papers_without_a_recipe_do_not_depend_on_one(config_of) -> None:
@@ -372,7 +349,7 @@ def test_a_number_on_other_candidates_is_not_compared(msmarco) -> None:
         table = _table(msmarco, paper, name)
         theirs = [c for row in table.panels[0].rows for c in row.cells if c.dataset == "msmarco-doc"]
         assert all(cell.ours is None for cell in theirs)
-        reasons = {cell.row: cell.not_run for cell in theirs if cell.candidates == "official"}
+        reasons = {cell.row: cell.note for cell in theirs if cell.candidates == "official"}
         for stage in ("bm25", "ql"):
             lacking = f"no experiment has a first stage {stage}-official"
             assert reasons[stage] == f"the paper ranks Official Top 100 alone; {lacking}"
@@ -394,9 +371,9 @@ def test_a_data_set_whose_files_are_missing_says_so_in_its_cells(msmarco) -> Non
     table = _table((config.model_copy(update={"absent": {"two": absence}}), results), PHP_YAML, "table3")
     cells = [c for row in table.panels[0].rows for c in row.cells if c.dataset == "msmarco-doc"]
     assert {
-        cell.not_run for cell in cells if cell.candidates == "official" and cell.row in ("bm25", "bert")
+        cell.note for cell in cells if cell.candidates == "official" and cell.row in ("bm25", "bert")
     } == {reason}
-    assert reason not in {cell.not_run for cell in cells if cell.candidates == "ance"}
+    assert reason not in {cell.note for cell in cells if cell.candidates == "ance"}
 
 
 def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) -> None:
@@ -405,7 +382,7 @@ def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) 
     rows = [r for r in rows if (r["model"], r["measure"]) != ("untrained", "RR@100")]
     rows += [row for row in more if row["regime"] == "full"]
     run = config_of("wikiformer"), write_results(tmp_path, rows)
-    reasons = _table(run, WIKIFORMER_YAML, "table2").reasons
+    reasons = _table(run, WIKIFORMER_YAML, "table2").letters
     assert "RR@100 is not among the measures of squad" in reasons
     assert [text for text in reasons if text.startswith("no experiment runs untrained")] == [
         "no experiment runs untrained fine-tuned on squad"
@@ -420,13 +397,6 @@ def test_a_data_set_of_the_paper_has_a_panel_only_where_the_paper_reports_it(msm
     assert panels(WIKIFORMER_YAML, "table3") == panels(WIKIFORMER_YAML, "table4") == 1
 
 
-def test_a_table_of_one_regime_claims_nothing_of_another(run) -> None:
-    """Table 4 marks BM25 as worse than Wikiformer fine-tuned, and says nothing of zero-shot."""
-    table = _table(run, WIKIFORMER_YAML, "table4")
-    regimes = {(v.kind, cell.regime) for cell in _here(table)["bm25"] for v in cell.verdicts}
-    assert regimes == {("mark", "full"), ("", "zero-shot")}
-
-
 def test_files_of_three_papers(run, tmp_path: Path) -> None:
     config, results = run
     papers = [WIKIFORMER_YAML, PHP_YAML]
@@ -436,7 +406,6 @@ def test_files_of_three_papers(run, tmp_path: Path) -> None:
             config,
             ResultFiles(*results),
             tmp_path / name / "tables",
-            tmp_path / name / "verdicts.csv",
         )
         for name in ("one", "two")
     ]
@@ -449,12 +418,6 @@ def test_files_of_three_papers(run, tmp_path: Path) -> None:
         ("ance", "0.4601", "†"),
         ("official", "0.4155", "†"),
     ]
-    with open(tmp_path / "one" / "verdicts.csv", newline="") as handle:
-        verdicts = list(csv.DictReader(handle))
-    assert len(verdicts) == sum(made[0]["verdicts"].values())
-    assert {v["kind"] for v in verdicts} == {"", "mark", "mark: worse"}
-    keys = ("table", "row", "dataset", "candidates", "measure", "regime", "kind", "against")
-    assert len({tuple(v[key] for key in keys) for v in verdicts}) == len(verdicts)
 
 
 @pytest.mark.parametrize(
@@ -503,18 +466,11 @@ def test_a_table_with_harp_says_what_stands_in_for_attention(
         assert ("HARP weighs words and anchors by idf here" in notes) == ("harp" in shown)
 
 
-def test_a_measure_of_all_candidates_decides_no_claim(config_of, tmp_path: Path) -> None:
-    """P@20 of the same 20 candidates is the same for every re-ranker: neither a failed claim nor a kept one."""
+def test_a_measure_of_all_candidates_is_noted(config_of, tmp_path: Path) -> None:
+    """P@20 of the same 20 candidates is the same for every re-ranker."""
     config = config_of("untrained", "ares-simple")
     flat = flat_rows("squad", {"untrained": 0.1, "ares-simple": 0.4}, measures=("RR@10", "P@20"))
     rows = [row | {"value": 0.05} if row["measure"] == "P@20" else row for row in flat]
     table = _table((config, write_results(tmp_path, rows)), ARES_YAML, "table6")
-    (panel,) = [panel for panel in table.panels if panel.title == "This configuration: SQuAD 1.1"]
-    (bert,) = [row for row in panel.rows if row.key == "bert"]
-    found = dict(zip([column.label for column in panel.columns], bert.cells, strict=True))
-    assert [verdict.outcome for verdict in found["RR@10"].verdicts] == [REPRODUCED]
-    (verdict,) = found["P@20"].verdicts
-    assert verdict.outcome == NOTHING_PUBLISHED
-    assert verdict.reason == "all 20 candidates count, so no order of them is better"
     assert "P@20: all 20 candidates count, so re-ranking changes nothing here." in table.notes
     assert "P@20" not in next(n for n in table.notes if n.startswith("SQuAD 1.1: 20 queries"))

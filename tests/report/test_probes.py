@@ -11,8 +11,8 @@ from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.report.html import write_report
-from irpretrain.report.probes import ProbedTask, Share, probe_views, read_probe
 from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.run_views import ProbedTask, TimeShare, probe_views, read_probe
 
 INPUTS = ("right", "swapped", "none", "candidates", "before")
 HEADING = "task,input,groups,accuracy,low,high,p_value\n"
@@ -26,9 +26,9 @@ def rows(task: str, groups: int, right: str, swapped: str) -> str:
 
 def shares(
     right: tuple[float, float, float] | None, swapped: float | None, p: float | None
-) -> dict[str, Share]:
-    other = Share(swapped, swapped, swapped, p)
-    first = Share(*right, None) if right else Share(None, None, None, None)
+) -> dict[str, TimeShare]:
+    other = TimeShare(swapped, swapped, swapped, p)
+    first = TimeShare(*right, None) if right else TimeShare(None, None, None, None)
     return {**dict.fromkeys(INPUTS, other), "right": first}
 
 
@@ -59,12 +59,11 @@ def test_the_page_has_a_line_for_each_task(config: Config, tmp_path: Path) -> No
     some = rows("srr", 40, "0.9,0.8,0.95,", "0.6,0.5,0.7,0.001") + rows("ati#1", 0, ",,,", ",,,")
     path.write_text(HEADING + some)
     first, second = probe_views(config, [path])
-    assert (first["seed"], first["objective"], first["groups"]) == ("3", "srr", 40)
-    assert (second["objective"], second["reading"]) == ("ati", "No held-out group was tested.")
+    assert first[1:5] == (3, "srr", 40, "0.90 [0.80, 0.95]")
+    assert (second[2], second[-1]) == ("ati", "No held-out group was tested.")
     results = write_results(tmp_path, flat_rows("squad-first-stages", {}))
     (tmp_path / "results/figures").mkdir()
-    for name in ("dag.svg", "results/figures/deepct_figure1.svg"):
-        (tmp_path / name).write_text("<svg/>")
+    (tmp_path / "results/figures/deepct_figure1.svg").write_text("<svg/>")
     pages = []
     for probes in ([], [path]):
         files = ResultFiles(*results, probes=probes)
@@ -73,13 +72,12 @@ def test_the_page_has_a_line_for_each_task(config: Config, tmp_path: Path) -> No
             [DEEPCT_YAML],
             files,
             tmp_path / "results",
-            tmp_path / "dag.svg",
             ROOT / "resources" / "embedded.yaml",
             tmp_path / "page.html",
         )
         pages.append((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert 'id="probes"' not in pages[0]
-    [section] = re.findall(r'<section id="probes">.*?</section>', pages[1], re.DOTALL)
+    [section] = re.findall(r'<details id="probes">.*?</details>', pages[1], re.DOTALL)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", section))
     assert "3 srr 40 0.90 [0.80, 0.95] 0.60 [0.50, 0.70]" in text
     assert "3 ati 0 – – – – – No held-out group was tested." in text

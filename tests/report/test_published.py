@@ -44,18 +44,6 @@ def test_gains_of_the_running_text() -> None:
         assert round(100 * (ours / best - 1), 1) == gain
 
 
-def test_a_claim_is_a_mark_that_every_value_carries() -> None:
-    table = load_published(PROP_YAML).tables["table2"]
-    marks = {
-        row: "".join(m.mark for m in table.marks_of_row(row, "full")) for row in ("ql", "ict", "prop-here")
-    }
-    assert marks == {
-        "ql": "",
-        "ict": "*",  # † stands at one of its ten values only
-        "prop-here": "*†‡",  # of the rows that it stands for
-    }
-
-
 def test_names_for_the_workflow() -> None:
     assert list(load_published(PROP_YAML).tables) == ["table2", "table3", "table4", "table5"]
     assert list(load_published(PROP_YAML).figures) == ["figure1a", "figure1b", "figure2"]

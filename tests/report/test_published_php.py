@@ -82,7 +82,7 @@ def test_gains_of_the_running_text(tables) -> None:
 
 def test_the_mark_speaks_of_every_baseline_and_stands_at_php_alone(tables) -> None:
     table = tables["table3"]
-    claimed = [mark.over for mark in table.marks_of_row("php", "full")]
-    assert claimed == [row.key for row in table.rows if row.key != "php"]
-    assert all(table.marks_of_row(row.key, "full") == [] for row in table.rows if row.key != "php")
+    others = [row for row in table.rows if row.key != "php"]
+    assert [mark.over for mark in table.marks if table.can_have("php", mark)] == [row.key for row in others]
+    assert not any(table.can_have(row.key, mark) for row in others for mark in table.marks)
     assert tables["table5"].marks == []

@@ -9,13 +9,12 @@ from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, 
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
-from irpretrain.report.canvas import draw_panels
-from irpretrain.report.few_shot import query_curves
+from irpretrain.report.curves import query_curves
+from irpretrain.report.drawing import draw_panels
 from irpretrain.report.figures import make_figures
-from irpretrain.report.paired_bars import paired_bars
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
-from irpretrain.report.series import series_figure, series_points
+from irpretrain.report.series import paired_bars, series_figure, series_points
 
 PAIR = ("squad", "bm25")
 SERIES = {

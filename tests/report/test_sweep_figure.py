@@ -6,7 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from irpretrain.report.sweep_figure import draw_sweep
+from irpretrain.report.other_figures import draw_sweep
 
 SVG = "{http://www.w3.org/2000/svg}"
 

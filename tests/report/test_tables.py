@@ -15,13 +15,11 @@ from base_config import base_config
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, letter
-from irpretrain.report.headline_table import build_headline
-from irpretrain.report.latex import escape as latex_escape
-from irpretrain.report.latex import latex
-from irpretrain.report.markdown import cell_text, markdown
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
-from irpretrain.report.tables import build_table, make_tables
+from irpretrain.report.table_files import cell_text, latex, markdown
+from irpretrain.report.table_files import latex_escape as latex_escape
+from irpretrain.report.tables import build_headline, build_table, make_tables
 
 LABEL = r"<script>alert('x')</script> & 50% of $x_1$ {a|b} \input ~^#"
 
@@ -51,7 +49,7 @@ def test_panel_of_the_papers_data_sets(config: Config, results) -> None:
         "0.249 · not run (e)",
     ]
     assert _texts(table, 0)["rop"][0] == "0.481† · not run (a)"
-    assert next(iter(table.reasons)).startswith(
+    assert next(iter(table.letters)).startswith(
         "data set Robust04 is not in this configuration: its documents"
     )
 
@@ -68,14 +66,9 @@ def test_panel_of_our_data_set(config: Config, results) -> None:
         key: [re.sub(r" \[.*", "", text) for text in cells[1::3]] for key, cells in _texts(table, 1).items()
     }
     assert texts == {"mlm": ["0.500", "0.300"], "rop": ["0.650†", "0.450†"], "rop-mlm": ["0.700†", "0.500†"]}
-    outcomes = {
-        row.key: [v.outcome for c in row.cells[1::3] for v in c.verdicts] for row in table.panels[1].rows
-    }
-    assert outcomes["rop"] == ["reproduced", "no published value"]
-    assert outcomes["mlm"] == ["no published value", "no published value"]
-    # The paper's table claims nothing of a measure that it does not have.
-    (unclaimed,) = next(row for row in table.panels[1].rows if row.key == "rop").cells[0].verdicts
-    assert (unclaimed.outcome, unclaimed.reason) == ("no published value", "the paper's table has no RR@10")
+    assert all(
+        cell.difference is None and not cell.note for row in table.panels[1].rows for cell in row.cells
+    )
 
 
 def test_interval_and_p_value_against_references(config: Config, results) -> None:
@@ -94,10 +87,11 @@ def test_interval_and_p_value_against_references(config: Config, results) -> Non
     assert (cell.ours.low, cell.ours.high) == pytest.approx((0.45 - 0.0307, 0.45 + 0.0307), abs=0.005)
 
 
-def test_further_pre_training_that_changes_nothing_is_off(config: Config, results) -> None:
+def test_further_pre_training_that_changes_nothing_has_no_mark(config: Config, results) -> None:
     table = _table(config, results, "table4")
-    verdict = next(v for c in table.cells() if c.row == "further" and c.ours for v in c.verdicts if v.kind)
-    assert (verdict.outcome, verdict.reason) == ("off", "equal, +0.000, p = 1.000")
+    cells = [c.ours for c in table.cells() if c.row == "further" and c.ours and c.ours.comparisons]
+    assert {(ours.marks, ours.comparisons[0].p) for ours in cells} == {("", 1)}
+    assert [ours.comparisons[0].difference for ours in cells] == pytest.approx([0] * len(cells))
 
 
 def test_table2_maps_rows_honestly(config: Config, results) -> None:
@@ -111,26 +105,16 @@ def test_table2_maps_rows_honestly(config: Config, results) -> None:
     )  # nothing stands for the paper's own models on the paper's data
     assert texts["bm25"][1].startswith("0.600† [")
     assert texts["prop-here"][1].startswith("0.700*† [")
-    reasons = {mark: reason for reason, mark in table.reasons.items()}
+    notes = {letter: note for note, letter in table.letters.items()}
     for row, start in [
         ("ict", "objective ict is not part of this configuration"),
         ("sota", "published only"),
         ("prop-wikipedia", "the whole English Wikipedia is not in this configuration"),
     ]:
         mark = re.fullmatch(r"not run \((.+)\)", texts[row][0])[1]
-        assert reasons[mark].startswith(start)
-    claims = {(v.mark, v.outcome) for v in rows["prop-here"].cells[1].verdicts}
-    assert claims == {("*", "reproduced"), ("†", "reproduced"), ("‡", "not run")}
-    assert [v.outcome for v in rows["bert"].cells[1].verdicts] == ["off"]  # 0.400 against BM25's 0.600
-
-
-def test_a_baseline_that_was_not_run_is_named_for_what_it_is(config: Config, tmp_path: Path) -> None:
-    files = write_results(tmp_path, rows_of("squad", models=("prop",)))
-    table = _table(config, files, "table2")
-    (found,) = (row for row in table.panels[1].rows if row.key == "prop-here")
-    reasons = {v.mark: v.reason for v in found.cells[1].verdicts}
-    assert reasons["†"] == "its baseline was not run: no experiment runs untrained fine-tuned on squad"
-    assert reasons["‡"] == "its baseline was not run: objective ict is not part of this configuration"
+        assert notes[mark].startswith(start)
+    assert rows["prop-here"].cells[1].ours.marks == "*†"  # ‡ compares with ICT, which was not run
+    assert rows["bert"].cells[1].ours.marks == ""  # 0.400 against BM25's 0.600
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +135,6 @@ def robust(tmp_path_factory):
     base["datasets"] = content["datasets"]
     base["report"]["papers"] = ["prop"]
     base["term_weights"] = {}
-    base["query_pages"] = {}
     base["experiments"] = {
         "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
     }
@@ -169,9 +152,9 @@ def test_numbers_are_compared_on_the_papers_own_data_set(robust) -> None:
     assert cell.ours.mean == pytest.approx(0.66)
     half = stats.t.ppf(0.975, 2) * 0.01 / math.sqrt(3)  # means 0.65, 0.66, 0.67
     assert (cell.ours.low, cell.ours.high) == pytest.approx((0.66 - half, 0.66 + half))
-    assert [(v.kind, v.outcome) for v in cell.verdicts] == [("number", "off")]
+    assert cell.difference == pytest.approx(0.66 - 0.481)
     text = cell_text(table, cell)
-    assert text == f"0.481† · ours 0.660† [{0.66 - half:.3f}, {0.66 + half:.3f}] (off)"
+    assert text == f"0.481† · ours 0.660† [{0.66 - half:.3f}, {0.66 + half:.3f}], +0.179"
     zero_shot = next(c for c in table.cells() if c.row == "rop" and c.ours and c.regime == "zero-shot")
     assert zero_shot.published is None  # the paper's numbers are fine-tuned
 
@@ -287,7 +270,7 @@ def test_latex_compiles_and_fits_its_pages(robust, config: Config, results, tmp_
 @pytest.mark.parametrize("paper", ["prop", "wikiformer", "php", "ares", "deepct"])
 def test_latex_of_every_paper_compiles(config: Config, results, paper: str, tmp_path: Path) -> None:
     published = PROP_YAML.with_name(f"{paper}.yaml")
-    make_tables([published], config, ResultFiles(*results), tmp_path / "tables", tmp_path / "verdicts.csv")
+    make_tables([published], config, ResultFiles(*results), tmp_path / "tables")
     tables = sorted((tmp_path / "tables").glob("*.tex"))
     said = _compile("\n".join(path.read_text() + r"\clearpage" for path in tables), tmp_path)
     assert _complaints(said) == []
@@ -324,21 +307,15 @@ def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tm
             config,
             ResultFiles(*results),
             tmp_path / run / "tables",
-            tmp_path / run / "verdicts.csv",
         )
         for run in ("one", "two")
     ]
     names = sorted(p.name for p in (tmp_path / "one" / "tables").iterdir())
     tables = ["prop_headline", "prop_table2", "prop_table3", "prop_table4", "prop_table5"]
-    assert names == sorted(f"{t}.{suffix}" for t in tables for suffix in ("md", "csv", "tex"))
+    assert names == sorted(f"{t}.{suffix}" for t in tables for suffix in ("md", "csv", "tex", "ledger.csv"))
     for path in (tmp_path / "one").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
-    with open(tmp_path / "one" / "verdicts.csv", newline="") as handle:
-        verdicts = list(csv.DictReader(handle))
     assert counts[0]["tables"] == 5
-    assert sum(counts[0]["verdicts"].values()) == len(verdicts)
-    assert {v["verdict"] for v in verdicts} == {"reproduced", "off", "not run", "no published value"}
-    assert all(v["reason"] for v in verdicts)
     with open(tmp_path / "one" / "tables" / "prop_table2.csv", newline="") as handle:
         cell = next(
             c
@@ -346,7 +323,7 @@ def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tm
             if (c["row"], c["measure"], c["regime"]) == ("prop-here", "nDCG@20", "full")
         )
     assert (cell["model"], cell["ours"], cell["marks"], cell["seeds"]) == ("prop", "0.700000", "*†", "1")
-    assert cell["verdict"] == "reproduced;reproduced;not run"
+    assert (cell["published_difference"], cell["note"]) == ("", "")
 
 
 def test_one_query_has_no_interval(config: Config, tmp_path: Path) -> None:
@@ -363,10 +340,8 @@ def test_nothing_run_at_all(config: Config, tmp_path: Path) -> None:
     table = _table(config, results, "table2")
     assert len(table.panels) == 1
     assert all(cell.ours is None for cell in table.cells())
-    counts = make_tables(
-        [PROP_YAML], config, ResultFiles(*results), tmp_path / "tables", tmp_path / "verdicts.csv"
-    )
-    assert set(counts["verdicts"]) == {"not run"}
+    assert all(cell.note for cell in table.cells())
+    make_tables([PROP_YAML], config, ResultFiles(*results), tmp_path / "tables")
 
 
 def test_letters() -> None:
@@ -380,9 +355,12 @@ def test_the_default_and_its_ablations_have_every_model_of_the_tables() -> None:
     wanted = {m for t in paper.tables.values() for r in t.rows for m in r.all_models}
     at_scale = set(load_config(ROOT / "config.yaml", ROOT / "configs/prop-paper.yaml").models)
     assert wanted - set(models) - at_scale == {"bm25", "ql", "given"}
-    assert wanted & set(models) == {"untrained", *(m for m in models if m.startswith("prop"))}
+    # `prop-longer` is the control of a claim, not a row of a table.
+    assert wanted & set(models) == {"untrained", *(m for m in models if m.startswith("prop"))} - {
+        "prop-longer"
+    }
 
 
 def test_cells_know_their_kind(config: Config, results) -> None:
     table = _table(config, results, "table2")
-    assert all(isinstance(cell, Cell) and cell.verdicts for cell in table.cells())
+    assert all(isinstance(cell, Cell) for cell in table.cells())

@@ -13,8 +13,8 @@ from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.papers.published import load_published
 from irpretrain.report.figures import make_figures
+from irpretrain.report.other_figures import read_distribution, weight_curves
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.weight_curves import draw_distribution, weight_curves
 
 DEEPCT = ROOT / "resources" / "published" / "deepct.yaml"
 
@@ -64,18 +64,8 @@ def test_a_configuration_without_collections_says_so(config: Config, tmp_path: P
     )
 
 
-def test_any_collection_has_a_figure_of_its_own(tmp_path: Path) -> None:
-    shares = write(tmp_path / "mine.json", tf=FLAT, other=FALLING)
-    counts = draw_distribution(shares, "My passages", {"tf": "tf"}, tmp_path / "weight-distribution-mine.svg")
-    assert counts == {"weightings": 2}
-    text = texts_of_svg(tmp_path / "weight-distribution-mine.svg")
-    assert "My passages, 2,067 passages" in text
-    assert "other: 40.0 % on the heaviest" in text
-    assert (tmp_path / "weight-distribution-mine.png").stat().st_size > 1000
-
-
 @pytest.mark.parametrize("content", ["{", "[]", '{"weightings": [{"weighting": "a"}]}', '{"ranks": 10}'])
 def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "shares.json").write_text(content)
     with pytest.raises(InputError, match="these shares of weights cannot be used"):
-        draw_distribution(tmp_path / "shares.json", "x", {}, tmp_path / "x.svg")
+        read_distribution(tmp_path / "shares.json")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.rank_engine.bm25 import Bm25
+from irpretrain.rank_engine.impacts import Bm25
 from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.words import WordsInMemory
+from irpretrain.rank_engine.top_documents import WordsInMemory
 
 Build = Callable[..., Postings]
 """The fixture `build`: (documents, number of terms, name of the folder, options of `write_postings`) → postings."""

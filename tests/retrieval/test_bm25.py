@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.errors import ConfigError
-from irpretrain.rank_engine.bm25 import (
+from irpretrain.rank_engine.impacts import (
     document_norms,
     inverse_document_frequencies,
+    level_of,
     lossy_length,
     part_of_score,
 )
-from irpretrain.rank_engine.impacts import level_of
 from irpretrain.rank_engine.rank_lists import lower_bound, upper_bound
 
 
@@ -39,7 +39,7 @@ def through_a_byte(length: int) -> int:
     return byte if byte < free else free + from_int4(byte - free)
 
 
-def test_short_lengths_are_kept_and_long_ones_cut() -> None:
+def test_short_lengths_are_retained_and_long_ones_cut() -> None:
     assert [lossy_length(length) for length in (0, 1, 23, 39, 40, 41, 100, 1000)] == [
         0, 1, 23, 39, 40, 40, 96, 984,
     ]  # fmt: skip

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from small_collections import Build, with_bm25
 
 from irpretrain.errors import InputError
-from irpretrain.rank_engine.bm25 import Bm25, Lengths, document_norms, inverse_document_frequencies
 from irpretrain.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks
+from irpretrain.rank_engine.impacts import Bm25, Lengths, document_norms, inverse_document_frequencies
 from irpretrain.rank_engine.postings import Postings
 from irpretrain.rank_engine.top_documents import top_documents
 from irpretrain.retrieval.java import run_anserini
@@ -119,17 +119,17 @@ def test_a_repeated_term_counts_so_often(build: Build) -> None:
 def test_ranks_beyond_the_depth_are_zero(build: Build) -> None:
     # Document n holds the term n + 1 times of 100: the last is the first.
     postings = build([[0] * (n + 1) + [1] * (99 - n) for n in range(60)], 2)
-    asked = [(n, [0]) for n in range(60)]
-    assert ask(postings, asked) == [0] * 10 + list(range(50, 0, -1))
-    assert ask(postings, asked, depth=1) == [0] * 59 + [1]
-    assert ask(postings, asked, depth=None) == list(range(60, 0, -1))
+    requested = [(n, [0]) for n in range(60)]
+    assert ask(postings, requested) == [0] * 10 + list(range(50, 0, -1))
+    assert ask(postings, requested, depth=1) == [0] * 59 + [1]
+    assert ask(postings, requested, depth=None) == list(range(60, 0, -1))
 
 
 def test_equal_documents_rank_by_their_numbers(build: Build) -> None:
     postings = build([[0, 1]] * 400, 2)
-    asked = [(n, [0, 1]) for n in (0, 1, 49, 50, 399)]
-    assert ask(postings, asked) == [1, 2, 50, 0, 0]
-    assert ask(postings, asked, depth=None) == [1, 2, 50, 51, 400]
+    requested = [(n, [0, 1]) for n in (0, 1, 49, 50, 399)]
+    assert ask(postings, requested) == [1, 2, 50, 0, 0]
+    assert ask(postings, requested, depth=None) == [1, 2, 50, 51, 400]
 
 
 words = st.integers(0, 5)
@@ -155,21 +155,21 @@ def large(
     lengths = random.integers(0, 80, count)
     documents = [(random.zipf(1.2, length) % terms).tolist() for length in lengths]
     documents[7] = [3] * 900  # more than a byte of frequency holds
-    asked = []
+    requested = []
     for _ in range(300):
         document = int(random.integers(count))
         own = documents[document] or [0]
         terms_of = [int(random.choice(own)) for _ in range(random.integers(1, 6))]
-        asked.append((document, terms_of + [int(random.integers(terms))] * int(random.integers(2))))
-    return documents, asked
+        requested.append((document, terms_of + [int(random.integers(terms))] * int(random.integers(2))))
+    return documents, requested
 
 
 @pytest.mark.parametrize("lengths", KINDS)
 @pytest.mark.parametrize("depth", [50, None])
 def test_ranks_in_long_lists(build: Build, depth: int | None, lengths: Lengths) -> None:
-    documents, asked = large(3)
-    found = ask(build(documents, 60, lengths=lengths), asked, depth=depth, lengths=lengths)
-    assert found == brute_force(documents, 60, asked, depth=depth, lengths=lengths)
+    documents, requested = large(3)
+    found = ask(build(documents, 60, lengths=lengths), requested, depth=depth, lengths=lengths)
+    assert found == brute_force(documents, 60, requested, depth=depth, lengths=lengths)
     assert len({*found}) > 30
 
 
@@ -178,21 +178,21 @@ def test_runs_of_equal_documents_in_long_lists(build: Build) -> None:
     random = np.random.default_rng(5)
     kinds = [[0, 1, 2], [0, 0, 1], [2, 1, 1, 3], [3], [0, 1, 2, 3]]
     documents = [kinds[kind] for kind in random.integers(0, 5, 2000)]
-    asked = [(int(random.integers(2000)), random.integers(0, 4, 3).tolist()) for _ in range(200)]
-    assert ask(build(documents, 4), asked, depth=None) == brute_force(documents, 4, asked, depth=None)
+    requested = [(int(random.integers(2000)), random.integers(0, 4, 3).tolist()) for _ in range(200)]
+    assert ask(build(documents, 4), requested, depth=None) == brute_force(documents, 4, requested, depth=None)
 
 
 def test_exact_ranks_are_those_of_real_numbers(build: Build) -> None:
     """Where scores in float64 are apart by more than float32 can blur, nothing else decides."""
-    documents, asked = large(11)
+    documents, requested = large(11)
     frequencies = frequencies_of(documents, 60).astype(np.float64)
     own = frequencies.sum(axis=1)
     count, mean = (own > 0).sum(), own.sum() / (own > 0).sum()
     held = (frequencies > 0).sum(axis=0)
     idf = np.log(1 + (count - held + 0.5) / (held + 0.5))
-    ranks = ask(build(documents, 60), asked, depth=None)
+    ranks = ask(build(documents, 60), requested, depth=None)
     compared = 0
-    for (document, query), rank in zip(asked, ranks, strict=True):
+    for (document, query), rank in zip(requested, ranks, strict=True):
         tf = frequencies[:, query]
         scores = (idf[query] * tf / (tf + 3.8 * (0.13 + 0.87 * own[:, None] / mean))).sum(axis=1)
         gaps = np.abs(scores - scores[document])
@@ -203,12 +203,12 @@ def test_exact_ranks_are_those_of_real_numbers(build: Build) -> None:
 
 
 def test_threads_change_nothing(build: Build) -> None:
-    documents, asked = large(4)
-    asked = asked * 5
-    assert len(asked) > 2 * QUERIES_AT_ONCE
+    documents, requested = large(4)
+    requested = requested * 5
+    assert len(requested) > 2 * QUERIES_AT_ONCE
     postings = build(documents, 60)
-    one = ask(postings, asked)
-    assert [ask(postings, asked, threads=threads) for threads in (2, 3)] == [one, one]
+    one = ask(postings, requested)
+    assert [ask(postings, requested, threads=threads) for threads in (2, 3)] == [one, one]
 
 
 @pytest.mark.parametrize(
@@ -291,17 +291,17 @@ ONE_TERM = [[term] * SCALE for term in (20, 40, 75, 150)] + [[30] * SCALE + [60]
 def searched(tmp_path_factory, collection, request):
     """How lengths are kept, and what Lucene finds: with lossy lengths as Anserini is by default; with true ones as its
     option bm25.accurate has it."""
-    documents, asked = collection
+    documents, requested = collection
     folder = tmp_path_factory.mktemp("lucene")
-    return request.param, search_by_lucene(folder, documents, asked + ONE_TERM, request.param == "exact")
+    return request.param, search_by_lucene(folder, documents, requested + ONE_TERM, request.param == "exact")
 
 
 def test_ranks_are_lucenes(build: Build, collection, searched) -> None:
     lengths, found = searched
-    documents, asked = collection
-    found = found[: len(asked)]
+    documents, requested = collection
+    found = found[: len(requested)]
     postings = build(documents, TERMS, lengths=lengths)
-    for query, ranking in zip(asked, found, strict=True):
+    for query, ranking in zip(requested, found, strict=True):
         queries = [(document, query) for document, _ in ranking]
         assert ask(postings, queries, depth=None, lengths=lengths) == list(range(1, len(queries) + 1))
         others = sorted({*range(len(documents))} - {document for document, _ in ranking})
@@ -311,12 +311,12 @@ def test_ranks_are_lucenes(build: Build, collection, searched) -> None:
 
 def test_searches_are_lucenes(build: Build, collection, searched) -> None:
     lengths, found = searched
-    documents, asked = collection
-    terms, offsets = np.concatenate(asked), np.cumsum([0, *map(len, asked)])
+    documents, requested = collection
+    terms, offsets = np.concatenate(requested), np.cumsum([0, *map(len, requested)])
     best, scores = top_documents(
         build(documents, TERMS, lengths=lengths), terms, offsets, Bm25(lengths=lengths), len(documents)
     )
-    for number, ranking in enumerate(found[: len(asked)]):
+    for number, ranking in enumerate(found[: len(requested)]):
         assert best[number, : len(ranking)].tolist() == [document for document, _ in ranking]
         assert scores[number, : len(ranking)] == pytest.approx([score for _, score in ranking], abs=2e-4)
         assert (best[number, len(ranking) :] < 0).all()
@@ -325,11 +325,11 @@ def test_searches_are_lucenes(build: Build, collection, searched) -> None:
 def test_scores_are_lucenes_to_the_bit(collection, searched) -> None:
     """With true lengths Anserini has a formula of its own, which rounds otherwise, in the last bits of a weight."""
     lengths, found = searched
-    documents, asked = collection
+    documents, requested = collection
     frequencies = frequencies_of(documents, TERMS)
     idf = inverse_document_frequencies((frequencies > 0).sum(axis=0), len(documents))
     compared = 0
-    for query, ranking in zip(ONE_TERM, found[len(asked) :], strict=True):
+    for query, ranking in zip(ONE_TERM, found[len(requested) :], strict=True):
         scores = scores_of(frequencies, query, 3.8, 0.87, lengths)
         for document, printed in ranking:
             # Four decimals are printed, and what then ties is lowered by 1e-6 each; floats above 2**13 lie 1e-3 apart.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,9 @@ from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.contracts import EXPANSIONS, TERM_VECTORS
 from irpretrain.errors import InputError
+from irpretrain.provenance import Recorder
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.expansion import expand_documents
+from irpretrain.retrieval.expansion import check_expansion, expand_documents
 from irpretrain.retrieval.weighted_index import index_weights
 from small_documents import write_documents
 
@@ -41,7 +45,13 @@ def test_words_are_counted_together(tmp_path: Path) -> None:
         "d2": {"dogs": 1},
         "d3": {"a": 1, "zoo": 1},
     }
-    assert counts == {"documents": 3, "documents_without_addition": 1, "lines_of_other_documents": 1}
+    assert counts == {
+        "source": str(tmp_path / "given"),
+        "documents": 3,
+        "documents_without_addition": 1,
+        "lines": 3,
+        "lines_of_other_documents": 1,
+    }
     assert expand(tmp_path, times=5)[0]["d3"] == {"a": 5, "zoo": 5}
 
 
@@ -66,14 +76,16 @@ def test_a_table_of_queries_counts_as_a_file_of_them(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("d1 cat", "a document, a tab and a text"),
-        ('{"id": "d1"', "this is not JSON"),
+        ("d1\tcat\rd2\tdog", "a carriage return alone ends no line"),
+        (f'{{"id": "d1", "text": "cat", "y": [{"[], " * 600_000}[]]}}', "record too large"),
+        ('{"id": "d1"', "not valid JSON"),
         ('{"id": "d1"}', "queries, a list of texts"),
-        ('{"id": 1, "text": "cat"}', "document_id"),
+        ('{"id": 1.5, "text": "cat"}', "document_id"),
         ('{"id": "d1", "queries": [1]}', "queries, a list of texts"),
     ],
 )
 def test_lines_that_cannot_be_read(tmp_path: Path, line: str, message: str) -> None:
-    (tmp_path / "given").write_text(f"d1\tcat\n{line}\n")
+    (tmp_path / "given").write_text(f"d1\tcat\n{line}\n", newline="\n")
     with pytest.raises(InputError, match=message) as error:
         expand(tmp_path)
     assert "2" in str(error.value)
@@ -91,3 +103,40 @@ def test_the_index_is_that_of_the_longer_texts(tmp_path: Path) -> None:
     for name in ("tf", "weights"):
         lucene.search(tmp_path / name, queries, "bm25", OPTIONS, tmp_path / f"{name}.run.gz")
     assert (tmp_path / "tf.run.gz").read_bytes() == (tmp_path / "weights.run.gz").read_bytes()
+
+
+def expanded_shards(folder: Path, given: str) -> list[Path]:
+    """The vectors of two shards, d1 and d2, with their sidecars."""
+    (folder / "given").write_text(given)
+    vectors = []
+    for name in ("d1", "d2"):
+        documents = write_documents(folder / f"{name}.parquet", {name: BODIES[name]})
+        vectors.append(folder / f"vectors-{name}.parquet")
+        recorder = Recorder("expand_documents", [], [str(vectors[-1])], {})
+        recorder.write(expand_documents(documents, folder / "given", 1, TEXT, vectors[-1]))
+    return vectors
+
+
+def test_an_expansion_of_another_corpus_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"given: none of its 2 lines names a document .* first one is 'd1'"):
+        check_expansion(expanded_shards(tmp_path, "1\tcat\n2\tdog\n"))
+
+
+@pytest.mark.parametrize(("others", "noted"), [(0, False), (1, False), (3, True)])
+def test_lines_of_unknown_documents_are_noted_above_one_in_a_hundred(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], others: int, noted: bool
+) -> None:
+    check_expansion(expanded_shards(tmp_path, "d1\ta\n" * 99 + "d2\tb\n" * 99 + "x\tc\n" * others))
+    assert ("given: 3 of 201 lines name no document of the corpus" in capsys.readouterr().err) == noted
+
+
+@pytest.mark.parametrize("pack", [bytes, bz2.compress, lzma.compress])
+def test_marks_and_packings_of_an_expansion(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "given").write_bytes(pack("\ufeffd2\tbark\n".encode()))
+    assert expand(tmp_path)[0]["d2"] == {"dogs": 1, "bark": 1}
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "given").write_text('{"id": "d1", "text": "a", "text": "b"}\n')
+    with pytest.raises(InputError, match=r"given:1: .* the key 'text' twice"):
+        expand(tmp_path)

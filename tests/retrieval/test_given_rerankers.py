@@ -9,13 +9,13 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from tiny_models import write_bert, write_distilbert, write_roberta
 
@@ -95,7 +95,7 @@ def test_long_texts_are_cut_as_ours_are(
     tmp_path: Path, files, tiny_encoder: Path, make_store: Callable[..., Path]
 ) -> None:
     """One of ours, read as a stranger, scores as with the token store: query cut first, then document."""
-    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "model")
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "model")
     text = TEXT.model_copy(update={"fields": ["body"], "max_word_pieces": 5})
     options = OPTIONS.model_copy(update={"max_length": 12, "query_length": 2})
     foreign = scores(tmp_path / "model", files, options, text)

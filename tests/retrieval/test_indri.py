@@ -193,7 +193,7 @@ def test_the_defaults_are_what_indri_documents() -> None:
     assert IndriConfig().model_dump() == {"stemmer": "krovetz", "stop_list": "inquery", "mu": 2500.0}
 
 
-def test_words_that_lucene_cuts_further_have_a_place_for_each_piece(tmp_path: Path) -> None:
+def test_words_that_lucene_cuts_further_have_a_position_for_each_piece(tmp_path: Path) -> None:
     """A run of ideographs is one word of ours and as many terms as ideographs."""
     documents = write_documents(tmp_path / "d.parquet", {"d": "東京 zoo", "other": "京東"})
     assert build_positions([documents], PLAIN, TEXT, tmp_path / "positions")["occurrences"] == 5
@@ -267,18 +267,20 @@ def test_lucene_s_own_indri_similarity_agrees(
     texts = {name: " ".join(words) for name, words in weights.items()}
     found, _ = retrieve(tmp_path, tmp_path, texts, weights, indri=indri, depth=100)
     reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(tmp_path / "index"))
-    kept = {
+    retained = {
         document: [word for word in body.split() if word not in STOPPED[stop_list]]
         for document, body in bodies.items()
     }
     for name, given_weights in weights.items():
-        asked = {word: weight for word, weight in given_weights.items() if word not in STOPPED[stop_list]}
+        requested = {word: weight for word, weight in given_weights.items() if word not in STOPPED[stop_list]}
         scores = {
-            word: lucene_beliefs(reader, word, STEMS[stemmer].get(word, word), kept, 25.0) for word in asked
+            word: lucene_beliefs(reader, word, STEMS[stemmer].get(word, word), retained, 25.0)
+            for word in requested
         }
-        held = [document for document, words in kept.items() if set(asked) & set(words)]
+        held = [document for document, words in retained.items() if set(requested) & set(words)]
         wanted = {
-            document: sum(asked[word] * scores[word][document] for word in asked) / sum(asked.values())
+            document: sum(requested[word] * scores[word][document] for word in requested)
+            / sum(requested.values())
             for document in held
         }
         assert found[name] == pytest.approx(wanted, abs=1e-5)
@@ -320,11 +322,11 @@ def plain_windows(documents: list[list[str]], first: str, second: str, window: i
     found = set()
     for number, words in enumerate(documents):
         for one, two in {(first, second), (second, first)}:
-            for place, word in enumerate(words):
-                later = [n for n in range(place + 1, len(words)) if words[n] == two]
-                if word == one and later and later[0] - place < window:
-                    found.add((number, place, one))
-    return sorted((number, place) for number, place, _ in found)
+            for position, word in enumerate(words):
+                later = [n for n in range(position + 1, len(words)) if words[n] == two]
+                if word == one and later and later[0] - position < window:
+                    found.add((number, position, one))
+    return sorted((number, position) for number, position, _ in found)
 
 
 @given(
@@ -335,17 +337,17 @@ def test_windows_are_those_of_a_plain_search(documents: list[list[str]], window:
     positions = in_memory(documents)
     for first, second in itertools.product("abc", repeat=2):
         ordered = positions.ordered(first, second)
-        assert places(positions, ordered) == [
-            (number, place)
+        assert windows_of(positions, ordered) == [
+            (number, position)
             for number, words in enumerate(documents)
-            for place in range(len(words) - 1)
-            if (words[place], words[place + 1]) == (first, second)
+            for position in range(len(words) - 1)
+            if (words[position], words[position + 1]) == (first, second)
         ]
         unordered = positions.unordered(first, second, window)
-        assert places(positions, unordered) == plain_windows(documents, first, second, window)
+        assert windows_of(positions, unordered) == plain_windows(documents, first, second, window)
 
 
-def places(positions: Positions, found: np.ndarray) -> list[tuple[int, int]]:
+def windows_of(positions: Positions, found: np.ndarray) -> list[tuple[int, int]]:
     owners = positions.documents_of(found)
     return [(int(d), int(p - positions.starts[d])) for d, p in zip(owners, found, strict=True)]
 

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from small_lucene import OPTIONS, write_queries, write_vectors
 
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.retrieval import IndriConfig, RetrievalConfig, TextRankConfig
+from irpretrain.config.retrieval import IndriConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.candidate_ranking import rank_candidates
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
+from irpretrain.retrieval.lucene import rank_candidates
 from irpretrain.retrieval.positions import Positions, build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
@@ -106,7 +106,7 @@ def test_letters_count_once_and_stop_words_in_any_spelling(name: str, text: str,
 
 
 @pytest.mark.parametrize(
-    ("name", "bodies", "asked"),
+    ("name", "bodies", "requested"),
     [
         ("german", {"d": "Die Häuser der Städte", "e": "Ein Garten im Sommer"}, "In welchem Haus?"),
         ("french", {"d": "L'école des chevaux", "e": "Le jardin d'été"}, "cheval à l'école"),
@@ -118,13 +118,13 @@ def test_letters_count_once_and_stop_words_in_any_spelling(name: str, text: str,
     ],
 )
 def test_an_index_finds_the_document_that_another_form_is_in(
-    tmp_path: Path, name: str, bodies: dict[str, str], asked: str
+    tmp_path: Path, name: str, bodies: dict[str, str], requested: str
 ) -> None:
     text = TextConfig(words="alphanumeric", language=name)
     documents = write_documents(tmp_path / "documents.parquet", {**bodies, "none": ". ,"})
     counts = lucene.index([documents], OPTIONS, text, tmp_path / "index")
     assert counts == {"documents": 3, "documents_without_text": 1}
-    queries = write_queries(tmp_path / "queries.parquet", {"q": asked})
+    queries = write_queries(tmp_path / "queries.parquet", {"q": requested})
     lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
     run = read_run(tmp_path / "run.gz")
     assert [document for document, _ in run["q"]][:1] == ["d"]
@@ -192,8 +192,8 @@ def test_chinese_weights_and_positions(chinese: Path, tmp_path: Path) -> None:
     positions = Positions.open(tmp_path / "positions", indri, CHINESE.word_kind)
     assert positions.ordered("盗窃", "窃罪").tolist() == [positions.of_term("窃罪")[0] - 1]
     analyser = Analyser.of(indri, CHINESE.word_kind)
-    asked = read_weighted_queries(chinese / "queries", None, CHINESE.word_kind, analyser)
-    search_weighted(positions, asked, None, OPTIONS, tmp_path / "run.gz", "indri")
+    requested = read_weighted_queries(chinese / "queries", None, CHINESE.word_kind, analyser)
+    search_weighted(positions, requested, None, OPTIONS, tmp_path / "run.gz", "indri")
     run = read_run(tmp_path / "run.gz")
     assert {query: ranking[0][0] for query, ranking in run.items()} == {name: name for name in ASKED}
 
@@ -203,7 +203,7 @@ def test_weights_of_chinese_words_without_training(chinese: Path, tmp_path: Path
     kind, documents = CHINESE.word_kind, chinese / "documents"
     (tmp_path / "added.tsv").write_text("fraud\t电信网络\n", encoding="utf-8")
     expand_documents(documents, tmp_path / "added.tsv", 2, CHINESE, tmp_path / "expanded")
-    weigh_by_textrank(documents, TextRankConfig(type="textrank"), OPTIONS, CHINESE, tmp_path / "ranked")
+    weigh_by_textrank(documents, OPTIONS, CHINESE, tmp_path / "ranked")
     for name in ("expanded", "ranked"):
         rows = TERM_VECTORS.read(tmp_path / name).to_pylist()
         weights = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}

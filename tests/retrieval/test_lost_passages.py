@@ -28,9 +28,9 @@ WEIGHTS = {
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lost")
     rows = [
-        {"part": 0, "position": place, "document_id": name}
+        {"part": 0, "position": position, "document_id": name}
         | {"terms": [{"term": term, "weight": given[term]} for term in sorted(given)]}
-        for place, (name, given) in enumerate(WEIGHTS.items())
+        for position, (name, given) in enumerate(WEIGHTS.items())
     ]
     TERM_WEIGHTS.write(folder / "weights", rows)
     counts = write_vectors(folder / "weights", 100, False, folder / "vectors")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from irpretrain.retrieval.lost_queries import tell_lost_queries
+from irpretrain.retrieval.opened_index import log_lost_queries
 
 RUN = "results/runs/mine/bm25/first-stage.run.gz"
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "reported"),
     [
         pytest.param(0, "", id="none"),
         pytest.param(
@@ -26,8 +26,8 @@ RUN = "results/runs/mine/bm25/first-stage.run.gz"
     ],
 )
 def test_more_than_a_hundredth_is_a_warning(
-    number: int, told: str, capsys: pytest.CaptureFixture[str]
+    number: int, reported: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = [f"q{n}" for n in range(200)]
-    assert tell_lost_queries(RUN, asked, asked[number:]) == number
-    assert capsys.readouterr().err == (f"[mine, bm25] {told}" if told else "")
+    requested = [f"q{n}" for n in range(200)]
+    assert log_lost_queries(RUN, requested, requested[number:]) == number
+    assert capsys.readouterr().err == (f"[mine, bm25] {reported}" if reported else "")

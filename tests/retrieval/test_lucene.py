@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shutil
 import stat
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +22,7 @@ from irpretrain import progress
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
-from irpretrain.evaluation.runs import read_run
+from irpretrain.evaluation.runs import falling_scores, read_run
 from irpretrain.retrieval import java, lucene, opened_index
 from small_documents import write_documents
 
@@ -110,6 +113,19 @@ def test_every_parameter_counts_as_in_the_formula(index: Path, tmp_path: Path, m
     for parameters, run in points:
         for name, text in texts.items():
             assert dict(run[name]) == pytest.approx(formula(text, **parameters), abs=2e-4), parameters
+
+
+@pytest.mark.parametrize("method", GRIDS)
+def test_a_query_s_own_document_makes_room_for_the_next_one(index: Path, method: str) -> None:
+    grid = {name: values[:1] for name, values in GRIDS[method][1].items()}
+    text = "quick dog fox"
+    [(_, whole)] = lucene.search_grid(index, {"q": text}, method, grid, OPTIONS, 10)
+    names = [name for name, _ in whole["q"]]
+    assert len(names) > 2
+    for depth in (1, 2, len(names)):
+        for own in names:
+            [(_, run)] = lucene.search_grid(index, {own: text}, method, grid, OPTIONS, depth, drop_own=True)
+            assert [name for name, _ in run[own]] == [name for name in names if name != own][:depth]
 
 
 @pytest.mark.parametrize(("method", "formula"), [("bm25", bm25), ("ql", query_likelihood)])
@@ -229,16 +245,16 @@ def test_identifiers_that_java_would_lose_are_refused(tmp_path: Path, name: str)
 
 
 def test_a_search_that_fails_begins_no_more(index: Path, tmp_path: Path, monkeypatch) -> None:
-    begun: list[int] = []
+    prefetched: list[int] = []
 
     def fail(*_: object) -> None:
-        begun.append(1)
+        prefetched.append(1)
         raise RuntimeError("no")
 
     monkeypatch.setattr(opened_index.OpenedIndex, "_best", fail)
     with pytest.raises(RuntimeError, match="no"):
         retrieve(index, tmp_path, {f"q{n}": "cat" for n in range(6400)})
-    assert len(begun) < 20
+    assert len(prefetched) < 20
 
 
 def test_queries_of_very_many_terms_have_one_thread(index: Path, tmp_path: Path, monkeypatch) -> None:
@@ -289,14 +305,14 @@ def test_searching_and_indexing_say_how_far_they_are(
     searched = re.findall(r"^\[search\] (\S+ queries)", capsys.readouterr().err, re.MULTILINE)
     assert searched == ["64/230 queries", "128/230 queries", "192/230 queries", "230/230 queries"]
 
-    def anserini(entry: str, arguments: list[str], memory: int, told: Callable[[str], None]) -> list[str]:
-        told("INFO - 50.00% of files completed, 1 documents indexed")
+    def anserini(entry: str, arguments: list[str], memory: int, reported: Callable[[str], None]) -> list[str]:
+        reported("INFO - 50.00% of files completed, 1 documents indexed")
         return ["INFO - indexed:     2"]
 
     monkeypatch.setattr(lucene, "run_anserini", anserini)
     lucene.index([documents], OPTIONS, TEXT, tmp_path / "again")
-    begun, half = re.findall(r"^\[index by Lucene\] (.*?),", capsys.readouterr().err, re.MULTILINE)
-    assert (begun, half) == ("0/2 documents", "1/2 documents (50%)")
+    prefetched, half = re.findall(r"^\[index by Lucene\] (.*?),", capsys.readouterr().err, re.MULTILINE)
+    assert (prefetched, half) == ("0/2 documents", "1/2 documents (50%)")
 
 
 def test_long_rows_of_ties_stay_in_order() -> None:
@@ -348,6 +364,9 @@ def test_runs_are_those_of_anserinis_command_line(tmp_path: Path, model: str) ->
         ):  # a millionth was lost in single precision, or there were many
             score = round(ranking[-1][1] - 1e-6, 6)
         ranking.append((document, score))
+    for query, ranking in theirs.items():  # so that trec_eval reads the same order
+        scores = falling_scores([score for _, score in ranking])
+        theirs[query] = list(zip((document for document, _ in ranking), scores, strict=True))
     assert run == theirs
     scores = [round(score, 4) for ranking in run.values() for _, score in ranking]
     assert len(set(scores)) < len(scores)
@@ -429,3 +448,32 @@ def test_index_says_how_it_was_made(index: Path) -> None:
         "documents": 8,
         "documents_without_text": 1,
     }
+
+
+SEARCH = """
+import os, sys
+from pathlib import Path
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval import lucene
+from small_documents import write_documents
+from small_lucene import OPTIONS, TEXT, write_queries
+
+folder = Path(os.fsdecode("日é".encode()))
+folder.mkdir()
+documents = write_documents(folder / "documents.parquet", {"d1": "quick fox"})
+lucene.index([documents], OPTIONS, TEXT, folder / "index")
+lucene.search(folder / "index", write_queries(folder / "q.parquet", {"q": "fox"}), "bm25", OPTIONS, folder / "run.gz")
+assert list(read_run(folder / "run.gz")) == ["q"]
+assert os.environ.get("LC_ALL") == sys.argv[1]
+"""
+
+
+@pytest.mark.parametrize("locale", ["C", "de_DE.ISO-8859-1"])
+def test_both_virtual_machines_read_folders_of_any_name_in_any_locale(tmp_path, locale):
+    """One of Anserini's own indexes, the one in this process searches."""
+    positions = [str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path]
+    own = {"PYTHONPATH": os.pathsep.join(positions), "LC_ALL": locale}
+    command = [sys.executable, "-c", SEARCH, locale]
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["日é"], "no folder of another name"

@@ -12,7 +12,7 @@ from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.text.passages import text_passages
 from small_documents import write_documents
@@ -72,7 +72,7 @@ def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict
 def model(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path: Path) -> tuple[Path, bool]:
     if request.param == "theirs":
         return write_roberta(tmp_path / "theirs"), False
-    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "ours")
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "ours")
     return tmp_path / "ours", True
 
 
@@ -83,11 +83,11 @@ def test_a_document_has_the_score_of_its_passages(
     given = PASSAGES.model_copy(update={"score": how})
     cut = {name: text_passages(body, PASSAGES, None) for name, body in BODIES.items()}
     assert max(map(len, cut.values())) == 10
-    alone = {f"{name}-{place}": text for name, some in cut.items() for place, text in enumerate(some)}
+    alone = {f"{name}-{position}": text for name, some in cut.items() for position, text in enumerate(some)}
     parts = score(*model, alone, options())
     found = score(*model, BODIES, options(passages=given))
     for (query, name), value in found.items():
-        expected = COMBINED[how]([parts[query, f"{name}-{place}"] for place in range(len(cut[name]))])
+        expected = COMBINED[how]([parts[query, f"{name}-{position}"] for position in range(len(cut[name]))])
         assert value == pytest.approx(expected, abs=1e-5)
 
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from small_collections import Build, shard_of
 
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.build_postings import write_postings
-from irpretrain.rank_engine.impacts import LEVELS, _hull, impacts_of
+from irpretrain.rank_engine.impacts import LEVELS, Bm25, _hull, impacts_of
 from irpretrain.rank_engine.postings import Postings
 
 DOCUMENTS = [[0, 1, 0, 2, 0], [2], [], [1, 1, 2, 2, 4]]
@@ -69,7 +68,7 @@ def test_words_of_one_term_add_up_and_stop_words_do_not_count(tmp_path: Path) ->
 def test_frequent_words_overflow_into_another_file(build: Build) -> None:
     postings = build([[0] * 254, [0] * 255, [0] * 700], 1)
     assert postings.lists.frequencies.tolist() == [254, 255, 255]
-    assert postings.lists.overflow_places.tolist() == [1, 2]
+    assert postings.lists.overflow_positions.tolist() == [1, 2]
     assert postings.lists.overflow_frequencies.tolist() == [255, 700]
 
 
@@ -119,7 +118,7 @@ def test_an_empty_collection_has_empty_postings(build: Build, tmp_path: Path) ->
     assert Postings.open(tmp_path / "none").terms == 0
 
 
-def test_documents_that_share_a_place_or_a_name_are_refused(tmp_path: Path) -> None:
+def test_documents_that_share_a_position_or_a_name_are_refused(tmp_path: Path) -> None:
     shard, mapping = shard_of([[0]]), np.zeros(1, np.int32)
     with pytest.raises(
         InputError, match=r"two documents have the place \(part 0, position 0\) in one corpus"

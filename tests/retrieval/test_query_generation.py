@@ -11,15 +11,16 @@ import pyarrow as pa
 import pytest
 import torch
 from small_lucene import TEXT
-from transformers import AutoModelForSeq2SeqLM, GenerationConfig
+from transformers import AutoModelForSeq2SeqLM
 
 from irpretrain.config.retrieval import Doc2QueryConfig
 from irpretrain.contracts import EXPANSIONS
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.query_generator import choose
 from irpretrain.randomness import generator
+from irpretrain.retrieval import query_generation
 from irpretrain.retrieval.query_generation import QueryWriter, generate_queries
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
 from small_documents import write_documents
 from tiny_models import LETTERS, write_bart, write_t5
 
@@ -41,7 +42,7 @@ BODIES = {f"d{number:02d}": body(number) for number in range(30)}
 
 
 def options(**changes: Any) -> Doc2QueryConfig:
-    given = {"queries": 3, "top_k": 5, "query_length": 6, "max_length": 24, "batch_queries": 12, "block": 7}
+    given = {"queries": 3, "query_length": 6, "max_length": 24}
     return Doc2QueryConfig(
         type="doc2query",
         model="given",
@@ -51,7 +52,12 @@ def options(**changes: Any) -> Doc2QueryConfig:
 
 
 @pytest.fixture
-def generate(tmp_path: Path, model: Path) -> Callable[..., tuple[pa.Table, dict[str, int]]]:
+def generate(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[pa.Table, dict[str, int]]]:
+    for name, value in (("TOP_K", 5), ("BATCH_QUERIES", 12), ("BLOCK", 7)):
+        monkeypatch.setattr(query_generation, name, value)
+
     def run(documents: Path, name: str, **changes: Any) -> tuple[pa.Table, dict[str, int]]:
         output = tmp_path / f"{name}.parquet"
         counts = generate_queries(model, documents, options(**changes), TEXT, output, tmp_path / "unfinished")
@@ -100,8 +106,8 @@ def test_sampled_queries_are_those_of_a_plain_computation(tmp_path: Path, model:
     for name, text in BODIES.items():
         numbers = generator(1, "doc2query", name).random((3, 6))
         [pieces] = tokenizer.encode([text])
-        kept = [*tokenizer.prefix, *pieces.ids[: tokenizer.room(24)], *tokenizer.suffix]
-        queries = [plain_query(network, kept, row, 5) for row in numbers] if text else []
+        retained = [*tokenizer.prefix, *pieces.ids[: tokenizer.room(24)], *tokenizer.suffix]
+        queries = [plain_query(network, retained, row, 5) for row in numbers] if text else []
         expected[name] = [text for text in map(tokenizer.decode, map(np.array, queries)) if text]
     assert of(table) == expected
     lengths = {len(query.split()) for queries in expected.values() for query in queries}
@@ -117,36 +123,16 @@ def test_sampled_queries_are_those_of_a_plain_computation(tmp_path: Path, model:
     assert cut > 0
 
 
-def test_beams_are_those_of_hugging_faces_search(tmp_path: Path, model: Path, generate: Any) -> None:
-    """One document at a time, without padding; options of the directory's own do not count."""
-    table, _ = generate(write_documents(tmp_path / "documents.parquet", BODIES), "all", decoding="beam")
-    network, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(model).eval(), EncoderPieces(model)
-    ids = {
-        key: getattr(network.config, key)
-        for key in ("decoder_start_token_id", "eos_token_id", "pad_token_id")
-    }
-    network.generation_config = GenerationConfig(**ids)
-    for name, text in BODIES.items():
-        if text:
-            [pieces] = tokenizer.encode([text])
-            kept = torch.tensor([[*tokenizer.prefix, *pieces.ids[: tokenizer.room(24)], *tokenizer.suffix]])
-            found = network.generate(
-                kept, num_beams=3, num_return_sequences=3, max_new_tokens=6, do_sample=False
-            )
-            assert of(table)[name] == [query for query in map(tokenizer.decode, found.numpy()) if query]
-    assert any(len(set(queries)) == 3 for queries in of(table).values())
-
-
-@pytest.mark.parametrize("decoding", ["sampling", "beam"])
 def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(
-    tmp_path: Path, generate: Any, decoding: str
+    tmp_path: Path, generate: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    generate(write_documents(tmp_path / "documents.parquet", BODIES), "whole", decoding=decoding)
+    generate(write_documents(tmp_path / "documents.parquet", BODIES), "whole")
     keys, parts = list(BODIES), []
     for number, (first, last, block) in enumerate([(0, 7, 2), (7, 8, 5), (8, 30, 11)]):
         chosen = {key: BODIES[key] for key in keys[first:last]}
         shard = write_documents(tmp_path / f"shard-{number}.parquet", chosen, first)
-        parts.append(generate(shard, f"part-{number}", decoding=decoding, block=block)[0])
+        monkeypatch.setattr(query_generation, "BLOCK", block)
+        parts.append(generate(shard, f"part-{number}")[0])
     EXPANSIONS.write(tmp_path / "joined.parquet", pa.concat_tables(parts))
     assert (tmp_path / "joined.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
@@ -167,22 +153,23 @@ def test_a_broken_off_job_goes_on_after_its_last_batch(
     original, written = QueryWriter._write, list[list[str]]()
 
     def write(self: QueryWriter, texts: Any, pieces: Any, batch: Any) -> Any:
-        names = [texts[place].document_id for place in batch.items]
+        names = [texts[position].document_id for position in batch.items]
         if len(written) == fails_at and "killed" in stage:
             raise KeyboardInterrupt
         written.append(names)
         return original(self, texts, pieces, batch)
 
     monkeypatch.setattr(QueryWriter, "_write", write)
+    monkeypatch.setattr(query_generation, "BLOCK", 15)
     stage = ["whole"]
-    expected = generate(documents, "whole", block=15)
+    expected = generate(documents, "whole")
     in_one_go = [*written]
     written.clear()
     stage = ["killed"]
     with pytest.raises(KeyboardInterrupt):
-        generate(documents, "killed", block=15)
+        generate(documents, "killed")
     stage = ["resumed"]
-    assert generate(documents, "killed", block=15) == expected
+    assert generate(documents, "killed") == expected
     assert written == in_one_go
     assert list((tmp_path / "unfinished").glob("*/")) == []
 
@@ -194,11 +181,11 @@ def test_a_broken_off_job_goes_on_after_its_last_block(
     whole, expected = generate(documents, "whole")
     original, done = QueryWriter.rows, list[int]()
 
-    def fail(self: QueryWriter, texts: Any, kept: Any) -> Any:
+    def fail(self: QueryWriter, texts: Any, retained: Any) -> Any:
         if len(done) == 3:
             raise KeyboardInterrupt
         done.append(len(texts))
-        return original(self, texts, kept)
+        return original(self, texts, retained)
 
     with monkeypatch.context() as patch:
         patch.setattr(QueryWriter, "rows", fail)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -15,15 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from irpretrain.config.compute import ComputeConfig
+from irpretrain.code_digest import begin_record, changed_files, code_record
 from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.retrieval.pair_scoring import Pair, batch_by_length
-from irpretrain.retrieval.partial_scores import PartialScores
-from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run, score_pairs
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.retrieval.pair_scoring import PiecePair, batch_by_length
+from irpretrain.retrieval.rerank import CorpusTexts, PartialScores, rerank, rerank_run, score_pairs
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
@@ -37,7 +38,7 @@ BODIES = {f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)
 @pytest.fixture(scope="module")
 def model(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("model") / "model"
-    CrossEncoder.from_encoder(tiny_encoder).save(directory)
+    CrossEncoderModel.from_encoder(tiny_encoder).save(directory)
     return directory
 
 
@@ -114,7 +115,7 @@ def test_depth_keeps_the_first_stage_s_best(model: Path, files: dict[str, Path],
 def test_equal_scores_are_ordered_by_document(model: Path, make_store: Callable[..., Path]) -> None:
     """A constant scorer must not keep the candidates' order."""
     store = TokenStore.open([make_store(dict.fromkeys("cab", "word01"))])
-    constant = CrossEncoder.load(model)
+    constant = CrossEncoderModel.load(model)
     constant.classifier.classifier.weight.data.zero_()
     candidates = {"q1": [("c", 3.0), ("a", 2.0), ("b", 1.0)]}
     run = rerank_run(constant, load_tokenizer(model), store, QUERY_TEXTS, candidates, OPTIONS)
@@ -124,10 +125,10 @@ def test_equal_scores_are_ordered_by_document(model: Path, make_store: Callable[
 
 def test_model_keeps_its_mode_and_threads_come_back(model: Path, files: dict[str, Path]) -> None:
     store, tokenizer = TokenStore.open([files["store"]]), load_tokenizer(model)
-    network, threads = CrossEncoder.load(model, dropout=0.5).train(), torch.get_num_threads()
+    network, threads = CrossEncoderModel.load(model, dropout=0.5).train(), torch.get_num_threads()
     options = OPTIONS.model_copy(update={"compute": ComputeConfig(threads=threads + 1, device="cpu")})
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    pairs = [Pair("q1", "d05", 5), Pair("q2", "d39", 39)]
+    pairs = [PiecePair("q1", "d05", 5), PiecePair("q2", "d39", 39)]
     first, second = (score_pairs(network, builder, QUERY_TEXTS, pairs, options) for _ in range(2))
     assert network.training
     assert torch.get_num_threads() == threads
@@ -141,13 +142,13 @@ def test_packed_and_padded_pairs_score_the_same(
 ) -> None:
     """Within 1e-6 in single precision; packed batches are filled up with real word pieces."""
     read: dict[str, list[tuple[int, int]]] = {"off": [], "on": [], "auto": []}
-    original, reading = CrossEncoder.forward, "off"
+    original, reading = CrossEncoderModel.forward, "off"
 
-    def look(self: CrossEncoder, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> object:
+    def look(self: CrossEncoderModel, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> object:
         read[reading].append((mask.numel(), int(mask.sum())))
         return original(self, ids, types, mask)
 
-    monkeypatch.setattr(CrossEncoder, "forward", look)
+    monkeypatch.setattr(CrossEncoderModel, "forward", look)
     for reading in read:
         compute = ComputeConfig(device="cpu", packing=reading)
         call(model, files, tmp_path / f"{reading}.gz", OPTIONS.model_copy(update={"compute": compute}))
@@ -188,7 +189,7 @@ def test_faults_are_named(model: Path, files: dict[str, Path], tmp_path: Path) -
 
 
 def test_scores_that_are_no_numbers_are_refused(model: Path, files: dict[str, Path]) -> None:
-    broken = CrossEncoder.load(model)
+    broken = CrossEncoderModel.load(model)
     broken.classifier.classifier.bias.data.fill_(float("nan"))
     store = TokenStore.open([files["store"]])
     with pytest.raises(TrainingError, match="score of document 'd01' for query 'q1' is nan"):
@@ -206,7 +207,7 @@ def test_no_candidates_give_an_empty_run(model: Path, files: dict[str, Path], tm
 def test_batches_keep_their_budget_and_miss_nothing(
     lengths: list[int], budget: int, padded: bool, shuffler: random.Random
 ) -> None:
-    pairs = [Pair(f"q{i % 3}", f"d{i}", i) for i in range(len(lengths))]
+    pairs = [PiecePair(f"q{i % 3}", f"d{i}", i) for i in range(len(lengths))]
     batches = list(batch_by_length(pairs, lengths, budget, padded))
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     for batch in batches:
@@ -230,15 +231,15 @@ def test_a_job_that_goes_on_where_sequences_are_packed_otherwise_scores_every_pa
     model: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Broken off where padding counts, it goes on where it does not, in other batches."""
-    forward, calls = CrossEncoder.forward, list[int]()
+    forward, calls = CrossEncoderModel.forward, list[int]()
 
-    def broken(self: CrossEncoder, *arrays: Any, **options: Any) -> Any:
+    def broken(self: CrossEncoderModel, *arrays: Any, **options: Any) -> Any:
         calls.append(1)
         if len(calls) == last:
             raise KeyboardInterrupt
         return forward(self, *arrays, **options)
 
-    monkeypatch.setattr(CrossEncoder, "forward", broken)
+    monkeypatch.setattr(CrossEncoderModel, "forward", broken)
     inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], OPTIONS
     last = 0
     rerank(model, *inputs, tmp_path / "whole.run.gz")
@@ -266,15 +267,15 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
 ) -> None:
     """Broken off in the third batch, the job scores only what is left; what it kept is gone at the end."""
     scored: list[int] = []
-    forward = CrossEncoder.forward
+    forward = CrossEncoderModel.forward
 
-    def counted(self: CrossEncoder, input_ids: torch.Tensor, *others: Any, **options: Any) -> Any:
+    def counted(self: CrossEncoderModel, input_ids: torch.Tensor, *others: Any, **options: Any) -> Any:
         scored.append(len(input_ids))
         if len(scored) == last:
             raise KeyboardInterrupt
         return forward(self, input_ids, *others, **options)
 
-    monkeypatch.setattr(CrossEncoder, "forward", counted)
+    monkeypatch.setattr(CrossEncoderModel, "forward", counted)
     inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], OPTIONS
     checkpoints = tmp_path / "checkpoints"
     last = 0
@@ -285,28 +286,34 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     assert len(whole) > last
     with pytest.raises(KeyboardInterrupt):
         rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
-    assert [path.suffix for path in checkpoints.iterdir()] == [".scores"]
+    (code,) = checkpoints.glob("*.scores.code.json")
+    assert {*checkpoints.iterdir()} == {code, code.with_name(code.name.removesuffix(".code.json"))}
+    code.write_text(json.dumps(json.loads(code.read_text()) | {"errors.py": "0123"}))
+    begin_record()
     scored.clear()
     last = 0
     rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
     assert scored == whole[2:]
-    assert re.search(r"\[re-rank\] \d+ of \d+ pairs were scored before\n", capsys.readouterr().err)
+    printed = capsys.readouterr().err
+    assert re.search(r"\[re-rank\] \d+ of \d+ pairs were scored before\n", printed)
+    assert "Other code began this work (changed since: errors.py)." in printed
+    assert changed_files(code_record()) == ["errors.py"]
     assert (tmp_path / "run.gz").read_bytes() == (tmp_path / "whole.run.gz").read_bytes()
     assert list(checkpoints.iterdir()) == []
 
 
-def test_kept_scores_of_another_shape_or_damaged_are_not_used(tmp_path: Path) -> None:
+def test_retained_scores_of_another_shape_or_damaged_are_not_used(tmp_path: Path) -> None:
     path = tmp_path / "kept.scores"
-    kept = PartialScores(path, CheckpointClock(0))
-    kept.keep(np.ones(3, np.float32), 2)
-    assert kept.resume(3)[1] == 2
-    assert kept.resume(4)[1] == kept.resume(2)[1] == 0
-    kept.keep(np.ones(3, np.float32), 4)
-    assert kept.resume(3)[1] == 0
-    kept.keep(np.ones(3, np.float32), 2)
+    retained = PartialScores(path, CheckpointClock(0))
+    retained.keep(np.ones(3, np.float32), 2)
+    assert retained.resume(3)[1] == 2
+    assert retained.resume(4)[1] == retained.resume(2)[1] == 0
+    retained.keep(np.ones(3, np.float32), 4)
+    assert retained.resume(3)[1] == 0
+    retained.keep(np.ones(3, np.float32), 2)
     content = path.read_bytes()
     for damaged in (content[:-9], b"", b"PK", content[:40] + b"\xff" * 8 + content[48:]):
         path.write_bytes(damaged)
-        scores, done = kept.resume(3)
+        scores, done = retained.resume(3)
         assert done in (0, 2)
         assert scores.tolist() == [1.0 * (done > 0)] * 3

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT
 
-from irpretrain.config.retrieval import TextRankConfig
 from irpretrain.contracts import TERM_VECTORS
+from irpretrain.retrieval import textrank
 from irpretrain.retrieval.textrank import text_rank, weigh_by_textrank
 from small_documents import write_documents
 
@@ -19,8 +19,8 @@ from small_documents import write_documents
 def reference(words: list[str], window: int, damping: float) -> dict[str, float]:
     graph = networkx.Graph()
     graph.add_nodes_from(word for word in words if word)
-    for place, word in enumerate(words):
-        for other in words[place + 1 : place + window]:
+    for position, word in enumerate(words):
+        for other in words[position + 1 : position + window]:
             if word and other and word != other:
                 count = graph.edges[word, other]["weight"] if graph.has_edge(word, other) else 0
                 graph.add_edge(word, other, weight=count + 1)
@@ -47,11 +47,11 @@ def test_ranks_by_hand() -> None:
     assert text_rank([], 4, 0.85) == {}
 
 
-def test_weights_of_documents(tmp_path: Path) -> None:
+def test_weights_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = {"d1": "The cats and dogs; cat birds", "none": "", "stops": "the of", "one": "Zoos!"}
     documents = write_documents(tmp_path / "documents.parquet", bodies)
-    options = TextRankConfig(type="textrank", window=3)
-    counts = weigh_by_textrank(documents, options, OPTIONS, TEXT, tmp_path / "vectors.parquet")
+    monkeypatch.setattr(textrank, "WINDOW", 3)
+    counts = weigh_by_textrank(documents, OPTIONS, TEXT, tmp_path / "vectors.parquet")
     assert counts == {"documents": 4, "documents_without_terms": 2, "terms": 4, "terms_dropped": 0}
     rows = TERM_VECTORS.read(tmp_path / "vectors.parquet").to_pylist()
     assert [row["document_id"] for row in rows] == list(bodies)
@@ -62,18 +62,18 @@ def test_weights_of_documents(tmp_path: Path) -> None:
     assert found[1:] == [{}, {}, {"zoos": 100}]
 
 
-def test_halves_are_rounded_to_the_even_number(tmp_path: Path) -> None:
+def test_halves_are_rounded_to_the_even_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two words have a rank of 1/2 each; integers of other weights are rounded so too."""
     documents = write_documents(tmp_path / "documents.parquet", {"d": "alpha beta"})
     for scale, weight in ((25, 12), (27, 14), (100, 50)):
-        options = TextRankConfig(type="textrank", scale=scale)
-        weigh_by_textrank(documents, options, OPTIONS, TEXT, tmp_path / "vectors.parquet")
+        monkeypatch.setattr(textrank, "SCALE", scale)
+        weigh_by_textrank(documents, OPTIONS, TEXT, tmp_path / "vectors.parquet")
         [row] = TERM_VECTORS.read(tmp_path / "vectors.parquet").to_pylist()
         assert [term["weight"] for term in row["terms"]] == [weight, weight]
 
 
-def test_weights_below_one_are_dropped(tmp_path: Path) -> None:
+def test_weights_below_one_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = write_documents(tmp_path / "documents.parquet", {"d": "alpha beta gamma"})
-    options = TextRankConfig(type="textrank", scale=1)
-    counts = weigh_by_textrank(documents, options, OPTIONS, TEXT, tmp_path / "vectors.parquet")
+    monkeypatch.setattr(textrank, "SCALE", 1)
+    counts = weigh_by_textrank(documents, OPTIONS, TEXT, tmp_path / "vectors.parquet")
     assert counts == {"documents": 1, "documents_without_terms": 1, "terms": 0, "terms_dropped": 3}

@@ -13,18 +13,18 @@ from test_document_rank import FIVE, KINDS, frequencies_of, large, queries, scor
 
 from irpretrain.errors import InputError
 from irpretrain.rank_engine import index_documents
-from irpretrain.rank_engine.bm25 import Lengths
 from irpretrain.rank_engine.document_rank import QUERIES_AT_ONCE
+from irpretrain.rank_engine.impacts import Lengths
 from irpretrain.rank_engine.postings import Postings
 from irpretrain.rank_engine.top_documents import top_documents
 
 
-def search(postings: Postings, asked: list[list[int]], **options) -> list[list[tuple[int, float]]]:
+def search(postings: Postings, requested: list[list[int]], **options) -> list[list[tuple[int, float]]]:
     """Documents and scores of each query of terms."""
-    terms = np.array([term for query in asked for term in query], np.int64)
-    offsets = np.cumsum([0, *map(len, asked)])
+    terms = np.array([term for query in requested for term in query], np.int64)
+    offsets = np.cumsum([0, *map(len, requested)])
     documents, scores = top_documents(postings, terms, offsets, **with_bm25(options))
-    assert documents.shape == scores.shape == (len(asked), options.get("depth", 1000))
+    assert documents.shape == scores.shape == (len(requested), options.get("depth", 1000))
     assert ((documents < 0) == (scores == 0)).all()
     return [
         [(document, score) for document, score in zip(*row, strict=True) if document >= 0]
@@ -33,13 +33,13 @@ def search(postings: Postings, asked: list[list[int]], **options) -> list[list[t
 
 
 def sorted_scores(
-    documents: list[list[int]], terms: int, asked: list[list[int]], depth: int = 1000,
+    documents: list[list[int]], terms: int, requested: list[list[int]], depth: int = 1000,
     k1: float = 3.8, b: float = 0.87, lengths: Lengths = "exact",
 ) -> list[list[tuple[int, float]]]:  # fmt: skip
     """The same by sorting the scores of all documents."""
     frequencies = frequencies_of(documents, terms)
     found = []
-    for query in asked:
+    for query in requested:
         known = [term for term in query if term >= 0]
         held = (frequencies[:, known] > 0).any(axis=1) if known else np.zeros(len(documents), bool)
         scores = scores_of(frequencies, query, k1, b, lengths)
@@ -54,9 +54,9 @@ def names(found: list[list[tuple[int, float]]]) -> list[list[int]]:
 
 def test_the_best_by_hand(build: Build) -> None:
     postings = build(FIVE, 5)
-    asked = [[0], [1], [2, 0], [3], [], [-1], [4], [0, -1, 4]]
-    assert names(search(postings, asked)) == [[1, 0, 3], [2, 0], [3, 0, 1], [1], [], [], [], [1, 0, 3]]
-    assert names(search(postings, asked, depth=1)) == [[1], [2], [3], [1], [], [], [], [1]]
+    requested = [[0], [1], [2, 0], [3], [], [-1], [4], [0, -1, 4]]
+    assert names(search(postings, requested)) == [[1, 0, 3], [2, 0], [3, 0, 1], [1], [], [], [], [1, 0, 3]]
+    assert names(search(postings, requested, depth=1)) == [[1], [2], [3], [1], [], [], [], [1]]
     assert search(postings, []) == []
     assert search(build([], 5), [[0]]) == [[]]
 
@@ -75,19 +75,21 @@ def test_words_and_identifiers(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_the_best_are_those_of_sorting(build: Build, documents, queries, depth, lengths, parameters) -> None:
     k1, b = parameters
-    asked = [terms for _, terms in queries]
+    requested = [terms for _, terms in queries]
     options = {"depth": depth, "lengths": lengths, "k1": k1, "b": b}
-    assert search(build(documents, 6), asked, **options) == sorted_scores(documents, 6, asked, **options)
+    assert search(build(documents, 6), requested, **options) == sorted_scores(
+        documents, 6, requested, **options
+    )
 
 
 @pytest.mark.parametrize("lengths", KINDS)
 @pytest.mark.parametrize("depth", [1, 50, 1500, 4000])
 def test_the_best_in_long_lists(build: Build, depth: int, lengths: Lengths) -> None:
     documents, given_queries = large(3)
-    asked = [terms for _, terms in given_queries]
+    requested = [terms for _, terms in given_queries]
     options = {"depth": depth, "lengths": lengths}
-    assert search(build(documents, 60, lengths=lengths), asked, **options) == sorted_scores(
-        documents, 60, asked, **options
+    assert search(build(documents, 60, lengths=lengths), requested, **options) == sorted_scores(
+        documents, 60, requested, **options
     )
 
 
@@ -96,19 +98,19 @@ def test_runs_of_equal_documents_in_long_lists(build: Build) -> None:
     random = np.random.default_rng(5)
     kinds = [[0, 1, 2], [0, 0, 1], [2, 1, 1, 3], [3], [0, 1, 2, 3]]
     documents = [kinds[kind] for kind in random.integers(0, 5, 5000)]
-    asked = [random.integers(0, 4, 3).tolist() for _ in range(100)]
+    requested = [random.integers(0, 4, 3).tolist() for _ in range(100)]
     postings = build(documents, 4)
     for depth in (1, 10, 700, 1100):
-        assert search(postings, asked, depth=depth) == sorted_scores(documents, 4, asked, depth=depth)
+        assert search(postings, requested, depth=depth) == sorted_scores(documents, 4, requested, depth=depth)
 
 
 def test_threads_change_nothing(build: Build) -> None:
     documents, given_queries = large(4)
-    asked = [terms for _, terms in given_queries] * 5
-    assert len(asked) > 2 * QUERIES_AT_ONCE
+    requested = [terms for _, terms in given_queries] * 5
+    assert len(requested) > 2 * QUERIES_AT_ONCE
     postings = build(documents, 60)
-    one = search(postings, asked, depth=20)
-    assert [search(postings, asked, depth=20, threads=threads) for threads in (2, 3)] == [one, one]
+    one = search(postings, requested, depth=20)
+    assert [search(postings, requested, depth=20, threads=threads) for threads in (2, 3)] == [one, one]
 
 
 def test_what_does_not_fit_is_refused(build: Build) -> None:

@@ -12,8 +12,7 @@ from small_lucene import OPTIONS, TEXT, write_queries
 from irpretrain.config.retrieval import Bm25Config, SweepConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import mean_of_run
-from irpretrain.evaluation.qrels import read_qrels
-from irpretrain.evaluation.runs import read_run
+from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.tuning import own_parameters, search_tuned, tune
 from small_documents import write_documents

@@ -41,7 +41,7 @@ def test_shares_by_hand(tmp_path: Path) -> None:
     assert row["passages_reaching"] == [3, 2, *[0] * 8]
 
 
-def test_only_the_ten_heaviest_terms_are_shown(tmp_path: Path) -> None:
+def test_only_the_ten_heaviest_terms_are_displayed(tmp_path: Path) -> None:
     words = {f"word{number}": 1 for number in range(12)}
     row = measure(tmp_path, flat=[write_vectors(tmp_path / "0.parquet", {"a": words})])["flat"]
     assert row["shares"] == [1 / 12] * 10
@@ -87,12 +87,12 @@ def test_means_are_those_of_exact_fractions_in_any_order(weights: list[list[int]
     for passage in random.sample(weights, len(weights)):
         shuffled.add(random.sample(passage, len(passage)))
     assert shuffled.means() == shares.means()
-    kept = [sorted(passage, reverse=True) for passage in weights if passage]
-    if not kept:
+    retained = [sorted(passage, reverse=True) for passage in weights if passage]
+    if not retained:
         assert shares.means() == [None] * RANKS
         return
     exact = [
-        sum((Fraction(p[rank], sum(p)) for p in kept if rank < len(p)), Fraction(0)) / len(kept)
+        sum((Fraction(p[rank], sum(p)) for p in retained if rank < len(p)), Fraction(0)) / len(retained)
         for rank in range(RANKS)
     ]
     assert shares.means() == pytest.approx([float(share) for share in exact], rel=1e-14)

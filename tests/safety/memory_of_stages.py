@@ -21,11 +21,11 @@ from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.store_tokens import write_token_store
+from irpretrain.text.token_store import write_token_store
 from irpretrain.wikipedia.links import extract_links
 
 ROOT = Path(__file__).resolve().parents[2]

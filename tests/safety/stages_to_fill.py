@@ -66,14 +66,14 @@ def ranking(query: int) -> list[tuple[int, int]]:
 
 
 def read(inputs: Path, out: Path) -> dict[str, Any]:
-    from irpretrain.corpora.shards import write_shard
+    from irpretrain.corpora.sources import write_shard
 
     config = CorpusConfig(format="jsonl", path="x")
     return write_shard(config, inputs / "documents.jsonl", 0, out / "a.parquet", out / "redirects.parquet")
 
 
 def read_wiki(inputs: Path, out: Path) -> dict[str, Any]:
-    from irpretrain.corpora.shards import write_shard
+    from irpretrain.corpora.sources import write_shard
 
     config = CorpusConfig(format="wikipedia-dump", path="x")
     return write_shard(config, inputs / "wiki.xml", 0, out / "a.parquet", out / "redirects.parquet")
@@ -110,7 +110,7 @@ def merge(inputs: Path, out: Path) -> dict[str, Any]:
 
 
 def tokens(inputs: Path, out: Path) -> dict[str, Any]:
-    from irpretrain.text.store_tokens import write_token_store
+    from irpretrain.text.token_store import write_token_store
 
     return write_token_store(inputs / "read/a.parquet", inputs / "encoder", TEXT, out / "a", positions=True)
 
@@ -190,13 +190,12 @@ def report(inputs: Path, out: Path) -> dict[str, Any]:
         small.mkdir()
         files = write_results(small, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
         make_figures([PROP_YAML], config, ResultFiles(*files), [], [], small / "figures")
-        (small / "dag.svg").write_text("<svg/>")
     beside = out / "per_query.parquet"  # the report links to it
     beside.symlink_to(small / "per_query.parquet")
     given = ResultFiles([small / "scores.csv"], [beside])
     manifest = ROOT / "resources/embedded.yaml"
     try:
-        return write_report(config, [PROP_YAML], given, small, small / "dag.svg", manifest, out / "a")
+        return write_report(config, [PROP_YAML], given, small, manifest, out / "a")
     finally:
         beside.unlink()
 

@@ -26,7 +26,7 @@ SCRIPT = Path(__file__).with_name("stages_to_fill.py")
 FILLED = ("read", "tokens", "postings", "groups", "graph", "pretraining", "run", "report")
 PAGE = 4096
 MESSAGE = (
-    r"\nERROR in {stage}: {reason} \([\d,]+ MB are free in {place}\); make room, then run the same command"
+    r"\nERROR in {stage}: {reason} \([\d,]+ MB are free in {position}\); make room, then run the same command"
 )
 NO_ROOM = "no space left on the disk"
 TOO_LARGE = "a file became larger than the disk or `ulimit -f` allows"
@@ -94,11 +94,11 @@ def test_a_file_that_may_not_grow(
     inputs: Path, whole: Callable[[str], Path], tmp_path: Path, stage: str
 ) -> None:
     most = max(file.stat().st_size for file in outputs(stage, whole(stage)).values()) // 2
-    shown = run(stage, inputs, tmp_path, most, expect=1)
+    displayed = run(stage, inputs, tmp_path, most, expect=1)
     assert re.search(
-        MESSAGE.format(stage=stage, reason=f"(?:{TOO_LARGE}|{NO_ROOM})", place=r"[^)\n]+"), shown
+        MESSAGE.format(stage=stage, reason=f"(?:{TOO_LARGE}|{NO_ROOM})", position=r"[^)\n]+"), displayed
     )
-    assert "Traceback" not in shown
+    assert "Traceback" not in displayed
     assert_nothing_is_left(stage, tmp_path)
     run(stage, inputs, tmp_path, 0)
     assert hashes(stage, tmp_path) == hashes(stage, whole(stage))
@@ -133,9 +133,11 @@ def room_taken(folder: Path) -> int:
 @pytest.mark.parametrize("stage", [*FILLED, "lucene"])
 def test_a_full_disk(inputs: Path, whole: Callable[[str], Path], tmp_path: Path, stage: str) -> None:
     with disk(tmp_path / "disk", max(room_taken(whole(stage)) // 2, 2 * PAGE)) as folder:
-        shown = run(stage, inputs, folder, 0, expect=1)
-        assert re.search(MESSAGE.format(stage=stage, reason=NO_ROOM, place=re.escape(str(folder))), shown)
-        assert "Traceback" not in shown
+        displayed = run(stage, inputs, folder, 0, expect=1)
+        assert re.search(
+            MESSAGE.format(stage=stage, reason=NO_ROOM, position=re.escape(str(folder))), displayed
+        )
+        assert "Traceback" not in displayed
         assert_nothing_is_left(stage, folder)
         make_room(folder)
         run(stage, inputs, folder, 0)

@@ -24,11 +24,10 @@ from irpretrain.contracts import DOCUMENTS, EXPANSIONS
 from irpretrain.corpora import spam_rankings
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.folds import read_given_folds
-from irpretrain.evaluation.qrels import read_qrels
-from irpretrain.evaluation.runs import read_run
+from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.retrieval.expansion import expand_documents
-from irpretrain.text.read_vectors import read_vectors
-from irpretrain.wikipedia.multistream_index import pages_around
+from irpretrain.text.word_vectors import read_vectors
+from irpretrain.wikipedia.pages import pages_around
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = {"red": 0, "fox": 1}
@@ -129,8 +128,8 @@ CONFIG = (ROOT / "config.yaml").read_bytes()
 @given(st.data())
 def test_an_overlay_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     overlay = tmp_path_factory.mktemp("overlay") / "overlay.yaml"
-    place = data.draw(st.integers(0, len(CONFIG)))
-    overlay.write_bytes(data.draw(damaged(CONFIG[place : place + 400], TOKENS)))
+    position = data.draw(st.integers(0, len(CONFIG)))
+    overlay.write_bytes(data.draw(damaged(CONFIG[position : position + 400], TOKENS)))
     refused_or_loaded(overlay)
 
 
@@ -191,13 +190,13 @@ VALUES = st.recursive(
 def test_any_value_anywhere_in_the_configuration(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    place: object = yaml.safe_load(CONFIG)
+    position: object = yaml.safe_load(CONFIG)
     overlay: dict[str, object] = {}
     inner = overlay
-    while isinstance(place, dict) and place:
-        key = data.draw(st.sampled_from(sorted(place)))
-        place = place[key]
-        if not isinstance(place, dict) or not place or data.draw(st.integers(0, 2)) == 0:
+    while isinstance(position, dict) and position:
+        key = data.draw(st.sampled_from(sorted(position)))
+        position = position[key]
+        if not isinstance(position, dict) or not position or data.draw(st.integers(0, 2)) == 0:
             inner[key] = data.draw(VALUES)
             break
         inner[key] = {}

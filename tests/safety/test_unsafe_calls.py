@@ -18,8 +18,9 @@ PYTHON = sorted(
 WORKFLOW = [ROOT / "Snakefile", *sorted((ROOT / "rules").rglob("*.smk"))]
 RUNS_CODE = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 """Modules whose files run code when they are read."""
-BETWEEN_OWN_PROCESSES = {"training/processes.py", "training/rank_process.py"}
-"""These pickle what one process hands to another that it started, in a temporary folder that only this user enters."""
+BETWEEN_OWN_PROCESSES = {"training/processes.py", "irpretrain/compiled.py"}
+"""These pickle what one process hands to another that it started, in a temporary folder that only this user enters,
+and the machine code that numba keeps in the user's own cache."""
 ARCHIVES = {"tarfile", "zipfile"}
 """Modules that unpack archives; who needs one has to keep members inside their folder, and to test it."""
 XML = {"xml.etree", "xml.sax", "xml.dom", "lxml", "xmltodict", "bs4"}
@@ -27,8 +28,8 @@ XML = {"xml.etree", "xml.sax", "xml.dom", "lxml", "xmltodict", "bs4"}
 CODE = {"eval", "exec", "compile", "__import__", "input"}
 SHELLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput"}
 UNPACKS = {"shutil.unpack_archive"}
-SAFE_LOADERS = {"_LOADER", "yaml.SafeLoader", "yaml.CSafeLoader"}
-"""`_LOADER` is catalogue.read's name of these two."""
+SAFE_LOADERS = {"_LOADER", "StrictLoader", "yaml.SafeLoader", "yaml.CSafeLoader"}
+"""`_LOADER` is catalogue.read's name of PyYAML's two, `StrictLoader` the class over one that loses no key."""
 TRUSTED = "local_files_only=True", "trust_remote_code=False"
 """What every loader of a Hugging Face directory is called with: nothing is fetched, no code of the directory is run."""
 
@@ -181,7 +182,7 @@ UNSAFE_DIRECTIVES = (
 def test_no_rule_has_a_shell():
     assert re.search(UNSAFE_DIRECTIVES, '    shell:\n        "ls {input}"', re.MULTILINE)
     assert re.search(UNSAFE_DIRECTIVES, 'FILES = shell("ls", read=True)', re.MULTILINE)
-    assert len(WORKFLOW) > 20, "the rules are found"
+    assert len(WORKFLOW) > 15, "the rules are found"
     found = [
         path.name
         for path in WORKFLOW

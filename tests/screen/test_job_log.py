@@ -9,7 +9,7 @@ import pytest
 
 from irpretrain import progress as progress_module
 from irpretrain.progress import notice, progress
-from irpretrain.screen.job_log import Status, failure_message, newest_status, notices
+from irpretrain.screen.job_output import Status, failure_message, newest_status, notices
 
 
 @pytest.fixture
@@ -73,6 +73,6 @@ def test_a_fault_is_its_pointer_and_not_its_traceback(log):
     assert failure_message(log) == "FAULT in search: KeyError: 1\n  Its traceback is in x"
 
 
-def test_without_a_log_nothing_is_said(tmp_path):
+def test_without_a_log_nothing_is_reported(tmp_path):
     absent = tmp_path / "absent.log"
     assert (newest_status(absent), notices(absent), failure_message(absent)) == (None, [], "")

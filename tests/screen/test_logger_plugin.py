@@ -135,7 +135,7 @@ def test_numbers_in_the_name_of_a_job_have_names(capfd):
     )
 
 
-def test_the_first_table_is_shown_when_it_is_there_and_later_ones_are_named(capfd, folder):
+def test_the_first_table_is_displayed_when_it_is_there_and_later_ones_are_named(capfd, folder):
     (folder / "results/tables").mkdir(parents=True)
     columns = "panel,dataset,row,label,regime,measure,ours,low,high,marks,queries"
     for paper in ("prop", "php"):
@@ -147,12 +147,12 @@ def test_the_first_table_is_shown_when_it_is_there_and_later_ones_are_named(capf
     for number, paper in enumerate(("prop", "php")):
         run.start(number, "write_paper_report", output=[f"results/reports/{paper}.html"])
         run.finish(number)
-    shown = capfd.readouterr().err
+    displayed = capfd.readouterr().err
     run.handler.close()
-    assert "BM25 of prop" in shown
-    assert "Report:  results/reports/prop.html" in shown
-    assert "BM25 of php" not in shown
-    assert "Report:  results/reports/php.html" in shown
+    assert "BM25 of prop" in displayed
+    assert "Report:  results/reports/prop.html" in displayed
+    assert "BM25 of php" not in displayed
+    assert "Report:  results/reports/php.html" in displayed
 
 
 def test_nothing_to_do_ends_with_the_result(capfd):
@@ -161,10 +161,10 @@ def test_nothing_to_do_ends_with_the_result(capfd):
     run.log("Workflow has started!", event=LogEvent.WORKFLOW_STARTED)
     run.log("Nothing to be done (all requested files are present and up to date).")
     run.handler.close()
-    assert capfd.readouterr() == ("the headline\n", "Nothing to do: all files are there.\n")
+    assert capfd.readouterr() == ("the headline\n", "Nothing to make: what was asked for is there.\n")
 
 
-def test_a_refusal_before_the_run_is_all_that_is_shown(capfd):
+def test_a_refusal_before_the_run_is_all_that_is_displayed(capfd):
     run = Run()
     run.log("Config file config.yaml is extended by additional config specified via the command line.")
     run.log(
@@ -235,7 +235,7 @@ def test_a_rule_of_a_paper_is_known_by_the_script_that_papers_share(capfd):
     assert "stopped without a message: returned non-zero exit status 139.\n" in capfd.readouterr().err
 
 
-def test_what_a_cluster_says_of_a_job_is_shown_where_the_job_says_nothing(capfd):
+def test_what_a_cluster_says_of_a_job_is_displayed_where_the_job_says_nothing(capfd):
     run = Run().begin()
     run.start()
     run.fail("", rule_msg="SLURM-job '7' failed, SLURM status is: 'TIMEOUT'.")
@@ -292,9 +292,9 @@ def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
     run.start(2)
     run.finish(2)
     run.end_in_failure()
-    shown = capfd.readouterr().err
-    assert "[1/2]" not in shown
-    assert shown.endswith("\n\nERROR in x: not JSON\n")
+    displayed = capfd.readouterr().err
+    assert "[1/2]" not in displayed
+    assert displayed.endswith("\n\nERROR in x: not JSON\n")
 
 
 def test_a_quiet_run_says_what_the_user_should_know_and_its_result(capfd, folder):
@@ -374,9 +374,11 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
         log.write_text("[prop] step 40/100, loss 0.6931\n")
         os.utime(log, (120, 120))
         display.started(Job(1, "pretrain", "pretrain prop 1", (log,), started=100.0))
-        display.table_made("BM25  0.836\n\nReport:  results/reports/prop.html\n")
+        table = "BM25  0.836\n\nReport:  results/reports/prop.html\n"
+        monkeypatch.setattr(live, "headline", lambda *_: table)
+        display.report_made("prop")
         display.tick()
-        shown = screen.getvalue()
+        displayed = screen.getvalue()
     finally:
         display.close()
     for text in (
@@ -386,7 +388,7 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
         "BM25  0.836",
         "results/reports/prop.html",
     ):
-        assert text in shown
+        assert text in displayed
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -398,13 +400,15 @@ def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
         display.planned({"index_corpus": 2})
         display.started(Job(1, "index_corpus", "index corpus squad-train-passages", started=100.0))
         display.tick()
-        shown = re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n").splitlines()
+        displayed = (
+            re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n").splitlines()
+        )
     finally:
         display.close()
-    [job] = [line for line in shown if "index corp" in line]
+    [job] = [line for line in displayed if "index corp" in line]
     assert job.rstrip().endswith("  30 s")
-    assert any("0 of 2 jobs done" in line and "30 s" not in line for line in shown)
-    assert max(map(len, shown)) <= width
+    assert any("0 of 2 jobs done" in line and "30 s" not in line for line in displayed)
+    assert max(map(len, displayed)) <= width
 
 
 OUTPUT = """
@@ -421,11 +425,11 @@ print("on the screen", output.messages)
 
 
 @pytest.mark.parametrize("path", ["jobs.log", "no/such/folder/jobs.log"])
-def test_what_jobs_print_stays_off_the_screen_and_messages_are_kept_without_a_file(folder, path):
+def test_what_jobs_print_stays_off_the_screen_and_messages_are_retained_without_a_file(folder, path):
     done = subprocess.run([sys.executable, "-c", OUTPUT.format(path=path)], capture_output=True, text=True)
     assert done.stdout == "on the screen {'search': 'ERROR in search: no room\\n  Make room.'}\n", done.stderr
     assert done.stderr == ""
     if path == "jobs.log":
-        said = (folder / path).read_text().splitlines()
-        assert said[:2] == ["of this process", "of a child"]
-        assert said[-1] == "x"
+        reported = (folder / path).read_text().splitlines()
+        assert reported[:2] == ["of this process", "of a child"]
+        assert reported[-1] == "x"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from snakemake_logger_plugin_irpretrain.refusals import TARGETS_FIRST, refusal
@@ -16,7 +20,7 @@ RECORDED = {
     ),
     "of an input function": (
         'WorkflowError in rule attributions in file "/x/Snakefile", line 9:\nadd a page\n'
-        '  File "/x/src/irpretrain/plan/pages.py", line 7, in pages (rule all, line 3, /x/a.smk)',
+        '  File "/x/src/irpretrain/plan/targets.py", line 7, in pages (rule all, line 3, /x/a.smk)',
         "add a page",
     ),
     "unknown target": (
@@ -51,8 +55,9 @@ RECORDED = {
         "to create the same files in the following directory:\n/tmp/my project\nIf you are sure that no other "
         "instances of snakemake are running on this directory, the remaining lock was likely caused by a kill signal "
         "or a power loss. It can be removed with the --unlock argument.",
-        "/tmp/my project: another run works in this folder, or one was killed.\n"
-        "  If none is alive, take it over: `make resume`, with the ARGS and the PROFILE of the killed run.",
+        "/tmp/my project: a run was killed in this folder, or one of another machine works in it.\n"
+        "  If none is alive, go on from there: the same command with `make resume` for `make run`; without make, call\n"
+        "  it once with --unlock.",
     ),
     "a target after --configfile": (
         'Traceback (most recent call last):\n\n  File "/x/common/configfile.py", line 38, in load_configfile\n'
@@ -99,12 +104,29 @@ def test_a_fault_of_an_overlay_names_file_and_line(tmp_path, monkeypatch, conten
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sound.yaml").write_text("seed: 1\n")
     (tmp_path / "own.yaml").write_bytes(content)
-    shown = refusal(NOT_YAML.format(""), ["--cores", "1", "--configfile", "sound.yaml", "own.yaml", "-n"])
-    assert shown.startswith(message)
-    assert TARGETS_FIRST not in shown
+    displayed = refusal(NOT_YAML.format(""), ["--cores", "1", "--configfile", "sound.yaml", "own.yaml", "-n"])
+    assert displayed.startswith(message)
+    assert TARGETS_FIRST not in displayed
 
 
 def test_a_fault_of_the_default_names_file_and_line(tmp_path):
     (tmp_path / "config.yaml").write_text("a: {b: 1\nc: 2\n")
     text = NOT_YAML.format(f' in file "{tmp_path}/Snakefile", line 42')
     assert refusal(text, ["-n"]).startswith(f"{tmp_path}/config.yaml:2: this is not valid YAML: ")
+
+
+def test_a_home_that_cannot_be_written_is_one_message(tmp_path):
+    (tmp_path / "Snakefile").write_text("rule all:\n    output: 'x'\n    shell: 'touch x'\n")
+    (tmp_path / "home").touch()
+    homeless = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", "--logger", "irpretrain"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=homeless | {"HOME": str(tmp_path / "home")}, capture_output=True, text=True
+    )
+    displayed = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert f"Snakemake cannot write its cache: Not a directory: '{tmp_path / 'home'}" in displayed
+    assert "XDG_CACHE_HOME" in displayed
+    assert "Traceback" not in displayed
+    own = homeless | {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert subprocess.run(command, cwd=tmp_path, env=own, capture_output=True).returncode == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from irpretrain.screen.job_log import Status
+from irpretrain.screen.job_output import Status
 from irpretrain.screen.run_state import Job, RunState, finished_line, progress_line, time_left
 
 
@@ -41,7 +41,7 @@ def test_nothing_is_estimated_before_three_jobs_are_done():
     assert time_left(None) == "time left not known yet"
 
 
-def test_no_time_left_is_said_while_most_jobs_that_remain_are_of_kinds_of_which_none_has_ended(state):
+def test_no_time_left_is_reported_while_most_jobs_that_remain_are_of_kinds_of_which_none_has_ended(state):
     half_done = {4: Status("step 5/10", 0.5)}
     assert state.seconds_left(40.0, half_done) is None
     state.finish(3, 45.0)

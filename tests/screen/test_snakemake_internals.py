@@ -35,8 +35,8 @@ def main_process(**parts: Any) -> SimpleNamespace:
 
 def test_nothing_else_asks_for_what_is_private():
     texts = [(ROOT / "Snakefile").read_text(), *(path.read_text() for path in (ROOT / "rules").glob("*.smk"))]
-    asked = ("sys.argv", "atexit", "snakemake.cli", "snakemake.settings")
-    assert [word for text in texts for word in asked if word in text] == []
+    requested = ("sys.argv", "atexit", "snakemake.cli", "snakemake.settings")
+    assert [word for text in texts for word in requested if word in text] == []
     documented = {"current_basedir"}
     attributes = {name for text in texts for name in re.findall(r"\bworkflow\.(?!smk)(\w+)", text)}
     assert attributes == documented
@@ -56,7 +56,7 @@ def test_what_the_configuration_is_made_of(tmp_path):
 
 
 def test_what_snakemake_says_and_how_it_shows_it():
-    assert internals.says_nothing_to_do(
+    assert internals.reports_nothing_to_do(
         "Nothing to be done (all requested files are present and up to date)."
     )
     settings = OutputSettings(nocolor=True, stdout=True)
@@ -95,14 +95,14 @@ def test_the_usual_limit_of_jobs_a_second_is_the_one_that_is_lifted():
     limit = JobRateLimiter(usual)
     assert (limit.max_jobs, limit.timespan) == internals.USUAL_LIMIT
     workflow = main_process(local_exec=True, scheduler=SimpleNamespace(job_rate_limiter=limit))
-    internals.lift_usual_limit(workflow)
+    internals.disable_default_rate_limit(workflow)
     assert workflow.scheduler.job_rate_limiter is None
 
 
 @pytest.mark.parametrize(("local", "limit"), [(True, (7, 60)), (False, (100, 1))], ids=["own", "cluster"])
 def test_a_limit_of_the_users_own_and_one_on_a_cluster_stay(local, limit):
     scheduler = SimpleNamespace(job_rate_limiter=SimpleNamespace(max_jobs=limit[0], timespan=limit[1]))
-    internals.lift_usual_limit(main_process(local_exec=local, scheduler=scheduler))
+    internals.disable_default_rate_limit(main_process(local_exec=local, scheduler=scheduler))
     assert scheduler.job_rate_limiter is not None
 
 
@@ -112,7 +112,7 @@ def test_snakemake_reads_the_limit_from_the_scheduler():
     assert "self.scheduler = JobScheduler(" in inspect.getsource(Workflow.execute)
 
 
-def test_snakemake_reads_from_the_scheduler_whether_jobs_that_are_done_are_said():
+def test_snakemake_reads_from_the_scheduler_whether_jobs_that_are_done_are_reported():
     assert "if self.print_progress:" in inspect.getsource(JobScheduler)
 
 
@@ -121,17 +121,22 @@ def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
     assert isinstance(Workflow.dryrun, property)
     ends: list[Any] = []
     monkeypatch.setattr(internals.atexit, "register", ends.append)
-    job = SimpleNamespace(rule=SimpleNamespace(name="search"), wildcards_dict={"dataset": "news"})
+    job = SimpleNamespace(
+        rule=SimpleNamespace(name="search"),
+        wildcards_dict={"dataset": "news"},
+        resources={"mem_mb": 7},
+        input=["a"],
+    )
     workflow = main_process(
         scheduler=object(),
         dryrun=True,
         dag=SimpleNamespace(needrun_jobs=lambda exclude_finished: [job]),
         output_settings=SimpleNamespace(quiet={Quietness.RULES}),
     )
-    internals.say_after_dry_run(workflow, lambda jobs: f"{jobs}")
+    internals.log_after_dry_run(workflow, lambda jobs: f"{jobs}")
     [end] = ends
     end()
-    assert capsys.readouterr().err == "[('search', {'dataset': 'news'})]\n"
+    assert capsys.readouterr().err == "[('search', {'dataset': 'news'}, 7, ['a'])]\n"
     workflow.output_settings.quiet = {Quietness.ALL}
     end()
     assert capsys.readouterr().err == ""
@@ -140,10 +145,10 @@ def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
 def test_a_run_and_the_process_of_a_job_say_nothing_of_costs(monkeypatch, capsys):
     ends: list[Any] = []
     monkeypatch.setattr(internals.atexit, "register", ends.append)
-    internals.say_after_dry_run(SimpleNamespace(exec_mode=ExecMode.SUBPROCESS), lambda jobs: "costs")
+    internals.log_after_dry_run(SimpleNamespace(exec_mode=ExecMode.SUBPROCESS), lambda jobs: "costs")
     assert ends == []
     run = main_process(scheduler=object(), dryrun=False, output_settings=SimpleNamespace(quiet=None))
-    internals.say_after_dry_run(run, lambda jobs: "costs")
+    internals.log_after_dry_run(run, lambda jobs: "costs")
     ends[0]()
     assert capsys.readouterr().err == ""
 
@@ -207,11 +212,11 @@ def spare(monkeypatch):
         monkeypatch.setattr(owner, name, vars(owner)[name])
     monkeypatch.setattr(internals, "search_rarely", lambda: None)
 
-    def spare_planning(*quiet: Quietness) -> None:
+    def speed_up_planning(*quiet: Quietness) -> None:
         settings = SimpleNamespace(dryrun=True, quiet=set(quiet))
-        internals.spare_planning(main_process(output_settings=settings))
+        internals.speed_up_planning(main_process(output_settings=settings))
 
-    return spare_planning
+    return speed_up_planning
 
 
 def test_the_signature_of_a_rule_s_function_is_inspected_once(monkeypatch, spare):
@@ -256,7 +261,7 @@ def test_the_script_of_a_rule_is_checked_at_its_first_job(monkeypatch, spare):
     assert "script_type" in vars(ScriptProcessor)
 
 
-def test_storage_is_told_by_a_flag(spare):
+def test_storage_is_reported_by_a_flag(spare):
     spare()
     assert [
         IOFile("a.csv").is_storage,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.screen.user_paths import as_user_stands, with_user_paths
+from irpretrain.screen.user_paths import as_user_path, with_user_paths
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "displayed"),
     [
         ("All: results/scores/mine.csv", "All: runs/mine/results/scores/mine.csv"),
         ("ERROR in x: data/a.jsonl:37: not JSON", "ERROR in x: runs/mine/data/a.jsonl:37: not JSON"),
@@ -35,9 +35,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
     ],
 )
-def test_a_path_in_a_text_is_the_users(folder, text, shown):
-    assert with_user_paths(text) == shown
-    assert with_user_paths(shown) == shown
+def test_a_path_in_a_text_is_the_users(folder, text, displayed):
+    assert with_user_paths(text) == displayed
+    assert with_user_paths(displayed) == displayed
 
 
 def test_nothing_changes_where_the_user_stands_in_the_folder_of_the_run(folder, monkeypatch):
@@ -45,6 +45,6 @@ def test_nothing_changes_where_the_user_stands_in_the_folder_of_the_run(folder, 
     assert with_user_paths("../data/a.jsonl and runs/mine/data") == "../data/a.jsonl and runs/mine/data"
 
 
-def test_what_does_not_lie_below_the_user_is_shown_in_full(folder, monkeypatch):
+def test_what_does_not_lie_below_the_user_is_displayed_in_full(folder, monkeypatch):
     monkeypatch.setenv("PWD", str(folder / "elsewhere"))
-    assert as_user_stands("data/a.jsonl") == f"{folder}/runs/mine/data/a.jsonl"
+    assert as_user_path("data/a.jsonl") == f"{folder}/runs/mine/data/a.jsonl"

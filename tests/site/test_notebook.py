@@ -16,8 +16,8 @@ import irpretrain
 from irpretrain.corpora.embedded import read_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACE = ROOT / "docs/tutorials/from-a-dump.ipynb"
-NOTEBOOK = json.loads(PLACE.read_text(encoding="utf-8"))
+POSITION = ROOT / "docs/tutorials/from-a-dump.ipynb"
+NOTEBOOK = json.loads(POSITION.read_text(encoding="utf-8"))
 COMMANDS = [line.strip() for line in NOTEBOOK["cells"][0]["source"] if line.startswith("pip ")]
 CELLS = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
 CODE = ["".join(cell["source"]) for cell in CELLS]
@@ -70,7 +70,7 @@ def test_it_runs_from_what_its_first_cell_installs(tmp_path: Path) -> None:
         done = run(f"{command} --quiet --constraint {ROOT / 'requirements.lock'}", ROOT)
         if done.returncode:
             pytest.skip(f"packages cannot be fetched: {done.stderr.strip().splitlines()[-1]}")
-    shutil.copy2(PLACE, tmp_path / "given.ipynb")
+    shutil.copy2(POSITION, tmp_path / "given.ipynb")
     done = run("jupyter nbconvert --to notebook --execute --output made given.ipynb", tmp_path)
     assert done.returncode == 0, done.stderr
     made = json.loads((tmp_path / "made.ipynb").read_text(encoding="utf-8"))

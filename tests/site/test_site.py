@@ -176,7 +176,7 @@ def test_in_a_browser(site: Path) -> None:
     ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         home = f"http://127.0.0.1:{server.server_port}"
-        for place in (
+        for position in (
             "index.html",
             "methods/prop.html",
             "reference/config/training.html",
@@ -184,10 +184,10 @@ def test_in_a_browser(site: Path) -> None:
         ):
             for width in (390, 1280):
                 page.resize(width, 900, mobile=width < 800)
-                page.visit(f"{home}/{place}")
+                page.visit(f"{home}/{position}")
                 assert page.complaints() == []
                 assert [url for url in page.requests() if not url.startswith((home, "blob:"))] == []
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, width)
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (position, width)
         page.evaluate(
             "(() => {const i = document.querySelector('.md-search__input'); i.focus(); i.value = 'batch_groups'; "
             "for (const e of ['keyup', 'input']) i.dispatchEvent(new Event(e, {bubbles: true}))})()"

@@ -17,10 +17,10 @@ def make_documents(tmp_path: Path) -> Callable[..., Path]:
 
     def make(documents: dict[str, Any], name: str = "documents", first: int = 0) -> Path:
         rows = []
-        for place, (key, given) in enumerate(documents.items(), first):
+        for position, (key, given) in enumerate(documents.items(), first):
             title, body = given if isinstance(given, tuple) else ("", given)
             rows.append(
-                {"document_id": key, "part": 0, "position": place, "title": title, "url": "", "body": body}
+                {"document_id": key, "part": 0, "position": position, "title": title, "url": "", "body": body}
             )
         DOCUMENTS.write(tmp_path / f"{name}.parquet", rows)
         return tmp_path / f"{name}.parquet"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,13 +11,14 @@ import torch
 from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
+from irpretrain.code_digest import begin_record, changed_files, code_record
 from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.infer import Predictor, infer_documents, infer_queries
+from irpretrain.term_weights.infer import WeightPredictor, infer_documents, infer_queries
 from irpretrain.term_weights.integers import write_vectors
 from irpretrain.term_weights.known_weights import write_frequencies
 from irpretrain.term_weights.weighing import Learned, weigh_documents
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +67,17 @@ def test_the_weights_are_the_models_own(model, infer, make_documents):
     assert (counts["texts"], counts["texts_without_words"], counts["words_without_weight"]) == (40, 2, 0)
 
 
-def test_a_model_s_minus_infinity_is_kept_and_counted(tiny_encoder, make_documents, tmp_path):
+def test_a_very_negative_weight_is_retained_and_counted(tiny_encoder, make_documents, tmp_path):
     network = TermWeightRegressor.from_encoder(tiny_encoder)
     with torch.no_grad():
-        network.classifier.classifier.bias.fill_(-np.inf)
+        network.classifier.classifier.bias.fill_(-(2.0**100))
     network.save(tmp_path / "model")
     documents, weights = make_documents({"d": "cab bad cab"}), tmp_path / "weights"
     options = weighting(window_overlap=4)
     counts = infer_documents(tmp_path / "model", documents, options, TEXT, weights, tmp_path / "unfinished")
     assert counts["words_without_weight"] == 0
     [row] = TERM_WEIGHTS.read(weights).to_pylist()
-    assert row["terms"] == [{"term": "bad", "weight": -np.inf}, {"term": "cab", "weight": -np.inf}]
+    assert row["terms"] == [{"term": "bad", "weight": -(2.0**100)}, {"term": "cab", "weight": -(2.0**100)}]
     assert write_vectors(weights, 100, False, tmp_path / "vectors")["negative"] == 2
 
 
@@ -114,7 +117,7 @@ def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, 
     """Weights that were kept are the same to the last bit, those of a regressor that gives no numbers too."""
     documents = make_documents(DOCUMENTS)
     options = {"inference": {"batch_tokens": 64, "compute": {"device": "cpu", "checkpoint_minutes": 0}}}
-    original, predicted = Predictor._begin, []
+    original, predicted = WeightPredictor._begin, []
 
     def begin(self, pieces, batch):
         if len(predicted) == fails_at:
@@ -122,7 +125,7 @@ def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, 
         predicted.append(len(batch.items))
         return original(self, pieces, batch)
 
-    monkeypatch.setattr(Predictor, "_begin", begin)
+    monkeypatch.setattr(WeightPredictor, "_begin", begin)
     fails_at = None
     whole, expected = infer(documents, "whole", **options)
     in_one_go = [*predicted]
@@ -144,23 +147,29 @@ def test_a_killed_inference_goes_on_after_its_last_block(
 ):
     documents = make_documents(DOCUMENTS)
     whole, expected = infer(documents, "whole")
-    original, done = Predictor.rows, []
+    original, done = WeightPredictor.rows, []
 
-    def fail(self, texts, kept):
+    def fail(self, texts, retained):
         if len(done) == 5:
             raise KeyboardInterrupt
         done.append(len(texts))
-        return original(self, texts, kept)
+        return original(self, texts, retained)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Predictor, "rows", fail)
+        patch.setattr(WeightPredictor, "rows", fail)
         with pytest.raises(KeyboardInterrupt):
             infer(documents, "killed")
     assert not (tmp_path / "killed.parquet").exists()
+    (code,) = (tmp_path / "unfinished").glob("*/code.json")
+    code.write_text(json.dumps(json.loads(code.read_text()) | {"errors.py": "0123"}))
+    begin_record()
     found, counts = infer(documents, "killed")
     assert found.equals(whole)
     assert counts == expected
-    assert " texts were done before" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert " texts were done before" in printed
+    assert "Other code began this work (changed since: errors.py)." in printed
+    assert changed_files(code_record()) == ["errors.py"]
     assert list((tmp_path / "unfinished").glob("*/")) == []
 
 

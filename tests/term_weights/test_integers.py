@@ -10,8 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
-from irpretrain.term_weights.integers import LARGEST, integer_weights, write_vectors
-from irpretrain.term_weights.term_lists import weighted_terms
+from irpretrain.term_weights.integers import LARGEST, integer_weights, weighted_terms, write_vectors
 
 NAN, INF = np.nan, np.inf
 
@@ -57,9 +56,9 @@ def test_integers_lie_within_their_bounds_and_every_zero_is_counted(weights, sca
     assert (found == 0).sum() == counts["not_a_number"] + counts["negative"] + counts["zero"]
 
 
-def row(place, terms):
+def row(position, terms):
     listed = [{"term": term, "weight": weight} for term, weight in terms.items()]
-    return {"part": 0, "position": place, "document_id": f"d{place}", "terms": listed}
+    return {"part": 0, "position": position, "document_id": f"d{position}", "terms": listed}
 
 
 def test_a_text_that_loses_all_terms_stays_known(tmp_path):

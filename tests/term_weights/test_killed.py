@@ -20,7 +20,7 @@ sys.path.insert(0, {tests!r})
 from small_weights import TEXT, weighting
 from irpretrain.term_weights.infer import infer_documents
 
-module, _, path = {place!r}.rpartition(":")
+module, _, path = {position!r}.rpartition(":")
 owner = import_module(module)
 *classes, name = path.split(".")
 for one in classes:
@@ -37,8 +37,8 @@ setattr(owner, name, kill)
 options = weighting(window_overlap=4)
 infer_documents({model!r}, {documents!r}, options, TEXT, {output!r}, {unfinished!r})
 """
-PLACES = {
-    "computing": ("irpretrain.term_weights.infer:Predictor.rows", 6, 5),
+POSITIONS = {
+    "computing": ("irpretrain.term_weights.infer:WeightPredictor.rows", 6, 5),
     "between a block and its counts": ("irpretrain.training.blocks:write_text", 4, 3),
     "writing the table": ("irpretrain.contracts.table:ContractWriter.add", 16, 14),
 }
@@ -52,7 +52,10 @@ def text(number):
 
 @pytest.mark.parametrize(
     "name",
-    [name if name == "writing the table" else pytest.param(name, marks=pytest.mark.deep) for name in PLACES],
+    [
+        name if name == "writing the table" else pytest.param(name, marks=pytest.mark.deep)
+        for name in POSITIONS
+    ],
 )
 def test_a_killed_job_gives_the_same_bytes(name, tmp_path, tiny_encoder, make_documents, request, capsys):
     TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "model")
@@ -61,10 +64,10 @@ def test_a_killed_job_gives_the_same_bytes(name, tmp_path, tiny_encoder, make_do
     counts = infer_documents(
         tmp_path / "model", documents, options, TEXT, tmp_path / "whole", tmp_path / "other"
     )
-    place, call, whole = PLACES[name]
+    position, call, whole = POSITIONS[name]
     output, unfinished = tmp_path / "killed", tmp_path / "unfinished"
     program = PROGRAM.format(
-        tests=str(request.path.parent), place=place, call=call, model=str(tmp_path / "model"),
+        tests=str(request.path.parent), position=position, call=call, model=str(tmp_path / "model"),
         documents=str(documents), output=str(output), unfinished=str(unfinished),
     )  # fmt: skip
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -13,11 +13,11 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.alignment import first_pieces, piece_targets
 from irpretrain.term_weights.infer import infer_documents
+from irpretrain.term_weights.sequences import first_pieces, piece_targets
 from irpretrain.term_weights.train import train_regressor
-from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.text.word_spans import word_spans
+from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.text.words import word_spans
 from tiny_models import (
     byte_level_tokenizer,
     sentencepiece_tokenizer,
@@ -82,9 +82,9 @@ def naive_weights(model, text):
     weights = {}
     spans = word_spans(text, "alphanumeric")
     for word, start, end in zip(spans.words, spans.starts, spans.ends, strict=True):
-        for place, ((first, last), token) in enumerate(zip(backend.offsets, backend.tokens, strict=True)):
+        for position, ((first, last), token) in enumerate(zip(backend.offsets, backend.tokens, strict=True)):
             if token not in ("▁", "Ġ") and set(range(first, last)) & set(range(start, end)):
-                weights[word] = max(weights.get(word, -np.inf), found[place])
+                weights[word] = max(weights.get(word, -np.inf), found[position])
                 break
     return weights
 
@@ -92,10 +92,10 @@ def naive_weights(model, text):
 def test_a_trained_model_weighs_as_hugging_faces_does(encoder, tmp_path, make_documents):
     """Targets, training, saving and inference, against one text at a time without batches or windows."""
     rows = []
-    for place, (name, text) in enumerate(TEXTS.items()):
+    for position, (name, text) in enumerate(TEXTS.items()):
         words = word_spans(text, "alphanumeric").words
         rows.append(
-            {"part": 0, "position": place, "document_id": name, "sample": 0, "text": text, "judged": 1}
+            {"part": 0, "position": position, "document_id": name, "sample": 0, "text": text, "judged": 1}
             | {"targets": [float(word == "cat") for word in words]}
         )
     TERM_TARGETS.write(tmp_path / "targets", rows)

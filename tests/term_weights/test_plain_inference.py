@@ -16,8 +16,8 @@ from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import infer_documents
 from irpretrain.term_weights.sequences import TrainingSequences
-from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.text.word_spans import word_spans
+from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.text.words import word_spans
 
 ROOM = 10
 """Pieces of a text in a sequence of 12 positions."""
@@ -74,8 +74,8 @@ def plain_windows(pieces, overlap):
 
 def first_piece(start, end, pieces):
     """The first piece that has a character of the word."""
-    places = zip(pieces.starts, pieces.ends, strict=True)
-    return next((n for n, (a, b) in enumerate(places) if set(range(a, b)) & set(range(start, end))), None)
+    positions = zip(pieces.starts, pieces.ends, strict=True)
+    return next((n for n, (a, b) in enumerate(positions) if set(range(a, b)) & set(range(start, end))), None)
 
 
 def plain_weights(network, encoder, text, overlap):
@@ -88,15 +88,18 @@ def plain_weights(network, encoder, text, overlap):
             read.append((start, end, network(ids, torch.ones_like(ids))[0, 1:-1].tolist()))
     found = {}
     for word, start, end in zip(words.words, words.starts, words.ends, strict=True):
-        place = first_piece(start, end, pieces)
+        position = first_piece(start, end, pieces)
         seen = [
-            (min([place - a] * (a > 0) + [b - 1 - place] * (b < total), default=total), weights[place - a])
+            (
+                min([position - a] * (a > 0) + [b - 1 - position] * (b < total), default=total),
+                weights[position - a],
+            )
             for a, b, weights in read
-            if place is not None and a <= place < b
+            if position is not None and a <= position < b
         ]
         if seen:
-            _, of_place = max(seen, key=lambda pair: pair[0])
-            found[word] = max(found.get(word, -np.inf), of_place)
+            _, of_position = max(seen, key=lambda pair: pair[0])
+            found[word] = max(found.get(word, -np.inf), of_position)
     return found
 
 

@@ -11,17 +11,15 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 from transformers import AutoModelForTokenClassification
 
-from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import TERM_TARGETS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.regression import TokenRegression, squared_errors
 from irpretrain.term_weights.sequences import TrainingSequences
-from irpretrain.term_weights.train import train_regressor
-from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.training.steps import Setting, fetch_measured
-from irpretrain.training.trainer import Trainer
+from irpretrain.term_weights.train import TokenRegression, squared_errors, train_regressor
+from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.training.trainer import Setting, Trainer, fetch_measured
 
 SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
 
@@ -29,11 +27,11 @@ SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
 def write_targets(path, texts):
     """{identifier: (text, targets)}."""
     rows = []
-    for place, (key, (text, targets)) in enumerate(texts.items()):
+    for position, (key, (text, targets)) in enumerate(texts.items()):
         rows.append(
             {
                 "part": 0,
-                "position": place,
+                "position": position,
                 "document_id": key,
                 "sample": 0,
                 "text": text,
@@ -120,7 +118,7 @@ def test_targets_of_other_words_are_refused(tmp_path, tiny_encoder):
         sequences_of(path, tiny_encoder)
 
 
-def test_dropout_is_set_by_place(tiny_encoder):
+def test_dropout_is_set_by_position(tiny_encoder):
     model = TermWeightRegressor.from_encoder(tiny_encoder)
     model.set_dropout(0.2, 0.3)
     found = {n: m.p for n, m in model.classifier.named_modules() if isinstance(m, torch.nn.Dropout)}
@@ -191,7 +189,6 @@ def train(tmp_path, tiny_encoder, targets):
 TRAINING = {
     "steps": 150,
     "batch_size": 12,
-    "head_dropout": 0,
     "optimiser": {"learning_rate": 5e-3},
     "compute": {"device": "cpu"},
 }
@@ -205,7 +202,8 @@ def test_all_folds_but_the_tested_one_train(train, tmp_path):
     assert counts["texts"] == 9
 
 
-def test_the_regressor_learns_a_small_set_by_heart(train):
+def test_the_regressor_learns_a_small_set_by_heart(train, monkeypatch):
+    monkeypatch.setattr("irpretrain.term_weights.train.HEAD_DROPOUT", 0.0)
     folder, counts = train("learned", training=TRAINING)
     records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     errors = [record["tasks"]["term weights"]["mean_squared_error"] for record in records]
@@ -236,7 +234,7 @@ def test_a_broken_off_training_ends_as_an_unbroken_one(train, monkeypatch):
     assert len((folder / "metrics.jsonl").read_text().splitlines()) == 6
 
 
-def test_errors_are_those_of_words_with_a_target_and_no_device_is_asked_which() -> None:
+def test_errors_are_those_of_words_with_a_target_and_no_device_is_requested_which() -> None:
     """On `meta`, whose tensors have no numbers, whoever asks gets an error."""
     weights = torch.tensor([[0.5, 9.0], [1.0, 0.25]], requires_grad=True)
     targets = torch.tensor([[0.0, float("nan")], [float("nan"), 0.75]])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.text.alias import alias_table
+from irpretrain.text.draws import alias_table
 
 
 def probabilities(thresholds: np.ndarray, aliases: np.ndarray) -> np.ndarray:

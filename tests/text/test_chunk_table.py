@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from irpretrain.text.chunk_table import ChunkTable
-from irpretrain.text.word_pieces import WordPieceTokenizer, Words, cuts_at_spaces, load_tokenizer
+from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer, Words, cuts_at_spaces, load_tokenizer
 
 LETTERS = "abj01.-#'\u00e9\u1e69\ud55c\uad6d\u5317\u30ac\ufb01\u0130\u00df\u03a3\u212a\U0001d518\U0001f600"
 MARKS = "\u0301\u0323\u0307\u3099\u0338\u05b0\u0651"
@@ -52,11 +51,11 @@ def tokenizer_of(tiny: Path, **changes: object) -> Tokenizer:
     st.sampled_from([0, 40, 1 << 20]),
 )  # fmt: skip
 def test_whole_texts_say_the_same(
-    tiny_encoder: Path, batches: list[list[str]], rules: dict[str, object], kept: int
+    tiny_encoder: Path, batches: list[list[str]], rules: dict[str, object], retained: int
 ) -> None:
     tokenizer = WordPieceTokenizer(tokenizer_of(tiny_encoder, **rules), tiny_encoder)
     assert tokenizer.cuts_at_spaces
-    table = ChunkTable(tokenizer, kept)
+    table = ChunkTable(tokenizer, retained)
     for texts in batches:
         assert same(table.words(texts), tokenizer.words(texts))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
-from irpretrain.text.compose import body_start, compose, stream_texts
+from irpretrain.text.texts import body_start, compose, stream_texts
 
 DOCUMENT = {"title": "Fruit", "url": "https://fruit.example", "body": "Apples grow."}
 
@@ -43,7 +43,9 @@ def test_empty_fields_leave_no_separator_behind() -> None:
     st.text(" cd\n", max_size=4),
     st.text(" ef\n", max_size=6),
 )
-def test_the_body_is_where_it_is_said_to_begin(fields: list[str], url: str, title: str, body: str) -> None:
+def test_the_body_is_where_it_is_reported_to_begin(
+    fields: list[str], url: str, title: str, body: str
+) -> None:
     options = TextConfig(words="alphanumeric", fields=fields)
     document = {"url": url, "title": title, "body": body}
     if "body" not in fields:
@@ -51,8 +53,8 @@ def test_the_body_is_where_it_is_said_to_begin(fields: list[str], url: str, titl
             body_start(document, options)
         return
     text, shift = compose(document, options), body_start(document, options)
-    for place in range(len(body) - len(body.lstrip()), len(body.rstrip())):
-        assert text[shift + place] == body[place]
+    for position in range(len(body) - len(body.lstrip()), len(body.rstrip())):
+        assert text[shift + position] == body[position]
 
 
 def test_a_table_is_streamed_in_its_order(tmp_path: Path) -> None:

@@ -11,8 +11,13 @@ import pytest
 
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import InputError
-from irpretrain.objectives.prop.language_model import RARE, STOP, CollectionModel, read_collection_model
-from irpretrain.objectives.prop.subsampling import keep_probabilities
+from irpretrain.objectives.prop.language_model import (
+    RARE,
+    STOP,
+    CollectionModel,
+    keep_probabilities,
+    read_collection_model,
+)
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words
 from small_documents import write_documents
@@ -104,7 +109,7 @@ def test_stems_add_their_words_up_and_remember_them(tmp_path: Path) -> None:
     np.testing.assert_allclose(forms.cumulative, [0.5, 1.0, *expected], rtol=1e-15)
 
 
-def test_a_rare_form_of_a_frequent_stem_is_kept(tmp_path: Path) -> None:
+def test_a_rare_form_of_a_frequent_stem_is_retained(tmp_path: Path) -> None:
     model = model_of(tmp_path, ["run run runs", "sole"], stemming="porter", minimum_count=3)
     assert model.terms == ["run"]
     assert model.number(["runs", "sole"]).tolist() == [0, RARE]
@@ -127,8 +132,8 @@ def test_keep_probabilities_by_hand() -> None:
     assert paper.tolist() == pytest.approx([1.0, 1.0, math.sqrt(0.1), 0.1])
     code = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code")
     assert code.tolist() == pytest.approx([1.0, 1.0, math.sqrt(0.1) + 0.1, 0.11])
-    spared = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=101)
-    assert spared.tolist() == pytest.approx([1.0, 1.0, 1.0, 0.11])
+    skipped_lists = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=101)
+    assert skipped_lists.tolist() == pytest.approx([1.0, 1.0, 1.0, 0.11])
     just = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=100)
     assert just.tolist() == code.tolist()  # a word with the minimum count itself is thinned
     assert keep_probabilities(counts, 10_000, 0, "word2vec-paper").tolist() == [1.0] * 4

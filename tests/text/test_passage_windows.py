@@ -48,11 +48,11 @@ def test_every_word_is_read_and_no_passage_lies_in_another(
     assert all(first < later and end < after for (first, end), (later, after) in itertools.pairwise(bounds))
 
 
-def test_of_many_passages_some_are_kept_the_first_and_the_last_among_them() -> None:
+def test_of_many_passages_some_are_retained_the_first_and_the_last_among_them() -> None:
     whole = passage_bounds(21, options(), None)
     assert len(whole) == 10
     assert passage_bounds(21, options(), 10) == whole
-    assert passage_bounds(21, options(), 4) == [whole[place] for place in (0, 3, 6, 9)]
+    assert passage_bounds(21, options(), 4) == [whole[position] for position in (0, 3, 6, 9)]
     assert passage_bounds(21, options(), 1) == whole[:1]
 
 

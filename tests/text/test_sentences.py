@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.text.sentences import sentences
+from irpretrain.text.passages import sentences
 
 
 def cut(text: str) -> list[str]:

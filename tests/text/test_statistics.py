@@ -15,7 +15,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.errors import IntegrityError
 from irpretrain.text.statistics import Totals, _Tally, count_words, merge_counts, read_totals
-from irpretrain.text.stemming import stems_of
+from irpretrain.text.stop_words import stems_of
 from irpretrain.text.words import find_words
 from small_documents import write_documents
 
@@ -107,10 +107,10 @@ def test_many_blocks_merge_to_one_sorted_table(tmp_path: Path) -> None:
     words = [f"w{i:05d}" for i in range(40_000)]
     shards = [words[::2], words[1::3], words]
     paths = []
-    for shard, kept in enumerate(shards):
-        documents = write_documents(tmp_path / "documents.parquet", [" ".join(kept)])
+    for shard, retained in enumerate(shards):
+        documents = write_documents(tmp_path / "documents.parquet", [" ".join(retained)])
         paths.append(tmp_path / f"{shard}.parquet")
         count_words(documents, TEXT, paths[-1])
     merge_counts(paths, tmp_path / "merged.parquet")
-    expected = Counter(word for kept in shards for word in kept)
+    expected = Counter(word for retained in shards for word in retained)
     assert [row[:2] for row in counted(tmp_path / "merged.parquet")] == sorted(expected.items())

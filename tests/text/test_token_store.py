@@ -13,9 +13,8 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.provenance import sha256
-from irpretrain.text.compose import body_start
-from irpretrain.text.store_tokens import write_token_store
-from irpretrain.text.token_store import TokenStore
+from irpretrain.text.texts import body_start
+from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
 
 MakeStore = Callable[..., Path]
@@ -96,7 +95,9 @@ def test_spans_of_characters_become_spans_of_word_pieces(make_store: MakeStore, 
     assert [cut.span(0, *given) for given in ((0, 17), (11, 17))] == [(0, 4), (4, 4)]
 
 
-def test_positions_change_nothing_else_and_are_kept_only_when_asked_for(make_store: MakeStore) -> None:
+def test_positions_change_nothing_else_and_are_retained_only_when_requested_for(
+    make_store: MakeStore,
+) -> None:
     plain, known = (make_store({"d1": "cab word01"}, name, name == "known") for name in ("plain", "known"))
     assert {path.name for path in known.iterdir()} - {path.name for path in plain.iterdir()} == {
         "char_starts.npy"

@@ -68,7 +68,7 @@ def test_bare_vocabulary_loads_the_same_tokenizer(
 
 
 def test_word_pieces_import_no_torch() -> None:
-    names = "irpretrain.text.word_pieces, irpretrain.text.store_tokens, irpretrain.text.token_store"
+    names = "irpretrain.text.word_pieces, irpretrain.text.token_store, irpretrain.text.token_store"
     code = f"import sys, {names}, tokenizers; print('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"

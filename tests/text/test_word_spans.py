@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.text.word_spans import word_spans
-from irpretrain.text.words import find_words
+from irpretrain.text.words import find_words, word_spans
 
 TEXTS = st.text(alphabet=st.one_of(st.sampled_from("abZ09 _-.'²½Ⅷİßσς東京é\u0301\u200d\n"), st.characters()))
 
@@ -27,7 +26,7 @@ def test_a_word_stands_where_its_characters_are(text, kind):
 
 
 @pytest.mark.parametrize(
-    ("text", "places"),
+    ("text", "positions"),
     [
         ("Don't stop", [("don", 0, 3), ("t", 4, 5), ("stop", 6, 10)]),
         ("", []),
@@ -37,6 +36,6 @@ def test_a_word_stands_where_its_characters_are(text, kind):
         ),  # each İ is an i and a combining dot, which separates
     ],
 )
-def test_places_by_hand(text, places):
+def test_positions_by_hand(text, positions):
     found = word_spans(text, "alphanumeric")
-    assert [(word, int(a), int(b)) for word, a, b in zip(*found, strict=True)] == places
+    assert [(word, int(a), int(b)) for word, a, b in zip(*found, strict=True)] == positions

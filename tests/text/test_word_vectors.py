@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +19,9 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.randomness import generator
+from irpretrain.text.draws import STATE_WORDS, start_stream
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.train_vectors import WORDS_IN_SENTENCE
+from irpretrain.text.train_vectors import alias_table, train_documents
 from irpretrain.text.word_store import write_word_store
 from irpretrain.text.word_vectors import WordVectors, make_word_vectors
 
@@ -127,6 +131,66 @@ def test_python_hash_seed_changes_no_byte_and_the_seed_does(tmp_path: Path) -> N
     assert found["same"] == found["one"] != found["seed"]
 
 
+PROCESSORS = {
+    "older": {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4"},
+    "plain": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+}
+"""What makes libraries take the code that they have for another processor."""
+
+
+def test_the_processor_changes_no_byte(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, two_topics()[:60])
+    program = (
+        "import sys\n"
+        "from irpretrain.config.axioms import WordVectorsConfig\n"
+        "from irpretrain.text.word_vectors import make_word_vectors\n"
+        "options = WordVectorsConfig(dimensions=50, epochs=3, minimum_count=1, learning_rate=0.1)\n"
+        "make_word_vectors(options, sys.argv[1:2], sys.argv[2], 5, sys.argv[3])\n"
+    )
+    found = set()
+    for name, environment in {"this": {}, **PROCESSORS}.items():
+        arguments = [str(stores[0][0]), str(statistics), str(tmp_path / name)]
+        cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")} if name == "plain" else {}
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program, *arguments],
+            env=os.environ | environment | cache,
+            check=True,
+        )
+        found.add((tmp_path / name / "vectors.npy").read_bytes())
+    assert len(found) == 1
+
+
+def test_noise_words_are_drawn_in_proportion_to_their_weights() -> None:
+    weights = np.array([5.0, 1.0, 0.5, 8.0, 3.0, 1.0, 1.0])
+    keep, other = alias_table(weights)
+    chances = np.zeros(len(weights))
+    for number in range(len(weights)):
+        chances[number] += keep[number] / len(weights)
+        chances[other[number]] += (1 - keep[number]) / len(weights)
+    assert chances == pytest.approx(weights / weights.sum())
+
+
+def test_a_pair_moves_both_vectors_along_the_gradient() -> None:
+    """Two words, each predicted from the other, without noise words; the second pair sees what the first changed."""
+    draw = np.random.default_rng(3)
+    inner, outer = draw.normal(size=(2, 2, 16)).astype(np.float32) / 4
+    expected = [inner.astype(float), outer.astype(float)]
+    for word, predicted in ((1, 0), (0, 1)):
+        rows, outputs = expected
+        step = 0.1 * (1 - 1 / (1 + np.exp(-rows[word] @ outputs[predicted])))
+        rows[word], outputs[predicted] = (
+            rows[word] + step * outputs[predicted],
+            outputs[predicted] + step * rows[word],
+        )
+    state = np.zeros(STATE_WORDS, np.uint64)
+    start_stream(state, np.uint64(1), np.uint64(2))
+    words, offsets = np.array([0, 1], np.int32), np.array([0, 2])
+    rates, alias = np.array([0.1]), alias_table(np.ones(2))
+    train_documents(words, offsets, inner, outer, np.ones(2), alias, 1, 0, rates, state)
+    assert inner == pytest.approx(expected[0], abs=1e-3)
+    assert outer == pytest.approx(expected[1], abs=1e-3)
+
+
 def test_a_part_of_the_documents_is_drawn_by_the_seed(tmp_path: Path) -> None:
     stores, statistics = make(tmp_path, two_topics())
     options = SMALL.model_copy(update={"most_words": 600})
@@ -135,21 +199,6 @@ def test_a_part_of_the_documents_is_drawn_by_the_seed(tmp_path: Path) -> None:
     assert (first["documents_read"], first["words_read"]) == (50, 600)
     rows = [WordVectors.open(tmp_path / name, words=8).rows for name in ("first", "second")]
     assert not np.array_equal(*rows)
-
-
-def test_the_end_of_a_long_document_is_read(tmp_path: Path) -> None:
-    text = " ".join(["a", "b"] * (WORDS_IN_SENTENCE // 2) + ["c", "d"] * 5)
-    stores, statistics = make(tmp_path, [text])
-    options = WordVectorsConfig(dimensions=4, epochs=1, minimum_count=1)
-    untouched = make_word_vectors(options, stores, statistics, 1, tmp_path / "vectors")
-    assert untouched["words_read"] == WORDS_IN_SENTENCE + 10
-    from irpretrain.text.train_vectors import _Documents, _Sentences
-    from irpretrain.text.word_store import WordStore
-
-    documents = _Documents([[WordStore.open(stores[0][0])]], 4)
-    sentences = list(_Sentences(documents, documents.in_order(), np.arange(4)))
-    assert list(map(len, sentences)) == [WORDS_IN_SENTENCE, 10]
-    assert sentences[1] == ["2", "3"] * 5
 
 
 def test_a_collection_of_rare_words_asks_for_another_minimum(tmp_path: Path) -> None:
@@ -204,10 +253,12 @@ def read(folder: Path, content: bytes) -> WordVectors:
     return WordVectors.open(folder / "vectors", words=3)
 
 
-@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("name", list(FILES))
-def test_files_are_read_whatever_their_format(tmp_path: Path, name: str, zipped: bool) -> None:
-    content = gzip.compress(FILES[name]) if zipped else FILES[name]
+def test_files_are_read_whatever_their_format(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    content = pack(FILES[name] if "binary" in name else b"\xef\xbb\xbf" + FILES[name])
     found = read(tmp_path, content)
     expected = np.array([KNOWN["a"], (0, 0, 0), KNOWN["c"]], np.float32)
     assert np.array_equal(found.rows, expected)
@@ -254,6 +305,7 @@ def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
         (b"a 1 nan\n", ":1: a number is not finite"),
         (b"2 2\na 1 2\n", "it holds 1 words but its first line promises 2"),
         (b"x 1 2\n", "none of its 1 words is a word of the collection"),
+        (binary_bytes(False).replace(b"4", b"3", 1), "it goes on behind the 3 words"),
         (binary_bytes(False)[:-1], "it ends or is damaged at word 4 of 4"),
         (b"2 2\n" + b"\xff" * 9000, "it ends or is damaged at word 1 of 2"),
         (gzip.compress(b"a 1 2\n" * 9000)[:-20], "it cannot be read"),

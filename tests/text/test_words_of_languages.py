@@ -13,19 +13,16 @@ from hypothesis import strategies as st
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.records import Document
-from irpretrain.corpora.shards import passages as passages_of
+from irpretrain.corpora.sources import passages as passages_of
 from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.objectives.passages import long_sentences, passages
 from irpretrain.resources import resources_directory
 from irpretrain.text.languages import ENGLISH, language, read_languages
-from irpretrain.text.lengths import spaced_words
-from irpretrain.text.sentences import sentences
+from irpretrain.text.passages import sentences
 from irpretrain.text.statistics import count_words, merge_counts, read_totals
-from irpretrain.text.stemming import stems_of
-from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.stop_words import load_stop_words, stems_of
 from irpretrain.text.terms import read_terms
-from irpretrain.text.word_spans import word_spans
-from irpretrain.text.words import find_words, language_of, word_kind
+from irpretrain.text.words import find_words, language_of, spaced_words, word_kind, word_spans
 from irpretrain.wikipedia.segments import segments
 from language_cases import CASES, Case
 

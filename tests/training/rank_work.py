@@ -14,9 +14,8 @@ from typing import Any
 import torch
 
 from irpretrain.errors import InputError
-from irpretrain.training import gradient_sums
-from irpretrain.training.gradient_sums import sum_gradients
-from irpretrain.training.ranks import here
+from irpretrain.training import ranks
+from irpretrain.training.ranks import here, sum_gradients
 
 
 def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -> list[Any]:
@@ -47,13 +46,13 @@ def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -
     BatchBuilder.build, Masker.apply = noting_build, noting_apply  # type: ignore[method-assign]
     Probe.__init__ = not_noting  # type: ignore[method-assign]
     # Of a model this small all gradients would go together.
-    before, gradient_sums.BYTES_AT_ONCE = gradient_sums.BYTES_AT_ONCE, 4096
+    before, ranks.BYTES_AT_ONCE = ranks.BYTES_AT_ONCE, 4096
     try:
         results = [function(**arguments) for function, arguments in calls]
     finally:
         BatchBuilder.build, Masker.apply = build, apply  # type: ignore[method-assign]
         Probe.__init__ = make_probe  # type: ignore[method-assign]
-        gradient_sums.BYTES_AT_ONCE = before
+        ranks.BYTES_AT_ONCE = before
     notes.mkdir(exist_ok=True)
     (notes / f"{here().rank}.json").write_text(json.dumps(seen))
     return results
@@ -61,16 +60,16 @@ def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -
 
 def add_up() -> list[float]:
     """Gradients of a model whose parts get gradients in different processes, or in none; see the test."""
-    ranks = here()
+    process = here()
     first, second, third = (torch.nn.Parameter(torch.ones(2)) for _ in range(3))
-    loss = (first.sum() if ranks.leads else second.sum()) * (ranks.rank + 1)
+    loss = (first.sum() if process.leads else second.sum()) * (process.rank + 1)
     loss.backward()
     (first.sum() * 10).backward()
-    sum_gradients([first, second, third], ranks)
+    sum_gradients([first, second, third], process)
     assert third.grad is None
     found = [float(p.grad[0]) for p in (first, second) if p.grad is not None]
-    assert ranks.from_first(lambda: found) == found
-    return [*found, ranks.total(ranks.rank + 1), *ranks.sums([0.5, ranks.rank])]
+    assert process.from_first(lambda: found) == found
+    return [*found, process.total(process.rank + 1), *process.sums([0.5, process.rank])]
 
 
 def fail(kind: str) -> None:

@@ -238,7 +238,7 @@ def test_a_table_of_literal_queries_and_spans(make_store: MakeStore, tmp_path: P
     store = TokenStore.open([make_store({"d1": "a b c", "d2": "d"})])
     span = Span("d1", 1, 2)
     queries = [["a", span], [span], ["a", "a", span]]
-    rows = [group((0, place), some, [Span("d2")]) for place, some in enumerate(queries)]
+    rows = [group((0, position), some, [Span("d2")]) for position, some in enumerate(queries)]
     GROUPS.write(tmp_path / "groups.parquet", rows)
     table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
     assert [table[i].queries for i in range(3)] == [

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from irpretrain.code_digest import begin_record, changed_files, code_record
 from irpretrain.errors import TrainingError
 from irpretrain.training import job_lock
 from irpretrain.training.checkpoints import Checkpoints
@@ -41,7 +42,44 @@ def test_the_newest_state_comes_back(checkpoints, capsys):
     assert capsys.readouterr().err.startswith("[pretrain prop] resumes after 4 from ")
 
 
-def test_the_last_two_are_kept(checkpoints):
+def test_a_training_goes_on_from_a_checkpoint_of_other_code_and_its_result_says_so(checkpoints, capsys):
+    begin_record()
+    checkpoints.save(2, {})
+    code = checkpoints.directory / "code.json"
+    code.write_text(json.dumps(json.loads(code.read_text()) | {"errors.py": "0123"}))
+    assert checkpoints.load() is not None
+    message = capsys.readouterr().err.splitlines()[1]
+    assert message == (
+        "Other code began this work (changed since: errors.py). It goes on, and its result will be listed as made by "
+        f"other code. To begin anew, stop and remove {checkpoints.directory}."
+    )
+    assert changed_files(code_record()) == ["errors.py"]
+    checkpoints.save(4, {})  # killed again, and gone on from by a third process
+    begin_record()
+    assert changed_files(code_record()) == []
+    assert checkpoints.load() is not None
+    assert changed_files(code_record()) == ["errors.py"]
+    assert "changed since: errors.py)" in capsys.readouterr().err
+
+
+def test_a_checkpoint_that_does_not_know_its_code_counts_as_one_of_other_code(checkpoints, capsys):
+    begin_record()
+    checkpoints.save(2, {})
+    (checkpoints.directory / "code.json").unlink()
+    assert checkpoints.load() is not None
+    assert "changed since: unknown)" in capsys.readouterr().err
+    assert changed_files(code_record()) == ["unknown"]
+
+
+def test_a_checkpoint_of_the_same_code_is_gone_on_from_without_a_word_about_it(checkpoints, capsys):
+    begin_record()
+    checkpoints.save(2, {})
+    assert checkpoints.load() is not None
+    assert capsys.readouterr().err.count("\n") == 1
+    assert changed_files(code_record()) == []
+
+
+def test_the_last_two_are_retained(checkpoints):
     for step in (2, 4, 6, 8, 10):
         checkpoints.save(step, {})
     assert saved(checkpoints) == ["step-00000008", "step-00000010"]

@@ -1,42 +1,28 @@
-"""Event files are what TensorBoard reads: checked by the format's rules, and by TensorBoard where it is installed."""
+"""Learning curves: what is given to the writers, and what TensorBoard reads where it is installed."""
 
 from __future__ import annotations
 
 import json
 import os
-import struct
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import pytest
 
 from irpretrain.command import main
 from irpretrain.errors import InputError
-from irpretrain.training.curves import read_steps, write_curves
-from irpretrain.training.event_files import FILE, Step, crc32c, masked, write_events
+from irpretrain.training.curves import Step, read_steps, write_curves
 
 ROP = {"mlm_loss": None, "ranking_loss": 0.5}
 STEPS = [
     {"step": 1, "loss": 1.5, "pair_accuracy": None, "seconds": 2.0, "tasks": {"rop": ROP}},
     {"step": 300, "loss": 0.25, "pair_accuracy": 0.75, "seconds": 3.0, "tasks": {}},
 ]
-
-
-def records(data: bytes) -> list[bytes]:
-    """The records of an event file, their checksums checked."""
-    found = []
-    while data:
-        (length,) = struct.unpack("<Q", data[:8])
-        assert struct.unpack("<I", data[8:12]) == (masked(data[:8]),)
-        content, data = data[12 : 12 + length], data[12 + length :]
-        assert struct.unpack("<I", data[:4]) == (masked(content),)
-        found.append(content)
-        data = data[4:]
-    return found
 
 
 @pytest.fixture
@@ -52,28 +38,40 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_checksums_are_crc_32c() -> None:
-    """The check value of the algorithm, and RFC 3720's of 32 zero bytes."""
-    assert crc32c(b"123456789") == 0xE3069283
-    assert crc32c(bytes(32)) == 0x8A9136AA
+class SummaryWriter:
+    """Stands for PyTorch's: notes the scalars of each folder, and leaves a file there as it does."""
+
+    points: ClassVar[dict[str, list[tuple[str, float, int, float]]]] = {}
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> Self:
+        self.points[self.folder] = []
+        Path(self.folder).mkdir(parents=True, exist_ok=True)
+        Path(self.folder, f"events.out.tfevents.{time.perf_counter_ns()}").touch()
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def add_scalar(self, tag: str, value: float, step: int, walltime: float) -> None:
+        self.points[self.folder].append((tag, value, step, walltime))
 
 
-def test_a_file_byte_by_byte(tmp_path: Path) -> None:
-    write_events([Step(300, 5.0, {"loss": 0.25})], tmp_path / "events")
-    version, event = records((tmp_path / "events").read_bytes())
-    assert version == b"\x09" + bytes(8) + b"\x10\x00" + b"\x1a\x0dbrain.Event:2"
-    # time 5.0; step 300 = 0b10_0101100; summary { value { tag: "loss", simple_value: 0.25 } }
-    value = b"\x0a\x04loss" + b"\x15" + struct.pack("<f", 0.25)
-    summary = b"\x0a" + bytes([len(value)]) + value
-    assert (
-        event
-        == b"\x09" + struct.pack("<d", 5.0) + b"\x10\xac\x02" + b"\x2a" + bytes([len(summary)]) + summary
-    )
+@pytest.fixture
+def writer(monkeypatch: pytest.MonkeyPatch) -> type[SummaryWriter]:
+    module = ModuleType("torch.utils.tensorboard")
+    module.SummaryWriter = SummaryWriter  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
+    return SummaryWriter
 
 
-def test_every_training_has_a_curve(results: Path) -> None:
-    assert write_curves(results) == {"pretrained/prop/seed-1": 2, "unfinished/ab12": 1}
-    assert len(records((results / "tensorboard/pretrained/prop/seed-1" / FILE).read_bytes())) == 3
+def test_every_training_has_one_curve(results: Path, writer: type[SummaryWriter]) -> None:
+    for _ in range(2):
+        assert write_curves(results) == {"pretrained/prop/seed-1": 2, "unfinished/ab12": 1}
+    folder = results / "tensorboard/pretrained/prop/seed-1"
+    assert writer.points[str(folder)][0] == ("loss", 1.5, 1, 2.0)
+    assert len(list(folder.iterdir())) == 1, "the second call takes the place of the first"
 
 
 def test_steps_have_the_numbers_that_were_measured(results: Path) -> None:
@@ -84,16 +82,18 @@ def test_steps_have_the_numbers_that_were_measured(results: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("writer")
 def test_the_command(results: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["curves", str(results)]) == 0
-    told = f"2 learning curves. To see them: tensorboard --logdir {results}/tensorboard"
-    assert told in capsys.readouterr().err
+    reported = f"2 learning curves. To see them: tensorboard --logdir {results}/tensorboard"
+    assert reported in capsys.readouterr().err
     assert main(["curves", str(tmp_path / "nothing")]) == 2
     assert "nothing: there is no such file or folder" in capsys.readouterr().err
     assert main(["curves", str(results / "metrics")]) == 2
     assert "holds no metrics of a training" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("writer")
 def test_a_folder_of_the_library_s_models(results: Path, tmp_path: Path) -> None:
     (tmp_path / "notebook/rop.checkpoints/ab12").mkdir(parents=True)
     metrics = (results / "metrics/pretrained/prop/seed-1.jsonl").read_text()
@@ -102,11 +102,12 @@ def test_a_folder_of_the_library_s_models(results: Path, tmp_path: Path) -> None
     assert write_curves(tmp_path / "notebook") == {"prop": 2, "unfinished/ab12": 2}
 
 
+@pytest.mark.usefixtures("writer")
 def test_a_single_file_of_metrics(results: Path, tmp_path: Path) -> None:
     file = tmp_path / "prop.metrics.jsonl"
     (results / "metrics/pretrained/prop/seed-1.jsonl").rename(file)
     assert write_curves(file) == {"prop": 2}
-    assert (tmp_path / "tensorboard/prop" / FILE).exists()
+    assert (tmp_path / "tensorboard/prop").is_dir()
 
 
 class Wandb(ModuleType):
@@ -115,12 +116,12 @@ class Wandb(ModuleType):
     def __init__(self) -> None:
         super().__init__("wandb")
         self.runs: dict[str, list[tuple[int, dict[str, float]]]] = {}
-        self.asked: list[dict[str, Any]] = []
+        self.requested: list[dict[str, Any]] = []
 
     @contextmanager
-    def init(self, **asked: Any) -> Iterator[Any]:
-        self.asked.append(asked)
-        steps = self.runs.setdefault(asked["id"], [])
+    def init(self, **requested: Any) -> Iterator[Any]:
+        self.requested.append(requested)
+        steps = self.runs.setdefault(requested["id"], [])
         yield SimpleNamespace(log=lambda values, step: steps.append((step, values)))
 
 
@@ -129,26 +130,32 @@ def test_weights_and_biases_gets_a_run_a_training(results: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "wandb", wandb)
     for _ in range(2):
         assert main(["curves", str(results), "--to", "wandb", "--project", "fruit"]) == 0
-    assert {asked["project"] for asked in wandb.asked} == {"fruit"}
-    assert [asked["name"] for asked in wandb.asked] == ["pretrained/prop/seed-1", "unfinished/ab12"] * 2
+    assert {requested["project"] for requested in wandb.requested} == {"fruit"}
+    assert [requested["name"] for requested in wandb.requested] == [
+        "pretrained/prop/seed-1",
+        "unfinished/ab12",
+    ] * 2
     assert len(wandb.runs) == 2, "a run keeps its identifier, so that a second call goes on with it"
     first = {"loss": 1.5, "rop/ranking_loss": 0.5, "seconds": 2.0}
-    assert wandb.runs[wandb.asked[0]["id"]][0] == (1, first)
+    assert wandb.runs[wandb.requested[0]["id"]][0] == (1, first)
 
 
+@pytest.mark.parametrize("package", ["tensorboard", "wandb"])
 def test_without_the_package_its_extra_is_named(
-    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], package: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, "wandb", None)
-    assert main(["curves", str(results), "--to", "wandb"]) == 2
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
+    assert main(["curves", str(results), "--to", package]) == 2
     assert "pip install '.[tracking]'" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("writer")
 def test_a_broken_line_is_named(results: Path) -> None:
     (results / "metrics/pretrained/prop/seed-1.jsonl").write_text('{"step": 1}\nnothing\n')
     with pytest.raises(InputError, match=r"seed-1\.jsonl:2"):
         write_curves(results)
-    assert not (results / "tensorboard/pretrained/prop/seed-1" / FILE).exists()
+    assert not (results / "tensorboard").exists()
 
 
 def test_tensorboard_reads_it(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:

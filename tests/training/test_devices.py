@@ -15,11 +15,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from irpretrain.config.compute import ComputeConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError, SetupError, TrainingError
 from irpretrain.training import compute, devices, ranks
 from irpretrain.training.compute import choose_device, own_gpu, reproducible
 from irpretrain.training.devices import own_devices
+from irpretrain.training.job_lock import take
 from irpretrain.training.ranks import Ranks, taking_part
 
 JOB = """
@@ -35,9 +36,9 @@ FOUR = ["GPU-a", "GPU-b", "GPU-c", "GPU-d"]
 
 @pytest.fixture(autouse=True)
 def nothing_taken() -> Iterator[None]:
-    devices.release(devices._kept)
+    devices.release(devices._retained)
     yield
-    devices.release(devices._kept)
+    devices.release(devices._retained)
 
 
 @contextmanager
@@ -79,7 +80,7 @@ def test_a_device_is_the_same_whatever_hides_the_others(tmp_path: Path) -> None:
         assert taken(first) == [0]
         # CUDA_VISIBLE_DEVICES=2,0: device 0 of all is this job's number 1.
         assert own_devices(1, ["GPU-c", "GPU-a"], tmp_path) == [0]
-        devices.release(devices._kept)
+        devices.release(devices._retained)
         assert own_devices(1, ["GPU-a", "GPU-c"], tmp_path) == [1]
 
 
@@ -125,7 +126,7 @@ def test_what_cannot_be_had_is_one_message(tmp_path: Path, monkeypatch: pytest.M
         own_devices(1, ["GPU-d"], tmp_path / "file" / "below")
 
 
-def test_a_job_that_asks_for_a_gpu_computes_without_one_only_if_it_is_told_so(
+def test_a_job_that_asks_for_a_gpu_computes_without_one_only_if_it_is_reported_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -184,3 +185,50 @@ def test_a_process_takes_its_gpu_before_it_meets_the_others(monkeypatch: pytest.
     monkeypatch.setattr(ranks, "distributed", group)
     with taking_part(Ranks(1, 2, gpu=1)):
         assert calls == ["set cuda:1", "meet on cuda:1"]
+
+
+@pytest.mark.parametrize("planted", ["folder", "gate.lock", "GPU-a.lock"])
+def test_a_planted_link_costs_no_file(tmp_path: Path, planted: str) -> None:
+    folder = tmp_path / "locks"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis").write_text("ten years")
+    if planted == "folder":
+        folder.symlink_to(tmp_path / "mine")
+    else:
+        folder.mkdir(mode=0o700)
+        (folder / planted).symlink_to(tmp_path / "mine" / "thesis")
+    with pytest.raises(SetupError, match=str(folder)):
+        own_devices(1, ["GPU-a"], folder)
+    assert {path.name: path.read_text() for path in (tmp_path / "mine").iterdir()} == {"thesis": "ten years"}
+
+
+def test_a_folder_that_others_can_write_to_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "locks"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(
+        SetupError, match=f"this is of user {os.getuid()}, mode 777; remove it, or set TMPDIR"
+    ):
+        own_devices(1, ["GPU-a"], folder)
+    folder.chmod(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(SetupError, match="set TMPDIR"):
+        own_devices(1, ["GPU-a"], folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_who_holds_a_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    with job(1, ["GPU-a"], tmp_path) as first:
+        assert taken(first) == [0]
+        with job(1, ["GPU-a"], tmp_path) as second:
+            assert second.stderr is not None
+            assert f"GPU-a.lock: process {first.pid}" in second.stderr.readline()
+            second.kill()
+    monkeypatch.setattr(devices, "PATIENCE_SECONDS", 0)
+    gate = take(tmp_path / "gate.lock")
+    assert gate is not None
+    monkeypatch.setattr(devices.time, "sleep", lambda seconds: os.close(gate))
+    own_devices(1, ["GPU-b"], tmp_path)
+    assert f"waits for {tmp_path / 'gate.lock'}, which process {os.getpid()} on " in capsys.readouterr().err

@@ -25,10 +25,10 @@ from pydantic import ValidationError
 from safetensors.torch import load_file
 from tiny_training import lines, training_options, without_time
 
-from irpretrain.config.compute import ComputeConfig, SharedComputeConfig
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.config.training import ComputeConfig, SharedComputeConfig
 from irpretrain.contracts import GROUPS, TERM_TARGETS
 from irpretrain.errors import TrainingError
 from irpretrain.provenance import sha256
@@ -59,7 +59,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     },
     "micro-batches of so many word pieces, read ahead": {
         "options": {"dropout": 0.2, "batch_groups": 5},
-        "compute": {"micro_batch_tokens": 60, "prefetch": "on"},
+        "compute": {"micro_batch_tokens": 60},
     },
     "no gradient for the score head": {"tasks": [TaskConfig(objective="rop", weight=0)]},
     "to be killed": {"options": {"steps": 12, "dropout": 0.1, "accumulation": 2, "snapshots": [4]}},
@@ -91,7 +91,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict
     """Documents of 2 to 20 words, and ROP groups of them."""
     from irpretrain.contracts import DOCUMENTS
     from irpretrain.objectives.groups import Span, group
-    from irpretrain.text.store_tokens import write_token_store
+    from irpretrain.text.token_store import write_token_store
 
     folder, draw = tmp_path_factory.mktemp("inputs"), np.random.default_rng(4)
     documents, groups = [], []
@@ -143,9 +143,9 @@ def runs(
     folder = tmp_path_factory.mktemp("runs")
 
     def outputs(name: str) -> dict[str, Path]:
-        place = folder / name
+        position = folder / name
         names = {"output": "model", "metrics": "metrics.jsonl", "checkpoints": "checkpoints"}
-        return {key: place / value for key, value in names.items()}
+        return {key: position / value for key, value in names.items()}
 
     def arguments(scenario: str, name: str, compute: dict[str, Any]) -> dict[str, Any]:
         given = SCENARIOS[scenario]
@@ -202,7 +202,7 @@ def test_micro_batches_are_all_of_a_step() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 1, 2, 7])
-def test_the_draws_of_a_share_are_those_of_its_place_in_the_step(before: int) -> None:
+def test_the_draws_of_a_share_are_those_of_its_position_in_the_step(before: int) -> None:
     def stream() -> np.random.Generator:
         return np.random.Generator(np.random.Philox(3))
 
@@ -328,19 +328,19 @@ def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_sa
 
 @pytest.mark.deep
 @pytest.mark.parametrize("kind", ["input", "fault"])
-def test_the_error_of_one_process_is_told_once(
+def test_the_error_of_one_process_is_reported_once(
     kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "log"
     job = SimpleNamespace(rule="some", input=[], output=[], params={}, log=[str(log)])
     with pytest.raises(SystemExit), stage(job):
         in_processes(rank_work.fail, {"kind": kind}, SharedComputeConfig(**TWO))
-    shown = capfd.readouterr().err.strip()
+    displayed = capfd.readouterr().err.strip()
     if kind == "input":
-        assert shown == "ERROR in some: groups.parquet: it is broken\n  Make it anew."
+        assert displayed == "ERROR in some: groups.parquet: it is broken\n  Make it anew."
         assert "Traceback" not in log.read_text()
     else:
-        assert shown == f"FAULT in some: KeyError: 'nothing'\n  Its traceback is in {log}"
+        assert displayed == f"FAULT in some: KeyError: 'nothing'\n  Its traceback is in {log}"
         assert 'rank_work.py", line' in log.read_text()
 
 
@@ -349,7 +349,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import rank_work
-from irpretrain.config.compute import SharedComputeConfig
+from irpretrain.config.training import SharedComputeConfig
 from irpretrain.training.processes import in_processes
 in_processes(rank_work.wait, {"folder": Path(sys.argv[2])}, SharedComputeConfig(device="cpu", processes=2))
 """
@@ -402,8 +402,8 @@ def test_gpus_that_are_not_there_are_refused_before_anything_is_started() -> Non
         in_processes(rank_work.add_up, {}, SharedComputeConfig(gpus=2))
 
 
-def test_an_error_that_cannot_be_pickled_is_told_by_its_last_line(tmp_path: Path) -> None:
-    from irpretrain.training.rank_process import Report
+def test_an_error_that_cannot_be_pickled_is_reported_by_its_last_line(tmp_path: Path) -> None:
+    from irpretrain.training.processes import Report
 
     class OfThisTest(Exception):
         """Not to be found by its name."""

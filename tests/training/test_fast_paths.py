@@ -1,9 +1,9 @@
-"""Fast paths: what is said where a GPU goes without them, compiled layers, and trainings that depend on neither."""
+"""Fast paths: what is said where a GPU goes without them, and trainings that depend on neither."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,22 @@ import torch
 from safetensors.torch import load_file
 from tiny_training import lines, training_options
 
-from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.downstream.question_answering import SpanReader
-from irpretrain.errors import SetupError
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.config.training import ComputeConfig
+from irpretrain.models.cls_attention import ClsAttention
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
 from irpretrain.training import fast_paths
 from irpretrain.training.compute import precision_on
-from irpretrain.training.fast_paths import compile_layers, packs, say_once, slow_paths, use_fast_paths
+from irpretrain.training.fast_paths import log_once, packs, slow_paths, use_fast_paths
 from tiny_models import write_distilbert
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 
 @pytest.fixture(autouse=True)
-def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast_paths, "_said", set())
+def _nothing_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast_paths, "_logged", set())
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hopper")
 @pytest.mark.parametrize(
-    ("dropout", "options", "training", "said"),
+    ("dropout", "options", "training", "reported"),
     [
         (0.0, {"precision": "bf16"}, True, []),
         (0.1, {"precision": "bf16"}, False, []),
@@ -71,18 +70,18 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     ],
 )
-def test_a_gpu_that_goes_without_is_told_why(
-    tiny_encoder: Path, dropout: float, options: dict[str, Any], training: bool, said: list[str]
+def test_a_gpu_that_goes_without_is_reported_why(
+    tiny_encoder: Path, dropout: float, options: dict[str, Any], training: bool, reported: list[str]
 ) -> None:
-    bert = CrossEncoder.from_encoder(tiny_encoder, dropout=dropout).bert
+    bert = CrossEncoderModel.from_encoder(tiny_encoder, dropout=dropout).bert
     found = list(slow_paths(bert, ComputeConfig(**options), GPU, training))
-    assert len(found) == len(said)
-    for line, pattern in zip(found, said, strict=True):
+    assert len(found) == len(reported)
+    for line, pattern in zip(found, reported, strict=True):
         assert re.search(pattern, line), line
 
 
 @pytest.mark.usefixtures("hopper")
-def test_other_architectures_are_told_too(
+def test_other_architectures_are_reported_too(
     tmp_path: Path, tiny_encoder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     distilbert = load_reranker(write_distilbert(tmp_path / "distilbert"))
@@ -91,28 +90,19 @@ def test_other_architectures_are_told_too(
     ]
     capfd.readouterr()
     for _ in range(2):  # a line is said once a job
-        use_fast_paths(SpanReader.from_encoder(tiny_encoder), ComputeConfig(), GPU, training=True)
+        use_fast_paths(ClsAttention.from_encoder(tiny_encoder), ComputeConfig(), GPU, training=True)
     use_fast_paths(torch.nn.Linear(2, 2), ComputeConfig(), GPU, training=True)  # a ranker over words, say
-    assert capfd.readouterr().err == "SLOW: padding is computed, because a SpanReader is never packed\n"
+    assert capfd.readouterr().err == "SLOW: padding is computed, because a ClsAttention is never packed\n"
 
 
-def test_what_cannot_be_compiled_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    distilbert = load_reranker(write_distilbert(tmp_path / "distilbert"))
-    capfd.readouterr()
-    for model in (torch.nn.Linear(2, 2), distilbert, distilbert):
-        use_fast_paths(model, ComputeConfig(compile=True), CPU, training=False)
-    linear, bert = "does nothing for a Linear", "does nothing, because the model is no BERT"
-    assert capfd.readouterr().err == f"compute.compile {linear}\ncompute.compile {bert}\n"
-
-
-def test_a_line_is_said_once(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_line_is_reported_once(capfd: pytest.CaptureFixture[str]) -> None:
     for line in ("one", "two", "one"):
-        say_once(line)
+        log_once(line)
     assert capfd.readouterr().err == "one\ntwo\n"
 
 
-def test_a_cpu_is_told_nothing(tiny_encoder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    model = CrossEncoder.from_encoder(tiny_encoder)
+def test_a_cpu_is_reported_nothing(tiny_encoder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    model = CrossEncoderModel.from_encoder(tiny_encoder)
     use_fast_paths(model, ComputeConfig(packing="off"), CPU, training=True)
     assert not packs(model)
     assert capfd.readouterr().err == ""
@@ -130,69 +120,6 @@ def test_packed_and_padded_trainings_are_one(run_pretraining: Callable[..., Path
     assert [line["loss"] for line in packed] == pytest.approx([line["loss"] for line in padded], rel=1e-4)
     assert [line["loss"] for line in chosen] == [line["loss"] for line in packed]
     assert all(torch.allclose(tensor, others[name], atol=1e-3) for name, tensor in weights.items())
-
-
-@pytest.fixture
-def small_batch() -> dict[str, torch.Tensor]:
-    lengths = torch.tensor([9, 3, 1])
-    mask = (torch.arange(9)[None] < lengths[:, None]).long()
-    return {"input_ids": mask * 30, "token_type_ids": mask * 0, "attention_mask": mask}
-
-
-def have_compiler() -> bool:
-    try:
-        fast_paths._refuse_missing_compiler(CPU)
-    except SetupError:
-        return False
-    return True
-
-
-@pytest.fixture
-def compiled_afresh() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
-@pytest.mark.deep
-@pytest.mark.skipif(not have_compiler(), reason="torch finds no C++ compiler")
-@pytest.mark.usefixtures("compiled_afresh")
-def test_compiled_layers_compute_the_same(tiny_encoder: Path, small_batch: dict[str, torch.Tensor]) -> None:
-    """Scores and gradients within 1e-5, and after it is undone the same bytes as before."""
-    model = CrossEncoder.from_encoder(tiny_encoder, layers=1).train()
-    before = [type(layer) for layer in model.modules()]
-
-    def compute() -> torch.Tensor:
-        model.zero_grad(set_to_none=True)
-        scores, _ = model(**small_batch)
-        scores.square().sum().backward()
-        grown = [p.grad.flatten() for p in model.parameters() if p.grad is not None]
-        return torch.cat([scores.detach(), *grown])
-
-    use_fast_paths(model, ComputeConfig(), CPU, training=True)
-    plain = compute()
-    put_back = use_fast_paths(model, ComputeConfig(compile=True), CPU, training=True)
-    torch.testing.assert_close(compute(), plain, rtol=1e-5, atol=1e-5)
-    assert model.bert.encoder.layer[0].output._compiled_call_impl is not None
-    put_back()
-    assert torch.equal(compute(), plain)
-    assert [type(layer) for layer in model.modules()] == before
-
-
-def test_compiling_without_a_compiler_is_refused(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from torch._inductor import cpp_builder
-    from torch._inductor.exc import InvalidCxxCompiler
-
-    def nothing() -> str:
-        raise InvalidCxxCompiler
-
-    monkeypatch.setattr(cpp_builder, "get_cpp_compiler", nothing)
-    with pytest.raises(SetupError, match=r"compute.compile: torch finds no C\+\+ compiler"):
-        compile_layers(CrossEncoder.from_encoder(tiny_encoder).bert, True, CPU)
-
-
-def test_layers_of_no_bert_are_left_alone() -> None:
-    compile_layers(None, True, CPU)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
@@ -54,7 +54,7 @@ def collection(tmp_path: Path, tiny_encoder: Path, make_store: Callable[..., Pat
     (tmp_path / "qrels.txt").write_text("".join(judgements))
     write_run(tmp_path / "candidates.run.gz", run, "bm25")
     (tmp_path / "folds.json").write_text(json.dumps({"folds": FOLDS, "queries": folds}))
-    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "start")
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "start")
     return {
         "model": tmp_path / "start",
         "stores": [make_store(documents)],
@@ -114,6 +114,9 @@ def test_what_is_written(run_finetuning: Finetune) -> None:
     assert counts["training_queries"] == 9
     assert counts["training_groups"] == 9
     assert (counts["validation_queries"], counts["test_queries"]) == (3, 3)
+    order = counts["training_order"]
+    assert order["queries"] == 9, "every query has one relevant candidate of eight"
+    assert order["below_random"] == (order["share"] < 0.5)
     ranked = read_run(folder / "fold.run.gz")
     assert sorted(ranked) == ["q00", "q05", "q10"]
     assert all(len(ranking) == 8 for ranking in ranked.values())
@@ -126,13 +129,13 @@ def test_what_is_written(run_finetuning: Finetune) -> None:
     assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
 
 
-@pytest.mark.parametrize(("starving", "said"), [({0, 3, 6}, 0), ({0, 4, 7}, 1)])
+@pytest.mark.parametrize(("starving", "reported"), [({0, 3, 6}, 0), ({0, 4, 7}, 1)])
 def test_the_first_batch_of_an_epoch_is_no_starving(
     run_finetuning: Finetune,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     starving: set[int],
-    said: int,
+    reported: int,
 ) -> None:
     """Three epochs of three steps; some steps wait all of their time."""
     step = Trainer.step
@@ -142,25 +145,25 @@ def test_the_first_batch_of_an_epoch_is_no_starving(
 
     monkeypatch.setattr(Trainer, "step", timed)
     run_finetuning("run", options=tuning_options(batch_sizes=[4], patience=3))
-    shown = capfd.readouterr().err
-    assert shown.count("SLOW") == said
-    assert shown.count("waited for batches 33.3%") == 3
+    displayed = capfd.readouterr().err
+    assert displayed.count("SLOW") == reported
+    assert displayed.count("waited for batches 33.3%") == 3
 
 
 def test_a_cedr_knrm_is_fine_tuned_with_its_kernels(
     run_finetuning: Finetune, tmp_path: Path, tiny_encoder: Path
 ) -> None:
     """The kept model has the head, which was trained."""
-    start = CrossEncoder.from_encoder(tiny_encoder, "cedr-knrm")
+    start = CrossEncoderModel.from_encoder(tiny_encoder, "cedr-knrm")
     start.save(tmp_path / "cedr")
     options = tuning_options(batch_sizes=[4], epochs=1, keep_models=True)
     folder, counts = run_finetuning("run", model=tmp_path / "cedr", options=options, output=tmp_path / "kept")
     assert counts["epochs_trained"] == 1
     assert len(read_run(folder / "fold.run.gz")) == 3
-    kept = CrossEncoder.load(tmp_path / "kept")
-    assert kept.cedr is not None
+    retained = CrossEncoderModel.load(tmp_path / "kept")
+    assert retained.cedr is not None
     assert start.cedr is not None
-    for before, after in zip(start.cedr.parameters(), kept.cedr.parameters(), strict=True):
+    for before, after in zip(start.cedr.parameters(), retained.cedr.parameters(), strict=True):
         assert not torch.equal(before, after)
 
 
@@ -170,12 +173,12 @@ def test_it_learns_and_keeps_the_model_that_made_the_run(run_finetuning: Finetun
     epochs = report(folder)["grid"][0]["epochs"]
     assert epochs[-1]["pair_accuracy"] > 0.9 > epochs[0]["pair_accuracy"]
     assert epochs[-1]["loss"] < epochs[0]["loss"] / 2
-    kept = CrossEncoder.load(tmp_path / "kept")
-    again = zero_shot(kept, run_finetuning, tmp_path)
+    retained = CrossEncoderModel.load(tmp_path / "kept")
+    again = zero_shot(retained, run_finetuning, tmp_path)
     assert again == read_run(folder / "fold.run.gz")
 
 
-def zero_shot(model: CrossEncoder, run_finetuning: Finetune, tmp_path: Path) -> Any:
+def zero_shot(model: CrossEncoderModel, run_finetuning: Finetune, tmp_path: Path) -> Any:
     from irpretrain.retrieval.rerank import CorpusTexts, rerank
 
     output = tmp_path / "again.run.gz"
@@ -220,11 +223,14 @@ def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPat
 
 
 def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed after every step and in the middle of every ranking, it does each of them once, and writes the same."""
+    """Killed after every step and in the middle of every ranking, it does each of them once, and writes the same.
+
+    The ranking of training queries comes last and is short: it begins anew.
+    """
     reranking = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
     reranking = reranking.model_copy(update={"batch_tokens": 100})  # several batches a ranking
     done: list[str] = []
-    step, score = Trainer.step, CrossEncoder.forward
+    step, score = Trainer.step, CrossEncoderModel.forward
 
     def train(self: Any, number: int, tasks: Any) -> Any:
         if len(done) == last:
@@ -240,14 +246,15 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
         return score(self, input_ids, *rest, **named)
 
     monkeypatch.setattr(Trainer, "step", train)
-    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
     last = -1
     options = tuning_options(epochs=2)
     whole, _ = run_finetuning("whole", reranking=reranking, options=options)
     in_one_go = [*done]
-    assert len(in_one_go) == 10 + 5 * 4
+    resumable = 10 + 5 * 4
+    assert {name.split()[0] for name in in_one_go[resumable:]} == {"score"}
     done.clear()
-    for number in range(1, len(in_one_go)):
+    for number in range(1, resumable + 1):
         last = number
         with pytest.raises(Stop):
             run_finetuning("broken", reranking=reranking, options=options)
@@ -257,24 +264,6 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
     for name in ("fold.run.gz", "fold.json"):
         assert sha256(resumed / name) == sha256(whole / name)
     assert not list((resumed / "checkpoints").iterdir())
-
-
-def test_batches_that_are_read_ahead_are_the_same(
-    run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where patience ends a grid point before its last step; nothing is read beyond that."""
-    original, read = JudgedGroups.groups, dict[str, list[int]]()
-    folders = []
-    for prefetch in ("on", "off"):
-        seen = read.setdefault(prefetch, [])
-        monkeypatch.setattr(
-            JudgedGroups, "groups", lambda self, step, seen=seen: seen.append(step) or original(self, step)
-        )
-        options = tuning_options(patience=1, compute={"device": "cpu", "prefetch": prefetch})
-        folders.append(run_finetuning(prefetch, options=options)[0])
-    for name in ("fold.run.gz", "fold.json"):
-        assert sha256(folders[0] / name) == sha256(folders[1] / name)
-    assert read["on"] == read["off"]
 
 
 def test_test_queries_choose_nothing(
@@ -460,14 +449,26 @@ def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> Non
         "q4": [("d2", 1.0)],
     }
     texts = {query: query.upper() for query in ("q1", "q2", "q3", "q4", "q5")}
-    found, skipped = judged_queries(["q1", "q2", "q3", "q4", "q5"], texts, qrels, run, store, None)
+    found, skipped = judged_queries(["q1", "q2", "q3", "q4", "q5"], texts, qrels, run, store, "all")
     (query,) = found
     assert (query.identifier, query.text) == ("q1", "Q1")
     assert (query.relevant.tolist(), query.others.tolist()) == ([0, 5], [1, 2, 3])
     assert skipped == {"without_relevant_document": 3, "without_other_candidate": 1}
-    ((query,), _) = judged_queries(["q1"], texts, qrels, run, store, 2)
-    assert query.others.tolist() == [1]
-    assert judged_queries([], texts, qrels, run, store, None) == ([], {})
+    assert judged_queries([], texts, qrels, run, store, "all") == ([], {})
+
+
+def test_positives_come_from_the_candidates_where_there_are_any(make_store: Callable[..., Path]) -> None:
+    """q1 has relevant documents inside and outside its candidates, q2 outside alone, q3 inside and outside."""
+    store = TokenStore.open([make_store({f"d{i}": "a" for i in range(8)})])
+    qrels = {"q1": {"d7": 1, "d2": 2, "d0": 1}, "q2": {"d7": 1, "d6": 1, "gone": 1}, "q3": {"d3": 1, "d7": 1}}
+    run = {query: [(f"d{i}", 9.0 - i) for i in range(4)] for query in qrels}
+    texts = dict.fromkeys(qrels, "")
+    expected = {"candidates": [[2, 0], [7, 6], [3]], "all": [[7, 2, 0], [7, 6], [3, 7]]}
+    for positives, rows in expected.items():
+        found, skipped = judged_queries([*qrels], texts, qrels, run, store, positives)
+        assert [query.relevant.tolist() for query in found] == rows
+        assert [query.others.tolist() for query in found] == [[1, 3], [0, 1, 2, 3], [0, 1, 2]]
+        assert skipped == {}
 
 
 def test_all_documents_are_looked_up_at_once(make_store: Callable[..., Path]) -> None:
@@ -483,7 +484,7 @@ def test_all_documents_are_looked_up_at_once(make_store: Callable[..., Path]) ->
     names = [f"q{i}" for i in range(9)]
     qrels = {name: {f"d{i}": 1} for i, name in enumerate(names)}
     run = {name: [("d19", 1.0), (f"d{i + 9}", 0.5)] for i, name in enumerate(names)}
-    found, _ = judged_queries(names, dict.fromkeys(names, ""), qrels, run, store, None)
+    found, _ = judged_queries(names, dict.fromkeys(names, ""), qrels, run, store, "all")
     assert [(q.relevant.tolist(), q.others.tolist()) for q in found] == [([i], [19, i + 9]) for i in range(9)]
     assert len(calls) == 2
 

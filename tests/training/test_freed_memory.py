@@ -43,7 +43,7 @@ print(held() - before)
 
 @pytest.mark.deep
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has mallopt")
-def test_freed_tensors_of_8_megabytes_are_not_kept() -> None:
+def test_freed_tensors_of_8_megabytes_are_not_retained() -> None:
     def pages(how: str) -> int:
         """Pages that the process holds more after twenty tensors of 8 MB have come and gone."""
         done = subprocess.run(
@@ -57,7 +57,7 @@ def test_freed_tensors_of_8_megabytes_are_not_kept() -> None:
 
 @pytest.mark.deep
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN")
-def test_products_of_150_shapes_are_not_kept() -> None:
+def test_products_of_150_shapes_are_not_retained() -> None:
     def pages(how: str) -> int:
         """Pages that the process holds more after products of so many shapes."""
         # A training in this process leaves its limits in the environment.

@@ -128,3 +128,11 @@ def test_a_file_system_without_locks_is_no_obstacle(path, monkeypatch):
     monkeypatch.setattr(job_lock.fcntl, "flock", flock)
     with hold(path, "pretrain prop"):
         assert path.exists()
+
+
+def test_what_a_link_leads_to_is_not_overwritten(tmp_path):
+    (tmp_path / "thesis").write_text("ten years")
+    (tmp_path / "job.lock").symlink_to(tmp_path / "thesis")
+    with pytest.raises(TrainingError, match="remove the link"), hold(tmp_path / "job.lock", "pretrain prop"):
+        pass
+    assert (tmp_path / "thesis").read_text() == "ten years"

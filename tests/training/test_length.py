@@ -15,8 +15,8 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
+from irpretrain.training.group_table import Mixing
 from irpretrain.training.length import resolve_length, steps_of
-from irpretrain.training.mixing import Mixing
 from irpretrain.training.pretrain import pretrain
 
 Run = Callable[..., Path]
@@ -63,7 +63,7 @@ def test_one_objective_decides(mixing: str, groups: list[int], steps: int) -> No
     assert steps_of(options, tasks, groups) == steps
 
 
-def test_what_one_objective_decides_is_told_and_settled(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_one_objective_decides_is_reported_and_settled(capsys: pytest.CaptureFixture[str]) -> None:
     tasks = [TaskConfig(objective="mrds"), TaskConfig(objective="rop")]
     known, steps = resolve_length(
         by_epochs(2, batch_groups=10, epochs_of="rop"), tasks, [40, 9000], "tiny model"
@@ -100,7 +100,7 @@ def test_taking_turns_gives_every_task_about_its_epochs() -> None:
     )
 
 
-def test_given_steps_are_kept() -> None:
+def test_given_steps_are_retained() -> None:
     options = training_options()
     assert resolve_length(options, tasks_of(1), [1000], "x") == (options, 6)
 
@@ -113,9 +113,9 @@ def test_epochs_train_as_the_steps_that_they_are(
 ) -> None:
     options: dict[str, Any] = {"dropout": 0.1, "log_every": 2, "mlm_head_steps": 2}
     folder = run_pretraining("epochs", by_epochs(0.1, **options), title="tiny model")
-    shown = [line for line in capfd.readouterr().err.splitlines() if line.startswith("[tiny model]")]
-    assert shown[0] == "[tiny model] epochs 0.1 of 180 groups are steps 5"
-    assert [line.split(",")[0].split()[-1] for line in shown[1:]] == ["2/5", "4/5", "5/5"]
+    displayed = [line for line in capfd.readouterr().err.splitlines() if line.startswith("[tiny model]")]
+    assert displayed[0] == "[tiny model] epochs 0.1 of 180 groups are steps 5"
+    assert [line.split(",")[0].split()[-1] for line in displayed[1:]] == ["2/5", "4/5", "5/5"]
     steps = run_pretraining("steps", training_options(steps=5, **options))
     assert sha256(folder / "model") == sha256(steps / "model")
     assert without_time(folder) == without_time(steps)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from irpretrain.config.training import MaskingConfig
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
+from irpretrain.training import masking
 from irpretrain.training.batches import Batch, BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.masking import Masker
 
@@ -56,31 +57,34 @@ def masker(tokenizer: WordPieceTokenizer, seed: int = 1, **options: Any) -> Mask
 def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer) -> None:
     batch = hand_made([[1] * 40] * 500, tokenizer)
     chosen = masked = changed = 0
-    place = np.zeros(WIDTH)
+    position = np.zeros(WIDTH)
     for step in range(40):
         found = masker(tokenizer).apply(batch, step)
         chosen += found.chosen.sum()
         now = found.input_ids[found.chosen]
         masked += (now == tokenizer.mask_token_id).sum()
         changed += ((now != tokenizer.mask_token_id) & (now != found.labels)).sum()
-        place[: batch.input_ids.shape[1]] += found.chosen.sum(axis=0)
+        position[: batch.input_ids.shape[1]] += found.chosen.sum(axis=0)
     total = 500 * 40 * 40
     assert chosen == total * 0.15  # exactly 6 of 40 in each sequence
     # Standard deviations: 0.0012 (mask), 0.0009 (random); 1 in 100 random pieces is the original one.
     assert abs(masked / chosen - 0.8) < 0.006
     assert abs(changed / chosen - 0.1 * 99 / 100) < 0.005
     expected = 500 * 40 * 0.15
-    assert np.abs(place[4:44] / expected - 1).max() < 0.1  # 5.6 standard deviations
-    assert not place[:4].any()
-    assert not place[44:].any()
+    assert np.abs(position[4:44] / expected - 1).max() < 0.1  # 5.6 standard deviations
+    assert not position[:4].any()
+    assert not position[44:].any()
 
 
-def test_random_pieces_are_uniform_and_never_special(tokenizer: WordPieceTokenizer) -> None:
+def test_random_pieces_are_uniform_and_never_special(
+    tokenizer: WordPieceTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masking, "BY_MASK", 0.0)
+    monkeypatch.setattr(masking, "BY_RANDOM", 1.0)
     batch = hand_made([[1] * 40] * 1000, tokenizer)
     counts = np.zeros(tokenizer.size)
-    options = {"replace_by_mask": 0.0, "replace_by_random": 1.0, "ratio": 0.5}
     for step in range(5):
-        found = masker(tokenizer, **options).apply(batch, step)
+        found = masker(tokenizer, ratio=0.5).apply(batch, step)
         counts += np.bincount(found.input_ids[found.chosen], minlength=tokenizer.size)
     assert not counts[tokenizer.special()].any()
     ordinary = counts[~tokenizer.special()]
@@ -127,7 +131,7 @@ def test_no_ratio_no_mask(tokenizer: WordPieceTokenizer) -> None:
     assert not masker(tokenizer, ratio=0.0).apply(hand_made([[1] * 9], tokenizer), 0).chosen.any()
 
 
-def test_draws_depend_on_seed_step_and_place_alone(tokenizer: WordPieceTokenizer) -> None:
+def test_draws_depend_on_seed_step_and_position_alone(tokenizer: WordPieceTokenizer) -> None:
     long, short = [1] * 40, [2] * 10
     batch = hand_made([long, short], tokenizer)
     first = masker(tokenizer).apply(batch, 3)
@@ -196,7 +200,7 @@ def test_half_of_the_anchor_and_the_usual_share_of_the_rest(
         assert rest == max(1, int((everything & ~inside).sum() * 0.15 + 0.5))
 
 
-def test_the_anchors_share_is_kept_on_average_even_of_one_word(tokenizer: WordPieceTokenizer) -> None:
+def test_the_anchors_share_is_retained_on_average_even_of_one_word(tokenizer: WordPieceTokenizer) -> None:
     batch = linked([[1] * 9] * 400, [(3, 4)] * 200 + [(2, 5)] * 200, tokenizer)
     one, three = 0, 0
     for step in range(20):

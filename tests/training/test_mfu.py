@@ -11,8 +11,8 @@ import torch
 import yaml
 from tiny_training import training_options
 
-from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.pretraining import TaskConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.models.arithmetic import EncoderSize, EncoderWork
 from irpretrain.resources import resources_directory
 from irpretrain.training import fast_paths, gpu_rates
@@ -26,7 +26,7 @@ GPU = torch.device("cuda", 0)
 
 @pytest.fixture
 def gpu_called(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    monkeypatch.setattr(fast_paths, "_said", set())
+    monkeypatch.setattr(fast_paths, "_logged", set())
     return lambda name: monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: name)
 
 
@@ -65,14 +65,14 @@ def test_rates_are_those_of_the_datasheets(
         ("Tesla T4", "bf16"),
     ],
 )
-def test_what_the_table_lacks_is_said_once(
+def test_what_the_table_lacks_is_reported_once(
     gpu_called: Callable[[str], None], capfd: pytest.CaptureFixture[str], name: str, precision: str
 ) -> None:
     gpu_called(name)
     for _ in range(2):
         assert peak_rate(GPU, ComputeConfig(precision=precision)) is None
-    shown = capfd.readouterr().err
-    assert shown == f"no MFU is shown: resources/gpu_rates.yaml has no rate of {name!r} in {precision}\n"
+    displayed = capfd.readouterr().err
+    assert displayed == f"no MFU is shown: resources/gpu_rates.yaml has no rate of {name!r} in {precision}\n"
 
 
 def test_a_cpu_has_no_share(capfd: pytest.CaptureFixture[str]) -> None:
@@ -81,7 +81,7 @@ def test_a_cpu_has_no_share(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("peak", "operations", "shown"),
+    ("peak", "operations", "displayed"),
     [
         (1e12, 25 * 10**10, "300 tokens/s, MFU 12.5%, waited for batches 25.0%, 0 s left"),
         (None, 10**11, "300 tokens/s, waited for batches 25.0%, 0 s left"),
@@ -89,21 +89,21 @@ def test_a_cpu_has_no_share(capfd: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_the_line_of_two_steps(
-    capfd: pytest.CaptureFixture[str], peak: float | None, operations: int, shown: str
+    capfd: pytest.CaptureFixture[str], peak: float | None, operations: int, displayed: str
 ) -> None:
     """300 tokens and so many operations in one second, then as many of the one and none of the other in the next."""
     status = StatusLine("t", 2, 2, peak)
     status.add(StepMetrics(1, 0.5, tokens=300, seconds=1.0, operations=operations, waited=0.5))
     status.add(StepMetrics(2, 0.5, tokens=300, seconds=1.0))
-    assert capfd.readouterr().err.strip() == f"[t] step 2/2, loss 0.5000, {shown}"
+    assert capfd.readouterr().err.strip() == f"[t] step 2/2, loss 0.5000, {displayed}"
 
 
-def test_slow_steps_are_told_more_often(capfd: pytest.CaptureFixture[str]) -> None:
+def test_slow_steps_are_reported_more_often(capfd: pytest.CaptureFixture[str]) -> None:
     status = StatusLine("t", 100, 50)
     for step in range(1, 11):
         status.add(StepMetrics(step, 0.5, tokens=300, seconds=4.0))
-    shown = [line.partition(",")[0] for line in capfd.readouterr().err.splitlines()]
-    assert shown == ["[t] step 3/100", "[t] step 6/100", "[t] step 9/100"]
+    displayed = [line.partition(",")[0] for line in capfd.readouterr().err.splitlines()]
+    assert displayed == ["[t] step 3/100", "[t] step 6/100", "[t] step 9/100"]
 
 
 def test_trainings_count_their_operations(

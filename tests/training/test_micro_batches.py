@@ -16,13 +16,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from tiny_training import lines, training_options
 
-from irpretrain.config.compute import ComputeConfig
-from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.term_weights import TermTrainingConfig
-from irpretrain.config.training import MaskingConfig
-from irpretrain.models import packed_encoder
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.config.training import ComputeConfig, MaskingConfig
+from irpretrain.models import packed
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
@@ -31,7 +29,7 @@ from irpretrain.training.group_task import Task
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_task import PassageReader
 from irpretrain.training.shares import share_by_tokens
-from irpretrain.training.steps import Setting, fetch_measured
+from irpretrain.training.trainer import Setting, fetch_measured
 
 CPU = torch.device("cpu")
 
@@ -94,7 +92,7 @@ def test_the_word_pieces_of_groups_are_those_of_their_batches(task: Task) -> Non
 def test_parts_of_a_step_give_the_gradients_of_the_whole(task: Task, tiny_encoder: Path) -> None:
     found = []
     for budget in (None, 60, 1):
-        model = CrossEncoder.from_encoder(tiny_encoder)
+        model = CrossEncoderModel.from_encoder(tiny_encoder)
         setting = Setting(CPU, ComputeConfig(device="cpu"), 1, micro_batch_tokens=budget)
         part = task.read(setting, 0, 0)(model)
         micro_batches = []
@@ -144,7 +142,7 @@ def test_with_dropout_what_is_dropped_belongs_to_the_micro_batch(
 
 def test_two_ways_to_split_a_step_are_refused() -> None:
     both: dict[str, Any] = {"accumulation": 2, "compute": {"device": "cpu", "micro_batch_tokens": 99}}
-    for make in (training_options, TermTrainingConfig, QuestionAnsweringConfig):
+    for make in (training_options, TermTrainingConfig):
         with pytest.raises(ValidationError, match="both split a step; set accumulation to 1"):
             make(**both)
 
@@ -157,12 +155,12 @@ def test_nobody_asks_the_device_for_a_number_between_micro_batches(
     meta = torch.device("meta")
     with pytest.raises((RuntimeError, NotImplementedError)):
         torch.ones(2, device=meta).nonzero().tolist()
-    model = CrossEncoder.from_encoder(tiny_encoder).to(meta).train()
+    model = CrossEncoderModel.from_encoder(tiny_encoder).to(meta).train()
     model.packing = "on"
     setting = Setting(meta, ComputeConfig(device="cpu"), 3)
     # Torch knows no autocast there.
     monkeypatch.setattr(Setting, "autocast", lambda self: torch.autocast("cpu", enabled=False))
-    monkeypatch.setattr(packed_encoder, "compute_dtype", lambda bert: bert.dtype)
+    monkeypatch.setattr(packed, "compute_dtype", lambda bert: bert.dtype)
     part = task.read(setting, 0, 0)(model)
     micro_batches = []
     for micro in part.losses:

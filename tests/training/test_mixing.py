@@ -14,8 +14,8 @@ from tiny_training import Stop, crash_at, lines, training_options, without_time
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
+from irpretrain.training.group_table import Mixing
 from irpretrain.training.group_task import Task
-from irpretrain.training.mixing import Mixing
 from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from tiny_training import Stop, crash_at, training_options, without_time
 
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.provenance import sha256
 
 Run = Callable[..., Path]
@@ -33,7 +33,7 @@ def equal(one: Weights, other: Weights) -> bool:
 
 
 def mlm_gradients(
-    model: CrossEncoder, trains_encoder: bool
+    model: CrossEncoderModel, trains_encoder: bool
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor | None]]:
     """Logits, and the gradient of an MLM loss for every parameter."""
     ids = torch.tensor([[2, 30, 3, 40, 41, 4, 43, 3], [2, 31, 3, 44, 4, 46, 47, 3]])
@@ -48,7 +48,7 @@ def mlm_gradients(
 
 def test_no_gradient_of_the_mlm_loss_reaches_the_encoder(tiny_encoder: Path) -> None:
     """Neither through the hidden states nor through the word embeddings that the head's decoder shares."""
-    model = CrossEncoder.from_encoder(tiny_encoder)
+    model = CrossEncoderModel.from_encoder(tiny_encoder)
     logits, head_only = mlm_gradients(model, trains_encoder=False)
     same_logits, whole = mlm_gradients(model, trains_encoder=True)
     assert torch.equal(logits, same_logits)
@@ -67,7 +67,7 @@ def test_no_gradient_of_the_mlm_loss_reaches_the_encoder(tiny_encoder: Path) -> 
 def test_mlm_alone_trains_the_head_alone_until_the_boundary(run_pretraining: Run, tiny_encoder: Path) -> None:
     options = training_options(mlm_head_steps=3, snapshots=[1, 3, 4])
     folder = run_pretraining("mlm", options, task=MLM_ONLY)
-    CrossEncoder.from_encoder(tiny_encoder, "mlp", seed=1).save(folder / "fresh")
+    CrossEncoderModel.from_encoder(tiny_encoder, "mlp", seed=1).save(folder / "fresh")
     fresh, first, third, fourth = (
         weights(path) for path in (folder / "fresh", *sorted((folder / "model" / "snapshots").iterdir()))
     )

@@ -20,9 +20,8 @@ from tiny_training import Stop, crash_at, lines, training_options, without_time
 
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import MaskingConfig
 from irpretrain.errors import ConfigError, TrainingError
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.provenance import sha256
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import checkpoint_clock, checkpoints
@@ -60,16 +59,16 @@ def test_what_is_written(run_pretraining: Run, tiny_encoder: Path, capfd: pytest
     task = line["tasks"]["rop"]
     assert line["loss"] == pytest.approx(task["ranking_loss"] + task["mlm_loss"])
     assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
-    shown = [text for text in capfd.readouterr().err.splitlines() if text.startswith("[tiny model]")]
-    assert [text.split(",")[0] for text in shown] == ["[tiny model] step 3/6", "[tiny model] step 6/6"]
-    assert all(part in shown[0] for part in ("loss", "pair accuracy", "MLM", "tokens/s", "left"))
+    displayed = [text for text in capfd.readouterr().err.splitlines() if text.startswith("[tiny model]")]
+    assert [text.split(",")[0] for text in displayed] == ["[tiny model] step 3/6", "[tiny model] step 6/6"]
+    assert all(part in displayed[0] for part in ("loss", "pair accuracy", "MLM", "tokens/s", "left"))
 
 
 def test_a_model_without_tasks_is_the_encoder_with_fresh_heads(
     run_pretraining: Run, tiny_encoder: Path
 ) -> None:
     folder = run_pretraining("fresh", tasks=[], groups=[])
-    CrossEncoder.from_encoder(tiny_encoder, "mlp", seed=1).save(folder / "expected")
+    CrossEncoderModel.from_encoder(tiny_encoder, "mlp", seed=1).save(folder / "expected")
     assert sha256(folder / "model") == sha256(folder / "expected")
     assert lines(folder) == []
 
@@ -99,6 +98,34 @@ def test_resume_is_exact(
     assert without_time(resumed) == without_time(whole)
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [(0, "starts anew"), (4, "resumes after 4")],
+    ids=["line of the first step", "line of the last step"],
+)
+@pytest.mark.parametrize("damage", ["", "{\n", '{"step": "one"}\n'])
+def test_metrics_have_no_holes_after_damage(
+    run_pretraining: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    line: int,
+    message: str,
+    damage: str,
+) -> None:
+    """A state whose metrics lack a step is not gone on from: those of the step would be lost without a word."""
+    whole = run_pretraining("whole")
+    crash(monkeypatch, 5, lambda: run_pretraining("broken"))
+    (metrics,) = (whole.parent / "broken/checkpoints").glob("*/metrics.jsonl")
+    retained = metrics.read_text().splitlines(keepends=True)
+    metrics.write_text("".join([*retained[:line], damage, *retained[line + 1 :]]))
+    resumed = run_pretraining("broken")
+    assert without_time(resumed) == without_time(whole)
+    assert sha256(resumed / "model") == sha256(whole / "model")
+    messages = capfd.readouterr().err
+    assert f"the metrics of step {line + 1} are damaged" in messages
+    assert (message in messages) == (message != "starts anew")
+
+
 def test_changed_configuration_does_not_resume(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,9 +148,9 @@ def test_damaged_checkpoint_falls_back_to_the_one_before(
     data[len(data) // 2] ^= 1
     newest.write_bytes(data)
     resumed = run_pretraining("broken")
-    shown = capfd.readouterr().err
-    assert "is damaged" in shown
-    assert "resumes after 4" in shown
+    displayed = capfd.readouterr().err
+    assert "is damaged" in displayed
+    assert "resumes after 4" in displayed
     assert sha256(resumed / "model") == sha256(whole / "model")
     assert without_time(resumed) == without_time(whole)
 
@@ -168,7 +195,7 @@ def test_equal_jobs_for_two_outputs_do_not_share_checkpoints(
     assert sha256(one / "model") == sha256(two / "model")
 
 
-def test_only_two_checkpoints_are_kept(
+def test_only_two_checkpoints_are_retained(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     crash(monkeypatch, 5, lambda: run_pretraining("broken", training_options()))
@@ -319,15 +346,16 @@ def test_the_margin_is_the_configured_one(run_pretraining: Run) -> None:
 def test_the_encoder_sees_masks_and_the_loss_the_originals(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path
 ) -> None:
-    original, seen = CrossEncoder.forward, []
+    original, seen = CrossEncoderModel.forward, []
 
-    def forward(self: CrossEncoder, *given: Any, **named: Any) -> Any:
+    def forward(self: CrossEncoderModel, *given: Any, **named: Any) -> Any:
         seen.append((given[0], given[3]))
         return original(self, *given, **named)
 
-    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
     mask = load_tokenizer(tiny_encoder).mask_token_id
-    run_pretraining("run", training_options(masking={"replace_by_mask": 1.0, "replace_by_random": 0.0}))
+    monkeypatch.setattr("irpretrain.training.masking.BY_MASK", 1.0)
+    run_pretraining("run")
     for input_ids, masked in seen:
         assert masked.any()
         assert torch.equal(input_ids == mask, masked)
@@ -348,7 +376,7 @@ def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
         return original_checkpoints(root, job, *rest)
 
     monkeypatch.setattr(module, "Checkpoints", note)
-    options = training_options(steps=1)
+    options = training_options(steps=2)
     started = run_pretraining("start", options) / "model"
     changes: list[dict[str, Any]] = [
         {"start": started},
@@ -357,15 +385,15 @@ def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
         {"task": TaskConfig(objective="rop", mlm_weight=0.5)},
         {"encoder_options": EncoderConfig(path="tiny", label="tiny", layers=1)},
         {"seed": 2},
-        {"options": training_options(steps=1, mlm_head_steps=1)},
-        {"options": training_options(steps=1, compute={"device": "cpu", "threads": 2})},
-        {"options": training_options(steps=1, compute={"device": "cpu", "micro_batch_tokens": 40})},
+        {"options": training_options(steps=2, mlm_head_steps=1)},
+        {"options": training_options(steps=2, compute={"device": "cpu", "threads": 2})},
+        {"options": training_options(steps=2, compute={"device": "cpu", "micro_batch_tokens": 40})},
     ]
     for number, change in enumerate(changes):
         run_pretraining(f"run-{number}", **{"options": options, **change})
     texts = [json.dumps(job, sort_keys=True, default=str) for job in jobs]
     assert len(set(texts)) == 1 + len(changes)
-    run_pretraining("same", training_options(steps=1, log_every=7), title="other")
+    run_pretraining("same", training_options(steps=2, log_every=7), title="other")
     assert json.dumps(jobs[-1], sort_keys=True, default=str) == texts[0]
 
 
@@ -386,7 +414,7 @@ def test_mlm_alone_leaves_the_score_head(run_pretraining: Run, tiny_encoder: Pat
     assert line["pair_accuracy"] is None
     assert line["loss"] == line["tasks"]["rop"]["mlm_loss"]
     trained, fresh = (load_file(p / "model.safetensors") for p in (folder / "model", tiny_encoder))
-    head = CrossEncoder.from_encoder(tiny_encoder, "mlp", seed=1).state_dict()
+    head = CrossEncoderModel.from_encoder(tiny_encoder, "mlp", seed=1).state_dict()
     assert torch.equal(trained["classifier.weight"], head["classifier.classifier.weight"])
     name = "encoder.layer.0.output.dense.weight"
     assert not torch.equal(trained[f"bert.{name}"], fresh[name])
@@ -435,15 +463,15 @@ def test_further_pre_training_starts_from_a_model(run_pretraining: Run) -> None:
 def test_loss_that_is_not_a_number_stops_with_advice(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    original = CrossEncoder.forward
+    original = CrossEncoderModel.forward
     calls = []
 
-    def forward(self: CrossEncoder, *given: Any, **named: Any) -> Any:
+    def forward(self: CrossEncoderModel, *given: Any, **named: Any) -> Any:
         scores, logits = original(self, *given, **named)
         calls.append(1)
         return (scores * float("nan") if len(calls) == 4 else scores), logits
 
-    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
     with pytest.raises(
         TrainingError, match=r"the loss of rop is not a finite number at step 4\. Lower optimiser"
     ):
@@ -460,7 +488,7 @@ def test_memory_that_runs_out_stops_with_advice(
             "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
         )
 
-    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
     with pytest.raises(TrainingError, match=r"memory ran out at step 1\. .*micro_batch_tokens"):
         run_pretraining("memory")
 
@@ -487,8 +515,6 @@ def test_impossible_options_are_refused(run_pretraining: Run) -> None:
         training_options(snapshots=[3, 2, 3])
     with pytest.raises(ValueError, match="leave no room"):
         training_options(max_length=8, query_length=5)
-    with pytest.raises(ValueError, match="add up to more than 1"):
-        MaskingConfig(replace_by_mask=0.9, replace_by_random=0.2)
 
 
 def test_settings_of_the_process_come_back(run_pretraining: Run) -> None:

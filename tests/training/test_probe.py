@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tiny_training import training_options
 from torch import Tensor
 
-from irpretrain.config.compute import ComputeConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import GROUPS, PROBE
 from irpretrain.objectives.groups import Span, group
 from irpretrain.provenance import sha256
@@ -32,7 +32,7 @@ from irpretrain.training.probe import (
     with_shared,
     without_shared,
 )
-from irpretrain.training.steps import Setting
+from irpretrain.training.trainer import Setting
 
 SEPARATOR = 3
 """Id of [SEP] in the tiny vocabulary."""
@@ -68,7 +68,9 @@ def make_table(make_store: Callable[..., Path], tmp_path: Path) -> MakeTable:
 
     def make(rows: Sequence[tuple[int, list[Any], list[Any]]], share: float = 0.5) -> GroupTable:
         path = tmp_path / "groups.parquet"
-        GROUPS.write(path, [group((0, place), queries, documents) for place, queries, documents in rows])
+        GROUPS.write(
+            path, [group((0, position), queries, documents) for position, queries, documents in rows]
+        )
         return GroupTable(path, store, 3, 1, "rop", share)
 
     return make
@@ -147,7 +149,7 @@ def test_what_candidates_tell_by_themselves(make_table: MakeTable, probe_rows: C
     assert probe_rows(make_table(alike), overlap)["candidates"]["accuracy"] == 0.5
 
 
-def test_too_few_groups_are_told(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
+def test_too_few_groups_are_reported(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
     """Of one document all groups would be held out, or none is; then nothing is left to test."""
     table = make_table(rop(1, each=3), share=0.5)
     assert table.trained_count == 3
@@ -192,15 +194,15 @@ def test_partners_are_of_other_documents(drawn: list[tuple[int, bool]], seed: in
     met = partners[partners >= 0]
     assert len(set(met.tolist())) == len(met)
     for kind in (True, False):
-        places = [i for i, (_, is_kind) in enumerate(drawn) if is_kind == kind]
-        matched = [i for i in places if partners[i] >= 0]
-        assert all(partners[i] in places and documents[partners[i]] != documents[i] for i in matched)
-        largest = max((sum(documents[i] == document for i in places) for document in range(7)), default=0)
-        if places and 2 * largest <= len(places):
-            assert matched == places
+        positions = [i for i, (_, is_kind) in enumerate(drawn) if is_kind == kind]
+        matched = [i for i in positions if partners[i] >= 0]
+        assert all(partners[i] in positions and documents[partners[i]] != documents[i] for i in matched)
+        largest = max((sum(documents[i] == document for i in positions) for document in range(7)), default=0)
+        if positions and 2 * largest <= len(positions):
+            assert matched == positions
 
 
-def places(table: GroupTable, rows: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+def positions(table: GroupTable, rows: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
     return {rows[index] for index in table.held_out}
 
 
@@ -212,11 +214,11 @@ def test_documents_are_held_out_whole_and_whatever_the_shards(
 
     def held_out(name: str, some: list[tuple[int, int]], share: float = 0.05) -> set[tuple[int, int]]:
         path = tmp_path / f"{name}.parquet"
-        GROUPS.write(path, [group(place, ["a", "b"], [Span("d1")]) for place in some])
+        GROUPS.write(path, [group(position, ["a", "b"], [Span("d1")]) for position in some])
         table = GroupTable(path, store, 4, 1, "x", share)
         assert table.trained_count == len(some) - len(table.held_out) == len(table.trained())
         trained = {some[index] for index in table.trained()}
-        found = places(table, some)
+        found = positions(table, some)
         assert not trained & found
         assert len(set(table.held_out_documents.tolist())) == len(found)
         return found
@@ -224,7 +226,7 @@ def test_documents_are_held_out_whole_and_whatever_the_shards(
     whole = held_out("whole", rows)
     assert 30 <= len(whole) <= 70  # 50 of 1,000 documents are expected
     assert {part for part, _ in whole} == {0, 1}
-    shards = [[place for place in rows if place[1] % 3 == shard] for shard in range(3)]
+    shards = [[position for position in rows if position[1] % 3 == shard] for shard in range(3)]
     assert set.union(*(held_out(f"shard-{n}", some) for n, some in enumerate(shards))) == whole
     assert whole < held_out("more", rows, 0.2)
     assert held_out("none", rows, 0.0) == set()

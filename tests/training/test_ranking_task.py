@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from irpretrain.config.compute import ComputeConfig, TrainingComputeConfig
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
-from irpretrain.config.training import OptimiserConfig
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.passages import combine_scores
 from irpretrain.text.token_store import TokenStore
@@ -22,8 +21,7 @@ from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_task import Task
 from irpretrain.training.judged import JudgedGroups, JudgedQuery
 from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
-from irpretrain.training.steps import Setting, fetch_measured
-from irpretrain.training.trainer import Trainer
+from irpretrain.training.trainer import Setting, Trainer, fetch_measured
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
@@ -67,7 +65,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     groups = JudgedGroups(judged(reader), 2, 5, 1)
     gradients = []
     for accumulation in (1, 3):
-        model = CrossEncoder.from_encoder(tiny_encoder)
+        model = CrossEncoderModel.from_encoder(tiny_encoder)
         task = RankingTask("judged", groups, reader, "listwise")
         part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0, 0)(model)
         micro_batches = list(part.losses)
@@ -101,7 +99,7 @@ def test_a_document_in_one_passage_is_learned_as_a_sequence_is(
         lambda groups: Task("judged", groups, reader.builder, "hinge"),
         lambda groups: RankingTask("judged", groups, long, "hinge"),
     ):
-        model = CrossEncoder.from_encoder(tiny_encoder)
+        model = CrossEncoderModel.from_encoder(tiny_encoder)
         options = OptimiserConfig(learning_rate=1e-3)
         trainer = Trainer(model, options, TrainingComputeConfig(device="cpu"), CPU, 1, 4)
         task = make(JudgedGroups(judged(reader), 2, 8, 1))
@@ -113,7 +111,7 @@ def test_it_learns_by_the_best_passages(reader: PassageReader, tiny_encoder: Pat
     """A few queries by heart, and ranking with the same passages finds their documents."""
     queries = judged(reader)[:4]
     groups = JudgedGroups(queries, 4, 8, 1)
-    model = CrossEncoder.from_encoder(tiny_encoder)
+    model = CrossEncoderModel.from_encoder(tiny_encoder)
     task = RankingTask("judged", groups, reader, "listwise")
     options = OptimiserConfig(learning_rate=1e-3, warmup=0.0)
     # Slow and exact enough that no kind of processor learns anything else.

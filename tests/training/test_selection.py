@@ -20,10 +20,10 @@ def model(tmp_path: Path) -> Path:
     """A model of 40 steps with snapshots, whose weights name their step."""
     folder = tmp_path / "model"
     for step in STEPS:
-        place = snapshot(folder, step, 40)
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "model.safetensors").write_text(f"weights after {step}")
-        (place / "config.json").write_text("{}")
+        position = snapshot(folder, step, 40)
+        position.mkdir(parents=True, exist_ok=True)
+        (position / "model.safetensors").write_text(f"weights after {step}")
+        (position / "config.json").write_text("{}")
     (folder / ".snakemake_timestamp").write_text("")
     (tmp_path / "qrels.txt").write_text("q1 0 good 1\nq2 0 good 1\n")
     return folder
@@ -34,12 +34,12 @@ def choose(
 ) -> tuple[str, dict[str, object]]:
     """Select among runs in which the relevant document of the two queries has these ranks; 0 for not found."""
     folder = model.parent
-    for step, places in ranks.items():
+    for step, positions in ranks.items():
         run = {}
-        for query, place in zip(("q1", "q2"), places, strict=True):
+        for query, position in zip(("q1", "q2"), positions, strict=True):
             names = [f"bad{i}" for i in range(5)]
-            if place:
-                names.insert(place - 1, "good")
+            if position:
+                names.insert(position - 1, "good")
                 run[query] = [(name, -float(i)) for i, name in enumerate(names)]
         write_run(folder / f"{step}.run.gz", run, "x")
     runs = {step: folder / f"{step}.run.gz" for step in ranks}
@@ -54,7 +54,7 @@ def choose(
     return (folder / "best" / "model.safetensors").read_text(), found
 
 
-def test_the_best_is_kept_and_every_score_reported(model: Path) -> None:
+def test_the_best_is_retained_and_every_score_reported(model: Path) -> None:
     weights, found = choose(model, {40: (2, 2), 10: (4, 4), 30: (1, 2), 20: (1, 4)})
     assert weights == "weights after 30"
     assert found == {

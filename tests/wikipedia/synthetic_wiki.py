@@ -18,7 +18,7 @@ from synthetic_dumps import dump, page
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 
@@ -148,11 +148,11 @@ def outline(article: Article, boilerplate: bool = True) -> list[tuple[tuple[str,
                 level = above.level
                 titles.insert(0, above.heading or article.title)
         if boilerplate or not any(title.lower() in ROLES for title in titles[1:]):
-            found.append((tuple(titles), " ".join(map(_shown, part.pieces))))
+            found.append((tuple(titles), " ".join(map(_visible, part.pieces))))
     return found
 
 
-def _shown(piece: Piece) -> str:
+def _visible(piece: Piece) -> str:
     return piece if isinstance(piece, str) else piece.anchor or piece.target
 
 
@@ -165,8 +165,8 @@ def row(article: Article) -> dict[str, Any]:
         if part.pieces:
             body += "\n" if body else ""
         start = len(body)
-        for place, piece in enumerate(part.pieces):
-            body += " " if place else ""
+        for index, piece in enumerate(part.pieces):
+            body += " " if index else ""
             if isinstance(piece, To):
                 anchor = piece.anchor or piece.target
                 links.append(
@@ -256,8 +256,8 @@ def expected(wikis: Sequence[Wiki], words: int = 8, first_segment: str = "lead")
             if target is None or target == source:
                 continue
             segment = max(n for n, start in enumerate(cuts[source]) if n == 0 or start <= link["start"])
-            place = (link["start"], link["end"])
-            anchors[source, segment, target] = min(anchors.get((source, segment, target), place), place)
+            span = (link["start"], link["end"])
+            anchors[source, segment, target] = min(anchors.get((source, segment, target), span), span)
             if segment == 0 and (first_segment == "document" or link["section"] == 0):
                 front.add((source, target))
             if in_see_also(one["sections"], link["section"]):
@@ -310,6 +310,6 @@ def in_see_also(sections: Sequence[dict[str, Any]], number: int) -> bool:
     for section in reversed(sections[: number + 1]):
         if section["level"] < level:
             level = section["level"]
-            if says := ROLES.get(section["heading"].lower()):
-                return says == "see-also"
+            if role := ROLES.get(section["heading"].lower()):
+                return role == "see-also"
     return False

@@ -11,7 +11,7 @@ import audit_wikitext as module
 from audit_wikitext import Sampling, audit_pages, audit_wikitext, main, page_auditor
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.errors import InputError
-from irpretrain.report.markdown import escape
+from irpretrain.report.table_files import markdown_escape
 from irpretrain.wikipedia.wikitext import parse_article
 from wikitext_comparison import Difference, compare_readings
 from wikitext_reference import Edition, Reading
@@ -129,7 +129,7 @@ def test_pages_that_cost_too_much_are_named_and_the_others_compared(tmp_path):
     [lost] = json.loads(outputs[1].read_text())["not_compared"]
     # Compiled code that gets no memory may crash or raise something else instead.
     assert re.fullmatch(r"needed more than 32 MB|made the parser crash .*|\w+Error: .*", lost["reason"]), lost
-    assert f"| Costly | {escape(lost['reason'])} |" in outputs[0].read_text()
+    assert f"| Costly | {markdown_escape(lost['reason'])} |" in outputs[0].read_text()
     assert "1 page could not be compared" in outputs[0].read_text()
 
 
@@ -141,8 +141,8 @@ def test_the_command_audits_every_dump_of_a_configuration(tmp_path, capsys):
     assert main(command) == 0
     assert json.loads((tmp_path / "audits/my-wiki.json").read_text())["sampled"] == 3
     assert (tmp_path / "audits/enwiki-excerpt.md").exists()
-    said = capsys.readouterr().err
-    assert "[my-wiki] NOTE: 3 pages compared; differences without an explanation: 0 of 3 headings" in said
+    output = capsys.readouterr().err
+    assert "[my-wiki] NOTE: 3 pages compared; differences without an explanation: 0 of 3 headings" in output
 
 
 def test_a_dump_without_articles(tmp_path):

@@ -13,11 +13,11 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, HYPERLINKS, LINKS
 from irpretrain.corpora.documents import wikipedia_dump
-from irpretrain.corpora.documents.wikipedia_dump import Options
+from irpretrain.corpora.documents.wikipedia_dump import WikipediaDumpDocumentOptions
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.pieces import read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.article_parser import article_parser
@@ -30,7 +30,7 @@ MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 
 def read(tmp_path, content, **options):
     (tmp_path / "dump").write_bytes(content)
-    return list(wikipedia_dump.read(tmp_path / "dump", Options(**options)))
+    return list(wikipedia_dump.read(tmp_path / "dump", WikipediaDumpDocumentOptions(**options)))
 
 
 def test_pages_of_all_kinds(tmp_path):
@@ -133,7 +133,10 @@ OLD = dump(page(1)).replace(DATABASE, b"").replace(b"https://t.example", b"http:
 )  # fmt: skip
 def test_which_wiki_a_dump_is_of(tmp_path, capsys, name, content, options, identifier, url, source):
     (tmp_path / name).write_bytes(content)
-    shares = (wikipedia_dump.read(tmp_path / name, Options(**options), Share(n, 2)) for n in range(2))
+    shares = (
+        wikipedia_dump.read(tmp_path / name, WikipediaDumpDocumentOptions(**options), Share(n, 2))
+        for n in range(2)
+    )
     if identifier is None:
         with pytest.raises(InputError, match=r"does not name its wiki .*\n.*wiki: enwiki"):
             list(next(shares))
@@ -146,9 +149,9 @@ def test_which_wiki_a_dump_is_of(tmp_path, capsys, name, content, options, ident
 @pytest.mark.parametrize("name", ["mywiki-copy.xml", "oldwiki-backup.xml", "frenchwikipedia-2021.xml"])
 def test_a_file_whose_name_contradicts_its_language_is_refused(tmp_path, name):
     (tmp_path / name).write_bytes(_in("fr"))
-    says = rf"its name says {name.partition('-')[0]}, its xml:lang fr\n.*wiki: frwiki"
-    with pytest.raises(InputError, match=says):
-        list(wikipedia_dump.read(tmp_path / name, Options()))
+    message = rf"its name says {name.partition('-')[0]}, its xml:lang fr\n.*wiki: frwiki"
+    with pytest.raises(InputError, match=message):
+        list(wikipedia_dump.read(tmp_path / name, WikipediaDumpDocumentOptions()))
 
 
 @pytest.mark.parametrize("name", ["enwiki-20210101.xml.bz2", "dump"])
@@ -158,7 +161,7 @@ def test_a_damaged_head_changes_no_identifier(tmp_path, name):
     (tmp_path / name).write_bytes(bytes(packed))
     config = CorpusConfig(format="wikipedia-dump", path="x", malformed="skip", options={"leave_out": []})
     if name == "dump":
-        with pytest.raises(InputError, match="does not name its wiki"):
+        with pytest.raises(InputError, match=r"the name of the wiki .* is lost"):
             write_shard(config, tmp_path / name, 0, tmp_path / "documents", tmp_path / "redirects")
         return
     write_shard(config, tmp_path / name, 0, tmp_path / "documents", tmp_path / "redirects")
@@ -223,14 +226,14 @@ def test_what_is_no_xml_is_called_what_it_is(tmp_path, content, message):
     for name in ("dump", "enwiki-latest.xml"):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError) as raised:
-            list(wikipedia_dump.read(tmp_path / name, Options()))
+            list(wikipedia_dump.read(tmp_path / name, WikipediaDumpDocumentOptions()))
         assert message in str(raised.value)
         assert "option wiki" not in str(raised.value)
 
 
 def test_a_dump_whose_first_bytes_are_damaged_is_still_a_dump(tmp_path):
     (tmp_path / "enwiki-latest.xml").write_bytes(b"\0\0" + dump(page(1))[2:])
-    fault, found = wikipedia_dump.read(tmp_path / "enwiki-latest.xml", Options())
+    fault, found = wikipedia_dump.read(tmp_path / "enwiki-latest.xml", WikipediaDumpDocumentOptions())
     assert (type(fault), found.document_id) == (Malformed, "enwiki/1")
 
 
@@ -254,7 +257,7 @@ def test_a_dump_whose_first_bytes_are_damaged_is_still_a_dump(tmp_path):
         ),
     ],
 )
-def test_what_a_user_is_told(tmp_path, content, message):
+def test_messages(tmp_path, content, message):
     (tmp_path / "dump").write_bytes(content)
     config = CorpusConfig(format="wikipedia-dump", path="x")
     with pytest.raises(InputError) as raised:
@@ -262,13 +265,13 @@ def test_what_a_user_is_told(tmp_path, content, message):
     assert str(raised.value).startswith(f"{tmp_path / 'dump'}: {message}")
 
 
-def test_a_wiki_whose_names_are_not_known_is_said_once(tmp_path, capsys):
+def test_a_wiki_whose_names_are_not_known_is_reported_once(tmp_path, capsys):
     (tmp_path / "dump").write_bytes(dump(page(1)))
     for number in range(2):
-        list(wikipedia_dump.read(tmp_path / "dump", Options(), Share(number, 2)))
-    said = capsys.readouterr().err
-    assert said.count("no names of the wiki testwiki are known") == 1
-    assert "Add its own by option `names` of the corpus (docs/corpora.md)" in said
+        list(wikipedia_dump.read(tmp_path / "dump", WikipediaDumpDocumentOptions(), Share(number, 2)))
+    output = capsys.readouterr().err
+    assert output.count("no names of the wiki testwiki are known") == 1
+    assert "Add its own by option `names` of the corpus (docs/corpora.md)" in output
     read(tmp_path, dump(page(1)), names={"see_also": ["Siehe"]})
     read(tmp_path, dump(page(1)).replace(b"testwiki", b"frwiki"))
     assert capsys.readouterr().err == ""
@@ -308,14 +311,14 @@ def test_broken_xml_is_named_with_its_byte(tmp_path):
     broken = page(2).replace("</ns>", "</n>")
     first, fault, last = read(tmp_path, dump(page(1), broken, page(3)))
     assert (first.document_id, last.document_id) == ("testwiki/1", "testwiki/3")
-    place = dump(page(1), broken).index(broken.encode())
-    assert (fault.reason, fault.position, fault.place) == ("damaged XML", place, f"byte {place}")
+    position = dump(page(1), broken).index(broken.encode())
+    assert (fault.reason, fault.position, fault.location) == ("damaged XML", position, f"byte {position}")
     assert fault.detail == "page 'Title': mismatched tag"
 
 
 def test_a_broken_header_is_reported_by_one_share(tmp_path):
     (tmp_path / "dump").write_bytes(b"<mediawiki></b>" + dump(page(1)))
-    options = Options(wiki="testwiki")
+    options = WikipediaDumpDocumentOptions(wiki="testwiki")
     shares = [list(wikipedia_dump.read(tmp_path / "dump", options, Share(n, 3))) for n in range(3)]
     assert [len(found) for found in shares] == [1, 0, 1]
     assert shares[0][0].detail == "before the first page: mismatched tag in line 1"
@@ -381,7 +384,7 @@ def test_a_page_of_very_many_sections_is_left_out_and_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "option", "complaint"),
+    ("title_case", "option", "complaint"),
     [
         ("case-sensitive", "first-letter", "refused"),
         ("case-sensitive", "case-sensitive", None),
@@ -391,9 +394,9 @@ def test_a_page_of_very_many_sections_is_left_out_and_named(tmp_path):
         (None, "first-letter", None),
     ],
 )
-def test_case_of_titles_as_the_dump_says(tmp_path, capsys, said, option, complaint):
+def test_case_of_titles_in_the_siteinfo(tmp_path, capsys, title_case, option, complaint):
     plain = dump(page(1, "polish", "[[Polish]]"), page(2, "Polish"))
-    case = f"<case>{said}</case><namespaces>" if said else "<namespaces>"
+    case = f"<case>{title_case}</case><namespaces>" if title_case else "<namespaces>"
     (tmp_path / "dump").write_bytes(plain.replace(b"<namespaces>", case.encode(), 1))
     config = CorpusConfig(format="wikipedia-dump", path="x", shards=2)
     options = GraphConfig(memory_mb=256, title_case=option)
@@ -489,7 +492,11 @@ def words(text):
 
 def test_an_article_of_the_excerpt(tmp_path):
     materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
-    found = next(f for f in wikipedia_dump.read(tmp_path / "excerpt", Options()) if isinstance(f, Document))
+    found = next(
+        f
+        for f in wikipedia_dump.read(tmp_path / "excerpt", WikipediaDumpDocumentOptions())
+        if isinstance(f, Document)
+    )
     assert (found.document_id, found.title) == ("enwiki/12", "Anarchism")
     assert found.url == "https://en.wikipedia.org/wiki/Anarchism"
     assert found.body.startswith(

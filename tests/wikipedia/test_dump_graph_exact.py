@@ -16,9 +16,9 @@ from test_graph_exact import HUB, ONE_WAY, SHARDS, STRONG, WEAK, check, lead, wi
 
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora.documents import wikipedia_dump
+from irpretrain.wikipedia.article import build_tree, read_sections
 from irpretrain.wikipedia.article_parser import article_parser
-from irpretrain.wikipedia.parse_worker import Settings
-from irpretrain.wikipedia.tree import build_tree, read_sections
+from irpretrain.wikipedia.guarded_parser import Settings
 
 PACKS: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,

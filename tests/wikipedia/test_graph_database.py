@@ -7,7 +7,7 @@ import pytest
 
 from irpretrain.contracts import SEE_ALSO
 from irpretrain.errors import SetupError
-from irpretrain.wikipedia.graph_database import database, parquet
+from irpretrain.wikipedia.graph import database, parquet
 
 
 def test_rows_in_and_out(tmp_path):

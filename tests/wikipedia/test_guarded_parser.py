@@ -1,16 +1,18 @@
 """Pages that cost too much are lost alone. The worker imports its parsers from this module."""
 
 import os
+import re
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
 
 import pytest
 
-from irpretrain.errors import SetupError
-from irpretrain.wikipedia import guarded_parser, parse_worker
-from irpretrain.wikipedia.guarded_parser import GuardedParser
-from irpretrain.wikipedia.parse_worker import Failure, Settings
+from irpretrain.errors import InputError, SetupError
+from irpretrain.library import documents
+from irpretrain.wikipedia import guarded_parser
+from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
 from patience import PATIENCE
 
 
@@ -93,13 +95,13 @@ def test_nothing_is_started_without_texts(monkeypatch):
         ("deep", "RecursionError: maximum recursion depth exceeded"),
     ],
 )
-@pytest.mark.parametrize("place", [0, 3, 4, 9])
-def test_the_culprit_is_named_and_the_others_are_parsed(parse, text, reason, place):
+@pytest.mark.parametrize("index", [0, 3, 4, 9])
+def test_the_culprit_is_named_and_the_others_are_parsed(parse, text, reason, index):
     texts = [f"t{n}" for n in range(9)]
-    texts.insert(place, text)
+    texts.insert(index, text)
     found = parse(texts)
-    assert found[place] == Failure(reason)
-    others = found[:place] + found[place + 1 :]
+    assert found[index] == Failure(reason)
+    others = found[:index] + found[index + 1 :]
     assert [f.split()[1] for f in others] == [f"t{n}" for n in range(9)]
 
 
@@ -147,10 +149,31 @@ def test_a_worker_ends_quietly_when_nobody_listens(
     settings: list[Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process that started it was killed before it was ready."""
-    monkeypatch.setattr(parse_worker.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(parse_worker, "_limit_memory", lambda _: None)
+    monkeypatch.setattr(guarded_parser.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(guarded_parser, "_limit_memory", lambda _: None)
     ours, theirs = Pipe()
     for message in settings:
         ours.send(message)
     ours.close()
-    parse_worker.main(os.dup(theirs.fileno()))
+    guarded_parser.main(os.dup(theirs.fileno()))
+
+
+def test_the_library_gives_up_a_page_that_costs_too_much(monkeypatch):
+    monkeypatch.setattr(documents, "SECONDS", 0.2)
+    # Quadratic within one regular expression, which no bytecode interrupts.
+    monkeypatch.setattr(documents, "parse_article", lambda *_: re.match("(a+)+b", "a" * 60))
+    with pytest.raises(InputError, match=r"the page 'Pear' took more than 0\.2 s"):
+        documents.parse_wikitext("a", "Pear")
+    assert signal.getsignal(signal.SIGPROF) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_the_library_leaves_a_program_its_own_signal(monkeypatch):
+    monkeypatch.setattr(documents, "SECONDS", 1e-6)
+    before = signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    try:
+        assert documents.parse_wikitext("a " * 10_000).body
+    finally:
+        signal.signal(signal.SIGPROF, before)
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(documents.parse_wikitext, "a").result().body == "a"

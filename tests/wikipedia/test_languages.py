@@ -86,10 +86,26 @@ def test_the_own_language_is_no_other_language():
         ("{{other|disambiguation}} disambiguation", False),
         ("a <!-- {{disambig}} --> <nowiki>{{disambig}}</nowiki> b<!-- {{disambig}}", False),
         ("<!-- a --> {{disambig}}<nowiki>b</nowiki>", True),
+        ("<pre class=a>{{disambig}}</pre> <nowiki >{{disambig}}</nowiki >", False),
+        ("a<nowiki/>b {{disambig}}", True),
     ],
 )
 def test_disambiguation_pages(wikitext, expected):
     assert ENGLISH.is_disambiguation(wikitext) is expected
+
+
+@pytest.mark.parametrize(
+    ("title", "wikitext", "text"),
+    [
+        ("T", "'''{{PAGENAME}}''' is {{nowrap|{{ FULLPAGENAME }}}}{{NAMESPACE}}", "T is T"),
+        ("Portal:Y", "{{NAMESPACE}}, {{PAGENAME}}, {{FULLPAGENAME}}", "Portal, Y, Portal:Y"),
+        ("L''x''=*", "{{nowrap|{{PAGENAME}}}}", "L''x''=*"),
+        ("T", "<nowiki>{{PAGENAME}}</nowiki> <!-- {{PAGENAME}} --> {{PAGENAME}}", "{{PAGENAME}} T"),
+        ("T", "a {{{PAGENAME}}} {{PAGENAME:b}} {{pagename}}", "a b"),
+    ],
+)
+def test_names_of_the_page(title, wikitext, text):
+    assert parse_article(ENGLISH.with_page_names(wikitext, title), ENGLISH).text == text
 
 
 @pytest.mark.parametrize(
@@ -158,10 +174,10 @@ def test_every_pattern_of_the_resource_file_works():
         for name, pattern in patterns.items():
             assert name == languages.spelt(name)
             assert pattern_fault(pattern) is None
-            shown = templates.show(pattern, name.replace("*", "x"), "one|two|text=three")
-            assert isinstance(shown, str)
-            assert len(shown) < 60
-            assert shown.count("one") < 2
+            rendered = templates.show(pattern, name.replace("*", "x"), "one|two|text=three")
+            assert isinstance(rendered, str)
+            assert len(rendered) < 60
+            assert rendered.count("one") < 2
 
 
 def test_every_edition_of_the_table_of_mediawiki_is_sound():

@@ -81,8 +81,8 @@ def plain_search(titles: list[str], text: str) -> list[tuple[int, int, str]]:
         for title in cleaned:
             forms.setdefault(make(title), title)
 
-    def inside_word(place: int) -> bool:
-        return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
+    def inside_word(position: int) -> bool:
+        return 0 < position < len(text) and text[position - 1].isalnum() and text[position].isalnum()
 
     result, at = [], 0
     while at < len(text):

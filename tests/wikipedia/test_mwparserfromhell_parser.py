@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.documents.wikipedia_dump import Options, language_of, read, read_unparsed
+from irpretrain.corpora.documents.wikipedia_dump import (
+    WikipediaDumpDocumentOptions,
+    language_of,
+    read,
+    read_unparsed,
+)
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.wikipedia.article import Article, Link, Section
 from irpretrain.wikipedia.article_parser import article_parser as own_parser
@@ -27,7 +32,7 @@ def excerpt() -> Path:
 
 @pytest.fixture(scope="module")
 def arguments(excerpt):
-    return language_of(excerpt, Options()), Rendering()
+    return language_of(excerpt, WikipediaDumpDocumentOptions()), Rendering()
 
 
 def parsed(arguments, wikitext: str) -> Article:
@@ -70,13 +75,13 @@ def test_a_page_by_hand(arguments):
     ],
     ids=["nothing", "no link", "break", "addresses", "language", "control character"],
 )
-def test_what_is_shown(arguments, wikitext, text):
+def test_rendering(arguments, wikitext, text):
     assert parsed(arguments, wikitext).text == text
 
 
 def test_it_finds_nearly_the_links_and_headings_of_our_parser(excerpt, arguments):
     same = Counter[str]()
-    for entry in islice(read_unparsed(excerpt, Options()), 5):
+    for entry in islice(read_unparsed(excerpt, WikipediaDumpDocumentOptions()), 5):
         theirs = parsed(arguments, str(entry.page.text))
         ours = own_parser(arguments)(str(entry.page.text)).article
         for kind in ("sections", "links"):
@@ -97,7 +102,7 @@ def test_a_corpus_may_ask_for_it(tmp_path):
     page = f"<page><title>Oak</title><ns>0</ns><id>7</id><revision>{text}</revision></page>"
     site = "<siteinfo><dbname>enwiki</dbname><base>https://en.wikipedia.org/wiki/Main_Page</base></siteinfo>"
     dump.write_text(f"<mediawiki>\n{site}\n{page}\n</mediawiki>\n")
-    [document] = read(dump, Options(parser="mwparserfromhell"))
+    [document] = read(dump, WikipediaDumpDocumentOptions(parser="mwparserfromhell"))
     assert (document.document_id, document.body, len(document.links)) == ("enwiki/7", "An oak is a tree.", 2)
     with pytest.raises(ValueError, match="keep and formula_word have no effect"):
-        Options(parser="mwparserfromhell", keep=["tables"])
+        WikipediaDumpDocumentOptions(parser="mwparserfromhell", keep=["tables"])

@@ -51,7 +51,7 @@ def test_bytes_that_are_not_utf8_are_called_so():
         assert (fault.reason, fault.detail) == ("damaged XML", "page 'B': bytes that are not UTF-8")
 
 
-def test_the_namespace_and_the_model_as_the_dump_says_them():
+def test_the_namespace_and_the_model():
     old = page(1).replace("<ns>0</ns>", "")
     wrong = page(2).replace("<ns>0</ns>", "<ns>x</ns>")
     data = page(3).replace("<text>", "<model>json</model><text>")
@@ -80,22 +80,22 @@ def test_pieces_and_shares_change_nothing(length, border, damaged):
     pieces = cut(content, length)
     first = min(border // length, len(pieces))
     shares = [
-        [Piece(p.place, p.text, n < first, n >= first) for n, p in enumerate(pieces)],
-        [Piece(p.place, p.text) for p in pieces[first:]],
+        [Piece(p.offset, p.text, n < first, n >= first) for n, p in enumerate(pieces)],
+        [Piece(p.offset, p.text) for p in pieces[first:]],
     ]
     assert [found for share in shares for found in read_pages(share, 1000)] == whole
 
 
-def test_pages_of_a_block_have_the_place_of_the_block_and_their_number():
+def test_pages_of_a_block_have_the_position_of_the_block_and_their_number():
     pages = "".join(articles(4, 5)).encode()
     blocks = [
         Piece(1000, pages[:700], is_block=True),
         Piece(9000, pages[700:] + b"</mediawiki>", is_block=True),
     ]
-    begun = pages[:700].count(b"<page>")
+    started = pages[:700].count(b"<page>")
     assert [p.position for p in read_pages(blocks, 1000)] == [
-        *range(1000, 1000 + begun),
-        *range(9000, 9004 - begun),
+        *range(1000, 1000 + started),
+        *range(9000, 9004 - started),
     ]
 
 

@@ -5,7 +5,7 @@ from english_pages import ENGLISH
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
@@ -61,7 +61,7 @@ def test_left_out_by_default_and_counted():
     ],
     ids=["captions", "tables", "galleries", "formula word"],
 )
-def test_shown_where_a_user_wants_them(rendering, text, anchors):
+def test_rendered_where_a_user_wants_them(rendering, text, anchors):
     article = parse_article(PAGE, ENGLISH, rendering)
     assert article.text == text
     assert [(article.text[link.start : link.end], link.target) for link in article.links] == anchors

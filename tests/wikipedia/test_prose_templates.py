@@ -164,7 +164,7 @@ def test_which_argument_has_the_words(code, wikitext, text):
     assert parse_article(wikitext, WikiLanguage.of(SiteInfo(f"{code}wiki"))).text == text
 
 
-def shown(code, marked, templates):
+def rendered(code, marked, templates):
     before, call, after = re.split("[⟦⟧]", marked)
     text = remove_hidden(f"x{before}{call}{after}\n", templates)
     text = re.sub(f"[{BREAK}{NOTHING}{DROPPED}]", "", text)
@@ -176,13 +176,13 @@ def shown(code, marked, templates):
 @pytest.mark.parametrize(("code", "marked", "text"), CALLS)
 def test_with_the_table_beside_it(code, marked, text):
     language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
-    assert shown(code, marked, language.templates) == text
+    assert rendered(code, marked, language.templates) == text
 
 
 def test_precision_and_recall_of_the_rule_alone():
     """The numbers stand in docs/methods/wikipedia.md."""
     none = Templates({})
-    marks = [(shown(code, marked, none) != "", text != "") for code, marked, text in CALLS]
+    marks = [(rendered(code, marked, none) != "", text != "") for code, marked, text in CALLS]
     right = sum(rule and label for rule, label in marks)
     assert (right, sum(rule for rule, _ in marks), sum(label for _, label in marks)) == (31, 35, 39)
 

@@ -14,9 +14,9 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.documents.wikipedia_dump import Options, read
+from irpretrain.corpora.documents.wikipedia_dump import WikipediaDumpDocumentOptions, read
 from irpretrain.corpora.records import Document, Malformed, Share
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import InputError
 from irpretrain.provenance import sidecar_path
 from irpretrain.wikipedia.guarded_parser import GuardedParser
@@ -44,7 +44,7 @@ def no_worker(monkeypatch):
     monkeypatch.setattr(GuardedParser, "parse", parse)
 
 
-NAMED = Options(wiki="testwiki")
+NAMED = WikipediaDumpDocumentOptions(wiki="testwiki")
 
 
 def tables(source, folder, shards, malformed="refuse"):
@@ -56,15 +56,15 @@ def tables(source, folder, shards, malformed="refuse"):
     merged = []
     for contract, paths in zip((DOCUMENTS, REDIRECTS), zip(*outputs, strict=True), strict=True):
         shares = [contract.read(path).to_pylist() for path in paths]
-        rows = sorted((row for share in shares for row in share), key=place)
-        assert all(share == sorted(share, key=place) for share in shares)
-        assert len({place(row) for row in rows}) == len(rows)
+        rows = sorted((row for share in shares for row in share), key=position_of)
+        assert all(share == sorted(share, key=position_of) for share in shares)
+        assert len({position_of(row) for row in rows}) == len(rows)
         contract.write(folder / "merged", rows)
         merged.append((folder / "merged").read_bytes())
     return merged, total(counts)
 
 
-def place(row):
+def position_of(row):
     return row["part"], row["position"]
 
 
@@ -79,7 +79,7 @@ def total(counts):
 
 def rows_of(folder, shards, contract=DOCUMENTS, name="documents"):
     rows = [row for n in range(shards) for row in contract.read(folder / f"{name}-{n}").to_pylist()]
-    return [{**row, "position": None} for row in sorted(rows, key=place)]
+    return [{**row, "position": None} for row in sorted(rows, key=position_of)]
 
 
 @pytest.mark.parametrize("container", [*CONTAINERS, "multistream"])
@@ -111,9 +111,9 @@ def test_what_is_equal_in_all_containers(tmp_path, no_worker):
 
 def test_the_worker_changes_nothing(tmp_path, request):
     (tmp_path / "dump").write_bytes(dump(*PAGES))
-    by_worker = list(read(tmp_path / "dump", Options()))
+    by_worker = list(read(tmp_path / "dump", WikipediaDumpDocumentOptions()))
     request.getfixturevalue("no_worker")
-    assert list(read(tmp_path / "dump", Options())) == by_worker
+    assert list(read(tmp_path / "dump", WikipediaDumpDocumentOptions())) == by_worker
 
 
 def test_a_dump_in_many_parts(tmp_path, no_worker):
@@ -148,7 +148,7 @@ def test_truncated_at_many_bytes(tmp_path, container, no_worker):
         whole = [f for f in found if not isinstance(f, Malformed)]
         assert whole == sound[: len(whole)]
         assert faults, length
-        assert all(re.search(r"byte [\d,]+", fault.place) for fault in faults)
+        assert all(re.search(r"byte [\d,]+", fault.location) for fault in faults)
         most = max(most, len(whole))
         if number % 5 == 0:
             shares = [f for n in range(3) for f in read(tmp_path / "dump", NAMED, Share(n, 3))]
@@ -195,16 +195,16 @@ def test_the_index_names_what_a_damaged_block_may_have_cost(tmp_path, no_worker)
     damaged[len(content) // 2] ^= 0xFF
     dump_file = tmp_path / "w-pages-articles-multistream.xml.bz2"
     dump_file.write_bytes(damaged)
-    (fault,) = [f for f in read(dump_file, Options()) if isinstance(f, Malformed)]
+    (fault,) = [f for f in read(dump_file, WikipediaDumpDocumentOptions()) if isinstance(f, Malformed)]
     assert fault.reason == "damaged archive"
     assert "index" not in fault.detail
     index_file = tmp_path / "w-pages-articles-multistream-index.txt.bz2"
     for wrong in (b"", b"no index", "²:1:A\n".encode(), b"9" * 5000 + b":1:A\n", bz2.compress(index)[:20]):
         index_file.write_bytes(wrong)
-        (fault,) = [f for f in read(dump_file, Options()) if isinstance(f, Malformed)]
+        (fault,) = [f for f in read(dump_file, WikipediaDumpDocumentOptions()) if isinstance(f, Malformed)]
         assert "index" not in fault.detail
     index_file.write_bytes(index)
-    found = list(read(dump_file, Options()))
+    found = list(read(dump_file, WikipediaDumpDocumentOptions()))
     (fault,) = [f for f in found if isinstance(f, Malformed)]
     named = r"; 10 pages are there by the index, 'T(?:itle|o) (\d+)' to 'T(?:itle|o) (\d+)'"
     first, last = re.search(named, fault.detail).groups()
@@ -216,13 +216,13 @@ def test_the_index_names_what_a_damaged_block_may_have_cost(tmp_path, no_worker)
     assert len(found) == 360 - 10 + 1
 
 
-def test_a_hole_in_the_middle_is_told_with_both_its_ends(tmp_path, no_worker):
+def test_a_hole_in_the_middle_is_reported_with_both_its_ends(tmp_path, no_worker):
     """As a download leaves it that was never finished: zeros."""
     content = bytearray(multistream(PAGES)[0])
     first, end = len(content) // 3, len(content) // 2
     content[first:end] = bytes(end - first)
     (tmp_path / "dump").write_bytes(content)
-    found = list(read(tmp_path / "dump", Options()))
+    found = list(read(tmp_path / "dump", WikipediaDumpDocumentOptions()))
     (fault,) = [f for f in found if isinstance(f, Malformed) and f.reason == "damaged archive"]
     begin, stop = (int(n.replace(",", "")) for n in re.findall(r"byte ([\d,]+)", fault.detail))
     assert begin <= first < end <= stop
@@ -230,15 +230,15 @@ def test_a_hole_in_the_middle_is_told_with_both_its_ends(tmp_path, no_worker):
 
 
 def test_each_shard_reads_its_share_of_a_multistream_dump_only(tmp_path, monkeypatch, no_worker):
-    from irpretrain.corpora import bzip2_blocks
+    from irpretrain.corpora import pieces
 
     (tmp_path / "dump").write_bytes(multistream(PAGES)[0])
     blocks = []
-    text = bzip2_blocks._text
-    monkeypatch.setattr(bzip2_blocks, "_text", lambda *given: blocks.append(1) or text(*given))
+    text = pieces._text
+    monkeypatch.setattr(pieces, "_text", lambda *given: blocks.append(1) or text(*given))
     for number in range(6):
         blocks.clear()
-        list(read(tmp_path / "dump", Options(), Share(number, 6)))
+        list(read(tmp_path / "dump", WikipediaDumpDocumentOptions(), Share(number, 6)))
         assert len(blocks) <= 38 / 6 + 4  # and two at the beginning, two at the end
 
 
@@ -252,7 +252,7 @@ def test_only_own_pages_are_parsed(tmp_path, monkeypatch):
 
     monkeypatch.setattr(GuardedParser, "parse", parse)
     for number in range(4):
-        list(read(tmp_path / "dump", Options(), Share(number, 4)))
+        list(read(tmp_path / "dump", WikipediaDumpDocumentOptions(), Share(number, 4)))
     assert parsed == [str(n) for n in range(1, 301)]
 
 
@@ -264,7 +264,7 @@ def test_more_shards_than_pieces(tmp_path, no_worker):
     assert tables(tmp_path / "dump", tmp_path / "none", 3)[1]["read"] == 0
 
 
-def test_a_page_that_stands_twice_is_refused_with_its_places_and_can_be_left_out(tmp_path, no_worker):
+def test_a_page_that_occurs_twice_is_refused_with_its_positions_and_can_be_left_out(tmp_path, no_worker):
     pages = [*PAGES[:40], *PAGES[:1], *PAGES[40:80]]
     (tmp_path / "wiki.xml").write_bytes(dump(*pages))
     config = {"format": "wikipedia-dump", "path": "x", "shards": 3}

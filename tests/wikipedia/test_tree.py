@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.wikipedia.article import Section
-from irpretrain.wikipedia.tree import WikiStructureTree, build_tree, read_sections, section_parents, within
+from irpretrain.wikipedia.article import (
+    Section,
+    WikiStructureTree,
+    build_tree,
+    read_sections,
+    section_parents,
+    within,
+)
 
 ROLES = {"Lists!": "see-also", "Notes!": "boilerplate"}
 

@@ -9,12 +9,12 @@ from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError
+from irpretrain.wikipedia.article import build_tree, read_sections
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.graph import Graph
 from irpretrain.wikipedia.links import extract_links
-from irpretrain.wikipedia.tree import build_tree, read_sections
 
 # A wiki of a language that nobody speaks.
 DUMP = """<mediawiki><siteinfo><dbname>qaawiki</dbname><base>https://qaa.example/wiki/Open</base><namespaces>
@@ -122,7 +122,7 @@ def test_without_the_names_it_is_read_by_those_of_english(tmp_path):
         ({"templates": {"a|b": "{1}"}}, "names.templates: 'a|b' is not a template name"),
         (
             {"templates": {"nena": "@nothing"}},
-            "nena: the pattern '@nothing' is no function; there are @convert,",
+            "nena: the pattern '@nothing' is no function; there are @",
         ),
         ({"templates": {"nena": "{1} {"}}, "nena: the pattern '{1} {' has a brace that is not of a field"),
         ({"templates": {"nena": "{x*}"}}, "nena: the pattern '{x*}' has the field 'x*'; fields are {1}"),

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from irpretrain.corpora.characters import clean_text
 from irpretrain.wikipedia.wikitext import parse_article
-from irpretrain.wikipedia.wikitext.rendering import Rendering
+from irpretrain.wikipedia.wikitext.parser import PROSE
+from wikitext_growth import EVERYTHING, UNITS, generators, growth, is_suspect, nested
 
 MEGABYTE = 1_000_000
-EVERYTHING = Rendering(frozenset({"captions", "tables", "galleries"}), "formula")
 
 
 def check(article):
@@ -44,43 +44,8 @@ def check(article):
         at = link.end
 
 
-UNITS = [
-    "[[", "]]", "{{", "}}", "{{{", "{|", "\n{|", "\n|}", "<ref>", "</ref>", "<ref ", "==", "\n==", "\n=a",
-    "''", "'''a ", "<!--", "<!-- -->", "&#", "&amp;", "[[a|", "[[File:a|", "[[File:a|[[b|", "[[a]]",
-    "{{nowrap|", "{{a|", "{{}}", "[http://a ", "[http://a [", "<nowiki>", "</nowiki>", "<pre>", "<table>",
-    "<table></table><table>", "\n==a==\n", "\n;a:", "\n*", "(", "( ,", " ", "\xa0", "__A_", "-{", "<br>",
-    "''''", "x", "\n", "\r", "\x01", "\x02", "5<sup>", "5<sup>6</sup>", "<ce>",
-]  # fmt: skip
 LENGTHS = [200, pytest.param(1000, marks=pytest.mark.deep)]
 """Thousands of characters. What takes more than linear time is ended by the time limit at the latter."""
-
-
-def nested(k: int) -> dict[str, str]:
-    """Things in each other, of at most `k` thousand characters or little more."""
-    return {
-        "shown templates": "{{nowrap|" * 50 * k + "x" * 200 * k + "}}" * 50 * k,
-        "dropped templates": "{{a|" * 150 * k + "}}" * 150 * k,
-        "braces": "{" * 500 * k + "}" * 500 * k,
-        "names in braces": "{" * 300 * k + "nowrap|" * 50 * k + "x" * 100 * k + "}" * 300 * k,
-        "files": "[[File:a|" * 60 * k + "x" * 100 * k + "]]" * 60 * k,
-        "links": "[[a|" * 100 * k + "x" * 100 * k + "]]" * 100 * k,
-        "tables": "\n{|" * 160 * k + "\n|}" * 160 * k,
-        "HTML tables": "<table>" * 70 * k + "</table>" * 70 * k,
-        "references": "<ref>" * 80 * k + "</ref>" * 80 * k,
-        "label": "[http://a " + "[x]" * 300 * k,
-        "heading": "\n=" + " =a" * 300 * k + "x",
-        "apostrophes": "'''a " * 150 * k + "''b",
-        "definition": "\n;" + "[[a]]" * 100 * k + ":",
-        "formulas": "<math>{" * 60 * k + "</math>" * 60 * k,
-        "galleries": "<gallery>\na|" * 60 * k + "</gallery>" * 20 * k,
-        "brackets": "(" * 300 * k + "{{x}}" + ")" * 300 * k,
-        "gaps": "({{x}}, " * 100 * k,
-        "prose": "a {{x|b c}} " * 80 * k,
-        "raised": "5<sup>6" * 80 * k + "</sup>" * 60 * k,
-        "raised marks": "<sup>''</sup>" * 70 * k,
-        "all": "[[{{<ref>==\n{|''<!--&#" * 45 * k,
-        "all but comments": "[[{{<ref>==\n{|''&#" * 50 * k,
-    }
 
 
 @pytest.mark.timeout(600)
@@ -101,6 +66,19 @@ def test_very_many_things_in_each_other(name, thousands):
 def test_looking_for_disambiguation_pages_takes_no_time():
     for unit in ("{{ ", "{{disambiguation ", "{{", "{{dab|"):
         ENGLISH.is_disambiguation(unit * (MEGABYTE // len(unit)))
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(3600)
+def test_time_grows_with_length():
+    made = generators()
+    assert len(made) >= 300
+    for name, make in made.items():
+        for rendering in (PROSE, EVERYTHING):
+            # A second time, as another process may have had the cache.
+            assert not (
+                is_suspect(growth(make, ENGLISH, rendering)) and is_suspect(growth(make, ENGLISH, rendering))
+            ), name
 
 
 TOKENS = [
@@ -139,7 +117,7 @@ def test_mutated_articles(excerpt, data):
     start = data.draw(st.integers(0, len(text)))
     text = text[start : start + data.draw(st.integers(0, 3000))]
     for _ in range(data.draw(st.integers(1, 6))):
-        place, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 30))
-        middle = data.draw(st.sampled_from([*TOKENS, "", text[place : place + length] * 2]))
-        text = text[:place] + middle + text[place + length :]
+        position, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 30))
+        middle = data.draw(st.sampled_from([*TOKENS, "", text[position : position + length] * 2]))
+        text = text[:position] + middle + text[position + length :]
     check(parse_article(text, language, EVERYTHING))

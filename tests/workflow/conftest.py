@@ -64,9 +64,9 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Req
     """The targets made on this machine without Slurm, and what their jobs would ask for."""
     folder = tmp_path_factory.mktemp("local")
     slurm_project(folder)
-    asked = requests(folder)
+    requested = requests(folder)
     run_workflow(folder, *TARGETS)
-    return folder, asked
+    return folder, requested
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ PROGRAMS = (
 """Of Debian's packages munge, slurmctld, slurmd, slurmdbd, slurm-client and mariadb-server."""
 PLUGIN = Path(sys.prefix) / "slurm" / ".installed"
 """There once the executor for Slurm is installed beside the environment."""
-HAS_PLUGIN = ("--assume-old", str(PLUGIN))
+HAS_PLUGIN = ("--assume-old", "slurm")
 """Words for make: that one is installed."""
 SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 CPUS, MEMORY_MB = 6, 64000

@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     state: str
     node: str
     wildcards: str
-    asked: dict[str, str]
+    requested: dict[str, str]
     got: dict[str, str]
     minutes: int
     start: str
@@ -84,9 +84,9 @@ def books(cluster: SlurmCluster) -> list[Entry]:
     columns = "JobIDRaw,Comment,Partition,State,NodeList,ReqTRES,AllocTRES,TimelimitRaw,Start,End"
     entries = []
     for line in cluster.run("sacct", "-X", "-D", "-n", "-P", f"--format={columns}").splitlines():
-        job, comment, partition, state, node, asked, got, minutes, start, end = line.split("|")
+        job, comment, partition, state, node, requested, got, minutes, start, end = line.split("|")
         rule, _, wildcards = comment.removeprefix("rule_").partition("_wildcards_")
-        tres = [dict(item.split("=") for item in text.split(",") if item) for text in (asked, got)]
+        tres = [dict(item.split("=") for item in text.split(",") if item) for text in (requested, got)]
         entries.append(
             Entry(job, rule, partition, state.split()[0], node, wildcards, *tres, int(minutes), start, end)
         )

@@ -28,11 +28,19 @@ def test_without_any_data_all_cells_say_what_is_missing(tmp_path):
         assert f"  {name} " in missing
         assert path in missing
     assert "make run ARGS=datasets says where each belongs" in missing
-    with open(tmp_path / "results/verdicts.csv", encoding="utf-8", newline="") as file:
-        verdicts = list(csv.DictReader(file))
-    assert {row["verdict"] for row in verdicts} == {"not run"}
-    assert {row["paper"] for row in verdicts} == {"prop", "ares", "wikiformer", "php", "deepct"}
-    assert any("data/robust04/disks45 and" in row["reason"] for row in verdicts)
+    cells = []
+    for path in (tmp_path / "results/tables").glob("*_table*[0-9].csv"):
+        with open(path, encoding="utf-8", newline="") as file:
+            cells += list(csv.DictReader(file))
+    assert {cell["ours"] for cell in cells} == {""}
+    assert {cell["table"].partition("_")[0] for cell in cells} == {
+        "prop",
+        "ares",
+        "wikiformer",
+        "php",
+        "deepct",
+    }
+    assert any("data/robust04/disks45 and" in cell["note"] for cell in cells)
     assert (tmp_path / "results/report.html").stat().st_size < 5_000_000
     assert (tmp_path / "results/per_query.parquet").exists()
 
@@ -54,14 +62,14 @@ def snakemake(project: Path, folder: Path, *arguments: str) -> subprocess.Comple
     return subprocess.run(command, env=own, capture_output=True, text=True)
 
 
-def test_what_is_asked_for_is_not_left_out_silently(tmp_path):
+def test_what_is_requested_for_is_not_left_out_silently(tmp_path):
     done = snakemake(ROOT, tmp_path)
     assert done.returncode == 1
-    shown = done.stdout + done.stderr
-    assert "experiments.robust04: files that this needs are missing.\n" in shown
-    assert "  robust04, from https://trec.nist.gov/data/robust.html\n    data/robust04/disks45\n" in shown
-    assert f"Looked for in {tmp_path}/data and {ROOT}/data." in shown
-    assert "Traceback" not in shown
+    displayed = done.stdout + done.stderr
+    assert "experiments.robust04: files that this needs are missing.\n" in displayed
+    assert "  robust04, from https://trec.nist.gov/data/robust.html\n    data/robust04/disks45\n" in displayed
+    assert f"Looked for in {tmp_path}/data and {ROOT}/data." in displayed
+    assert "Traceback" not in displayed
     assert not (tmp_path / "results").exists()
     planned = snakemake(ROOT, tmp_path, "--dry-run", "--config", "skip_absent=true")
     assert planned.returncode == 0, planned.stderr[-4000:]
@@ -70,11 +78,11 @@ def test_what_is_asked_for_is_not_left_out_silently(tmp_path):
 
 def test_the_list_of_data_sets_is_of_those_that_the_overlay_reads(tmp_path):
     done = snakemake(ROOT, tmp_path, "--rerun-incomplete", "datasets")
-    shown = done.stdout + done.stderr
-    assert done.returncode == 0, shown[-4000:]
-    assert "gunzip -r -S .z data/robust04/disks45" in " ".join(shown.split())
-    assert "wikipedia" not in shown
-    assert "The configuration reads these. All: " in shown
+    displayed = done.stdout + done.stderr
+    assert done.returncode == 0, displayed[-4000:]
+    assert "gunzip -r -S .z data/robust04/disks45" in " ".join(displayed.split())
+    assert "wikipedia" not in displayed
+    assert "The configuration reads these. All: " in displayed
     assert "wikipedia" in (tmp_path / "results/datasets.md").read_text()
 
 

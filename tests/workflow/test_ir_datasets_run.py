@@ -25,8 +25,8 @@ OVERLAY: dict[str, Any] = {
     "inherit": "definitions",
     "encoder": {"path": "encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
     "corpora": {"ir-datasets-vaswani": {"shards": 2}},
-    "retrieval": {"depth": 5},
-    "reranking": {"max_length": 48, "query_length": 8},
+    "retrieval": {"depth": 20},
+    "reranking": {"depth": 20, "max_length": 48, "query_length": 8},
     "experiments": {
         "one": {"dataset": "ir_datasets:vaswani", "models": ["untrained"], "regimes": ["zero-shot"]}
     },

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,8 @@ from tiny import (
     copy_project,
     document,
     environment,
+    jobs_done,
+    kill_when,
     make_encoder,
     query,
     words,
@@ -39,7 +44,7 @@ PAGES = sorted((ROOT / "docs/journeys").glob("*.md"))
 SMALL: dict[str, Any] = {
     "objectives": {"rop": {"minimum_count": 2, "subsampling_threshold": 0.01}},
     "pretraining": {"steps": 4, "mlm_head_steps": 2, "batch_groups": 4, "max_length": 48, "log_every": 2},
-    "retrieval": {"depth": 10},
+    "retrieval": {"depth": 20},
     "reranking": {"max_length": 48, "query_length": 8},
     "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8},
 }
@@ -58,6 +63,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 def small_overlay(folder: Path, **more: Any) -> Path:
     """Write an overlay with the tiny encoder and few steps."""
+    folder.mkdir(parents=True, exist_ok=True)
     make_encoder(folder / "encoder")
     encoder = {"path": str(folder / "encoder"), "label": "tiny", "layers": 2, "vocabulary_size": None}
     overlay = folder / "small.yaml"
@@ -76,8 +82,8 @@ def walk(
         )
         given = ["snakemake", "--cores", "2", *arguments]
     if "--configfile" in given:
-        place = given.index("--configfile") + 1
-        given[place : place + 1] = [str(ROOT / given[place]), *map(str, small)]
+        position = given.index("--configfile") + 1
+        given[position : position + 1] = [str(ROOT / given[position]), *map(str, small)]
     if "--directory" in given:
         given[given.index("--directory") + 1] = str(folder)
     done = subprocess.run(
@@ -90,6 +96,35 @@ def walk(
     )
     assert done.returncode == expect, (done.stdout + done.stderr)[-6000:]
     return done
+
+
+def copy_of_all(folder: Path) -> Path:
+    """Copy the project with its Makefile, its overlays and its profiles."""
+    project = copy_project(folder)
+    for name in ("configs", "profiles"):
+        shutil.copytree(ROOT / name, project / name)
+    shutil.copy2(ROOT / "Makefile", project)
+    return project
+
+
+def command_of(page: str, small: Path) -> list[str]:
+    """Return the make command of a page, with one more overlay over its own."""
+    command = blocks(page, "sh")[-1].replace(f"configs/{page}.yaml", f"configs/{page}.yaml {small}")
+    return ["make", *IS_INSTALLED, *HAS_PLUGIN, *shlex.split(command)[1:]]
+
+
+def run_make(
+    command: list[str], project: Path, variables: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=project,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
 
 
 def write_documents(folder: Path) -> None:
@@ -121,9 +156,9 @@ def topics(numbers: dict[int, int]) -> str:
 def judgements(numbers: dict[int, int], name: str) -> str:
     return "".join(
         f"{topic} 0 {name.format(number)} 1\n"
-        for topic, asked in numbers.items()
+        for topic, requested in numbers.items()
         for number in range(DOCUMENTS)
-        if asked % 12 == number % 12
+        if requested % 12 == number % 12
     )
 
 
@@ -143,13 +178,18 @@ def test_the_smallest_configuration_has_two_keys():
     assert minimal == {"inherit": "definitions", "experiments": {"smallest": {"dataset": "squad"}}}
 
 
+def lay_out_my_collection(project: Path, folder: Path) -> Path:
+    """Put the files of a journey where its page says, and an overlay beside them that makes it small."""
+    write_documents(folder / "documents")
+    numbers = {number: number for number in range(QUERIES)}
+    (folder / "topics.txt").write_text(topics(numbers))
+    (folder / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
+    return small_overlay(folder, collections={"pretraining": ["mine"]})
+
+
 @pytest.mark.deep
 def test_my_collection(tmp_path):
-    write_documents(tmp_path / "documents")
-    numbers = {number: number for number in range(QUERIES)}
-    (tmp_path / "topics.txt").write_text(topics(numbers))
-    (tmp_path / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
-    small = small_overlay(tmp_path, collections={"pretraining": ["mine"]})
+    small = lay_out_my_collection(ROOT, tmp_path)
     [run] = blocks("my-collection", "sh")
     done = walk(run, tmp_path, small)
     assert "squad" not in done.stdout.lower()
@@ -160,11 +200,11 @@ def test_my_collection(tmp_path):
 
 def write_robust04(data: Path) -> None:
     """A tiny copy of the disks, topics and judgements, where the catalogue expects them."""
-    places = ("FBIS/FB396001", "FR94/01/FR940104.0", "FT/FT911/FT911_1", "LATIMES/LA010189")
-    for part, place in enumerate(places):
-        file = data / "disks45" / place
+    positions = ("FBIS/FB396001", "FR94/01/FR940104.0", "FT/FT911/FT911_1", "LATIMES/LA010189")
+    for part, position in enumerate(positions):
+        file = data / "disks45" / position
         file.parent.mkdir(parents=True)
-        rows = [document(number) for number in range(part, DOCUMENTS, len(places))]
+        rows = [document(number) for number in range(part, DOCUMENTS, len(positions))]
         file.write_text(
             "".join(
                 f"<DOC>\n<DOCNO> {row['id']} </DOCNO>\n<HEADLINE>{row['title']}</HEADLINE>\n"
@@ -177,18 +217,23 @@ def write_robust04(data: Path) -> None:
     (data / "qrels.robust2004.txt").write_text(judgements(numbers, "d{:02d}"))
 
 
+def lay_out_robust04(project: Path, folder: Path) -> Path:
+    describe_tiny_copy(project, "robust04", {"shards: 8": "shards: 2"})
+    write_robust04(project / "data/robust04")
+    return small_overlay(folder, collections={"pretraining": ["robust04"]})
+
+
 @pytest.mark.deep
 def test_robust04(tmp_path):
     project, folder = copy_project(tmp_path / "project"), tmp_path / "robust04"
-    describe_tiny_copy(project, "robust04", {"shards: 8": "shards: 2"})
-    folder.mkdir()
-    small = small_overlay(folder, collections={"pretraining": ["robust04"]})
+    small = lay_out_robust04(project, folder)
+    (project / "data").rename(tmp_path / "data")
     states, run = blocks("robust04", "sh")
     refused = walk(run, folder, small, project=project, expect=1)
     assert "    data/robust04/disks45\n" in refused.stdout + refused.stderr
-    write_robust04(project / "data/robust04")
-    shown = walk(states, folder, project=project)
-    assert re.search(r"robust04 +present +Robust04", shown.stdout + shown.stderr)
+    (tmp_path / "data").rename(project / "data")
+    displayed = walk(states, folder, project=project)
+    assert re.search(r"robust04 +present +Robust04", displayed.stdout + displayed.stderr)
     done = walk(run, folder, small, project=project)
     for row in ("BM25", "QL", "encoder", "PROP"):
         assert re.search(rf"^{row} ", done.stdout + done.stderr, re.MULTILINE), done.stdout
@@ -199,12 +244,12 @@ def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):
     arguments = shlex.split(plan)[2].removeprefix("ARGS=").split()
     command = [sys.executable, "-m", "irpretrain.costs.plan", *arguments]
     planned = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
-    shown = planned.stdout + planned.stderr
-    assert planned.returncode == 0, shown[-4000:]
-    assert "Estimated cost" in shown
-    assert not re.search(r"squad|robust04|wikipedia", shown)
-    assert shown.count("Job stats:") == 1
-    assert "planned as if they were; a run is refused without them:" in shown
+    displayed = planned.stdout + planned.stderr
+    assert planned.returncode == 0, displayed[-4000:]
+    assert "Estimated cost" in displayed
+    assert not re.search(r"squad|robust04|wikipedia", displayed)
+    assert displayed.count("Job stats:") == 1
+    assert "planned as if they were; a run is refused without them:" in displayed
     refused = walk(run, tmp_path, expect=1)
     assert "    data/msmarco/msmarco-docs.tsv.gz\n" in refused.stdout + refused.stderr
     assert not (tmp_path / "results").exists()
@@ -222,46 +267,36 @@ def write_msmarco(data: Path) -> None:
         for number, text in enumerate(map(document, range(DOCUMENTS)))
     ]
     write("msmarco-docs.tsv.gz", rows)
-    for part, asked in (("train", range(0, QUERIES, 2)), ("dev", range(1, QUERIES, 2))):
-        write(f"msmarco-doc{part}-queries.tsv.gz", [f"{number}\t{query(number)}" for number in asked])
-        right = [(q, d) for q in asked for d in range(DOCUMENTS) if q % 12 == d % 12]
+    for part, requested in (("train", range(0, QUERIES, 2)), ("dev", range(1, QUERIES, 2))):
+        write(f"msmarco-doc{part}-queries.tsv.gz", [f"{number}\t{query(number)}" for number in requested])
+        right = [(q, d) for q in requested for d in range(DOCUMENTS) if q % 12 == d % 12]
         write(f"msmarco-doc{part}-qrels.tsv.gz", [f"{q} 0 D{d} 1" for q, d in right])
         ranked = [
             f"{q} Q0 D{(q + 5 * rank) % DOCUMENTS} {rank} {-rank} official"
-            for q in asked
+            for q in requested
             for rank in range(1, 21)
         ]
         write(f"msmarco-doc{part}-top100.gz", ranked)
+
+
+def lay_out_msmarco(project: Path, folder: Path) -> Path:
+    describe_tiny_copy(project, "msmarco-documents", {"shards: 16": "shards: 2", "folds: 70": "folds: 4"})
+    write_msmarco(project / "data/msmarco")
+    computed = {"compute": {"device": "cpu", "threads": 1}}  # the cluster's GPU is only a name
+    sections = {name: {**SMALL[name], **computed} for name in ("pretraining", "reranking", "finetuning")}
+    sections["pretraining"]["query_length"] = 8
+    sections["retrieval"] = {**SMALL["retrieval"], "threads": 1}
+    return small_overlay(folder, **sections)
 
 
 class TestMsMarcoOnSlurm:
     pytestmark = ON_SLURM
 
     def test_it_is_walked(self, tmp_path, cluster):
-        project, folder = copy_project(tmp_path / "project"), tmp_path / "msmarco"
-        shutil.copytree(ROOT / "profiles", project / "profiles")
-        for name in ("Makefile", "configs"):
-            (project / name).symlink_to(ROOT / name)
-        describe_tiny_copy(project, "msmarco-documents", {"shards: 16": "shards: 2", "folds: 70": "folds: 4"})
-        write_msmarco(project / "data/msmarco")
-        computed = {"compute": {"device": "cpu", "threads": 1}}  # the cluster's GPU is only a name
-        sections = {name: {**SMALL[name], **computed} for name in ("pretraining", "reranking", "finetuning")}
-        folder.mkdir()
-        sections["pretraining"]["query_length"] = 8
-        sections["retrieval"] = {**SMALL["retrieval"], "threads": 1}
-        small = small_overlay(folder, **sections)
-        _, run = blocks("msmarco", "sh")
-        overlays = f"configs/msmarco.yaml {small}"
-        words = run.replace("configs/msmarco.yaml", overlays).replace("runs/msmarco", str(folder))
-        done = subprocess.run(
-            ["make", *IS_INSTALLED, *HAS_PLUGIN, *shlex.split(words)[1:]],
-            cwd=project,
-            env={**cluster.environment, "PYTHONPATH": str(project / "src")},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        project = copy_of_all(tmp_path / "project")
+        folder = project / "runs/msmarco"
+        command = command_of("msmarco", lay_out_msmarco(project, folder))
+        done = run_make(command, project, cluster.environment)
         assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
         for row in ("Official", "encoder", "PROP_MSMARCO"):
             assert re.search(rf"^{row}", done.stdout + done.stderr, re.MULTILINE), done.stdout
@@ -277,11 +312,15 @@ class TestMsMarcoOnSlurm:
         assert all("|gpu|" in line and "gres/gpu=1" in line for line in trained), books
 
 
+def lay_out_my_wikipedia(project: Path, folder: Path) -> Path:
+    (folder / "dump").mkdir(parents=True)
+    (folder / "dump/wiki.xml").write_text(dump([words(topic) for topic in range(12)]))
+    return small_overlay(folder)
+
+
 def test_my_wikipedia(tmp_path):
-    (tmp_path / "dump").mkdir()
-    (tmp_path / "dump/wiki.xml").write_text(dump([words(topic) for topic in range(12)]))
     [run] = blocks("my-wikipedia", "sh")
-    done = walk(run, tmp_path, small_overlay(tmp_path))
+    done = walk(run, tmp_path, lay_out_my_wikipedia(ROOT, tmp_path))
     assert len(re.findall(r"^\[ *\d+/\d+\] ", done.stderr, re.MULTILINE)) <= 12
     exported = tmp_path / "results/exported/prop/seed-1"
     assert "# PROP" in (exported / "README.md").read_text()
@@ -301,12 +340,11 @@ print([hit.docid for hit in searcher.search({words!r}, 10)])
 """What pyserini's LuceneSearcher does, through the class that it wraps: pyserini itself needs a whole Java 21."""
 
 
-@pytest.mark.deep
-def test_my_deepct_index(tmp_path):
-    write_documents(tmp_path / "passages")
+def lay_out_my_deepct_index(project: Path, folder: Path) -> Path:
+    write_documents(folder / "passages")
     numbers = {number: number for number in range(QUERIES)}
-    (tmp_path / "asked.txt").write_text(topics(numbers))
-    (tmp_path / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
+    (folder / "asked.txt").write_text(topics(numbers))
+    (folder / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
     weighting = {
         "dataset": "asked",
         "max_length": 32,
@@ -314,16 +352,115 @@ def test_my_deepct_index(tmp_path):
         "training": {"steps": 4, "batch_size": 4, "log_every": 2},
         "inference": {"block": 10},
     }
-    asked = {"corpus": "mine", "queries": {"path": "asked.txt"}, "qrels": {"path": "qrels.txt"}}
-    small = small_overlay(tmp_path, datasets={"asked": asked}, term_weights={"deepct": weighting})
+    requested = {"corpus": "mine", "queries": {"path": "asked.txt"}, "qrels": {"path": "qrels.txt"}}
+    return small_overlay(folder, datasets={"asked": requested}, term_weights={"deepct": weighting})
+
+
+@pytest.mark.deep
+def test_my_deepct_index(tmp_path):
     [run] = blocks("my-deepct-index", "sh")
-    walk(run, tmp_path, small)
+    walk(run, tmp_path, lay_out_my_deepct_index(ROOT, tmp_path))
     [page] = blocks("my-deepct-index", "python")
     index = tmp_path / re.search(r'LuceneSearcher\("runs/my-index/(.*)"\)', page)[1]
     setting = re.search(r"^searcher\.set_.*$", page, re.MULTILINE)[0]
-    asked_words = re.search(r'search\("(.*?)"', page)[1]
-    program = OPENED.format(index=str(index), setting=setting, words=asked_words)
+    requested_words = re.search(r'search\("(.*?)"', page)[1]
+    program = OPENED.format(index=str(index), setting=setting, words=requested_words)
     command = [sys.executable, "-c", program]
     opened = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
     assert opened.returncode == 0, opened.stderr[-4000:]
     assert re.search(r"'d(00|12|24|36|48|60)'", opened.stdout)
+
+
+LAYOUTS = {
+    "my-collection": lay_out_my_collection,
+    "robust04": lay_out_robust04,
+    "msmarco": lay_out_msmarco,
+    "my-wikipedia": lay_out_my_wikipedia,
+    "my-deepct-index": lay_out_my_deepct_index,
+}
+TIMED = ("checkpoints", "logs", "report.html", "reports")
+"""Results that hold times."""
+TIMES = re.compile(rb', "(seconds|waited_seconds|tokens_per_second)": [\d.]+')
+
+
+def bytes_of_results(folder: Path) -> dict[str, str]:
+    """Return a digest of each result, without times. Lucene writes random numbers into an index: its size counts."""
+    results = folder / "results"
+    digests = {}
+    for path in sorted(path for path in results.rglob("*") if path.is_file()):
+        name = path.relative_to(results)
+        if name.parts[0] in TIMED or name.name.endswith(".meta.json"):
+            continue
+        content = path.read_bytes()
+        if "indexes" in name.parts[0]:
+            content = str(len(content)).encode()
+        if name.parts[0] == "metrics":
+            content = TIMES.sub(b"", content)
+        digests[str(name)] = hashlib.sha256(content).hexdigest()
+    return digests
+
+
+def checkpoint_after_each_step(overlay: Path) -> None:
+    """Let a training last long enough to be killed between two of its checkpoints."""
+    config = yaml.safe_load(overlay.read_text())
+    trainings = [config["pretraining"], *(one["training"] for one in config.get("term_weights", {}).values())]
+    for training in trainings:
+        training["steps"] = 60
+        training["compute"] = {**training.get("compute", {}), "checkpoint_minutes": 0}
+    overlay.write_text(yaml.safe_dump(config))
+
+
+def moments(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
+    """Return what tells that a run has come so far."""
+
+    def left() -> int:
+        counts = re.findall(r"^ *[\d.]* *\[ *(\d+)/(\d+)\] ", log.read_text(), re.MULTILINE)
+        return int(counts[-1][1]) - int(counts[-1][0]) if counts else sys.maxsize
+
+    return {
+        "the first jobs are done": lambda: jobs_done(folder) > 1,
+        "a model is trained": lambda: any(
+            path.is_file() for path in (folder / "results/checkpoints").rglob("*")
+        ),
+        "few jobs are left": lambda: left() <= 3,  # the last ones may be one job of Slurm
+    }
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(
+    "WALKS" not in os.environ, reason="takes half an hour: WALKS=1 pytest -m deep -k killed_run"
+)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=ON_SLURM if page == "msmarco" else ()) for page in LAYOUTS]
+)
+def test_a_killed_run_goes_on_with_the_command_that_it_prints(page, tmp_path, request):
+    """kill -9 at three moments, each time to the letter what is printed then; it ends with the same bytes."""
+    project = copy_of_all(tmp_path / "project")
+    [name] = re.findall(r"--directory (runs/[\w-]+)", blocks(page, "sh")[-1])
+    folder, log = project / name, tmp_path / "killed.log"
+    small = LAYOUTS[page](project, folder)
+    checkpoint_after_each_step(small)
+    shutil.copytree(folder, tmp_path / "inputs")
+    on_slurm = page == "msmarco"
+    variables = request.getfixturevalue("cluster").environment if on_slurm else environment()
+    command = command_of(page, small)
+    resume = ["resume" if word == "run" else word for word in command]
+    prefetched = command
+    for has_come in moments(folder, log).values():
+        log.write_text("")
+        kill_when(has_come, prefetched, log, project, variables)
+        refused = run_make(command, project, variables)
+        displayed = refused.stdout + refused.stderr
+        assert refused.returncode == 2, displayed
+        assert f"{folder}: a run was killed in this folder" in displayed
+        assert "the same command with `make resume` for `make run`" in displayed
+        prefetched = resume
+    done = run_make(resume, project, variables)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    folder.rename(tmp_path / "killed")
+    shutil.copytree(tmp_path / "inputs", folder)
+    whole = run_make(command, project, variables)
+    assert whole.returncode == 0, (whole.stdout + whole.stderr)[-6000:]
+    killed = bytes_of_results(tmp_path / "killed")
+    assert len(killed) > 10
+    assert killed == bytes_of_results(folder)

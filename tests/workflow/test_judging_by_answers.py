@@ -80,5 +80,6 @@ def test_retrieved_passages_are_judged_by_answers(tmp_path):
         scores = {(row["model"], row["measure"]): row for row in csv.DictReader(file) if row["fold"] == "0"}
     for model in ("bm25", "untrained"):
         assert scores[model, "P@10"]["queries"] == "6"  # also those that no retrieved passage answers
-        assert float(scores[model, "P@10"]["value"]) == pytest.approx(3 * 2 / 10 / 6)
-        assert float(scores[model, "Success@10"]["value"]) == pytest.approx(0.5)
+    # BM25 finds both passages of a topic among its first ten; a model without training ranks all twenty as it likes.
+    assert float(scores["bm25", "P@10"]["value"]) == pytest.approx(3 * 2 / 10 / 6)
+    assert float(scores["bm25", "Success@10"]["value"]) == pytest.approx(0.5)

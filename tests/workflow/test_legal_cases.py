@@ -153,8 +153,8 @@ def check_lengths(results: Path, model: str, run: Run) -> None:
 
     folds = json.loads((results / "datasets/lecard/folds.json").read_text())["queries"]
     for query, ranking in run.items():
-        kept = results / f"models/finetuned/lecard/given/{model}/full/seed-1/fold-{folds[query]}"
-        network = AutoModelForSequenceClassification.from_pretrained(kept).eval()
+        retained = results / f"models/finetuned/lecard/given/{model}/full/seed-1/fold-{folds[query]}"
+        network = AutoModelForSequenceClassification.from_pretrained(retained).eval()
         text, scores = data.QUERIES[query], [score for _, score in ranking]
         cases = [data.text_of(case) for case, _ in ranking]
         for pieces in (QUERY_PIECES, 64, QUERY_PIECES - 1, QUERY_PIECES + 1):
@@ -199,8 +199,8 @@ def check_table(path: Path, runs: dict[str, Run]) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     columns = "| Model | Ours | LeCaRD nDCG@5 | LeCaRD nDCG@15 | CAIL-LCR nDCG@5 | CAIL-LCR nDCG@15 |"
     rows = lines[lines.index(columns) + 2 :]
-    shown = {"BM25": "bm25-given", "QL": "ql-given", "BERT": "untrained", "Wikiformer": "wikiformer"}
-    for row, (label, name) in zip(rows, shown.items(), strict=False):
+    displayed = {"BM25": "bm25-given", "QL": "ql-given", "BERT": "untrained", "Wikiformer": "wikiformer"}
+    for row, (label, name) in zip(rows, displayed.items(), strict=False):
         _, model, _, *cells, _ = re.split(r" *(?<!\\)\| *", row)
         assert model == label
         # No query has more than five candidates, so both measures agree.

@@ -92,7 +92,7 @@ def test_as_snakedeploy_writes_it(tmp_path: Path) -> None:
     assert "sed: unknown key; did you mean seed?" in printed(refused)
 
 
-def test_the_catalogues_place_is_the_workflow_itself(tmp_path: Path) -> None:
+def test_the_catalogues_position_is_the_workflow_itself(tmp_path: Path) -> None:
     command = ["--snakefile", str(ROOT / "workflow/Snakefile"), "--directory", str(tmp_path), "--dry-run"]
     done = run_snakemake([*command, "results/datasets.mdd"], environment())
     assert "no rule makes such a file" in printed(done), "not a module: its own refusals"

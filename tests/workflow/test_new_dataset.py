@@ -75,10 +75,10 @@ def snakemake(project: Path, tiny: Path, *arguments: str, expect: int = 0) -> st
     ]
     own = {**environment(), "PYTHONPATH": str(project / "src")}
     done = subprocess.run(command, env=own, cwd=tiny, capture_output=True, text=True, timeout=PATIENCE)
-    shown = done.stdout + done.stderr
-    assert done.returncode == expect, shown[-6000:]
-    assert "Traceback" not in shown
-    return shown
+    displayed = done.stdout + done.stderr
+    assert done.returncode == expect, displayed[-6000:]
+    assert "Traceback" not in displayed
+    return displayed
 
 
 def state(tiny: Path, name: str) -> str:
@@ -90,11 +90,11 @@ def state(tiny: Path, name: str) -> str:
 def test_following_it(copy):
     project, tiny = copy
     # Before the data are there: the table says what to do, and a run is refused unless it may leave them out.
-    shown = snakemake(project, tiny, "datasets")
-    assert re.search(r"planets +missing +Planets", shown)
-    assert "put documents at data/planets/documents.jsonl" in shown
-    assert "https://example.org/planets/licence" in shown
-    assert "robust04" not in shown, "of the data sets that the overlay reads alone"
+    displayed = snakemake(project, tiny, "datasets")
+    assert re.search(r"planets +missing +Planets", displayed)
+    assert "put documents at data/planets/documents.jsonl" in displayed
+    assert "https://example.org/planets/licence" in displayed
+    assert "robust04" not in displayed, "of the data sets that the overlay reads alone"
     assert state(tiny, "planets") == "missing"
     refused = snakemake(project, tiny, "--dry-run", expect=1)
     assert "experiments.planets: files that this needs are missing." in refused
@@ -103,8 +103,8 @@ def test_following_it(copy):
     assert re.search(r"planets +data/planets/documents\.jsonl and 3 more", planned)
     # With them: verified, and re-ranked.
     write_data(tiny)
-    shown = snakemake(project, tiny, "datasets")
-    assert re.search(r"planets +present +Planets", shown)
+    displayed = snakemake(project, tiny, "datasets")
+    assert re.search(r"planets +present +Planets", displayed)
     snakemake(project, tiny, RUN, "results/scores/planets.csv")
     run = read_run(tiny / RUN)
     assert {query: sorted(document for document, _ in ranking) for query, ranking in run.items()} == {
@@ -119,7 +119,7 @@ def test_following_it(copy):
     os.utime(path)
     refused = snakemake(project, tiny, RUN, expect=1)
     assert "ERROR in require_dataset: data/planets/queries.tsv: its sha256 is" in refused
-    shown = snakemake(project, tiny, "datasets")
-    assert re.search(r"planets +broken +Planets", shown)
-    assert "broken: data/planets/queries.tsv: its sha256 is" in " ".join(shown.split())
+    displayed = snakemake(project, tiny, "datasets")
+    assert re.search(r"planets +broken +Planets", displayed)
+    assert "broken: data/planets/queries.tsv: its sha256 is" in " ".join(displayed.split())
     assert state(tiny, "planets") == "broken"

@@ -42,8 +42,8 @@ def test_a_wikipedia_in_another_language_is_learnt_from(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(small))
     [command] = re.findall(r'ARGS="(.*)"', OVERLAY.read_text(encoding="utf-8"))
     given = shlex.split(command)
-    place = given.index("--configfile") + 1
-    given[place : place + 1] = [str(OVERLAY), str(tmp_path / "small.yaml")]
+    position = given.index("--configfile") + 1
+    given[position : position + 1] = [str(OVERLAY), str(tmp_path / "small.yaml")]
     given[given.index("--directory") + 1] = str(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "2", *given, "--snakefile", str(ROOT / "Snakefile")],
@@ -58,7 +58,7 @@ def test_a_wikipedia_in_another_language_is_learnt_from(tmp_path: Path) -> None:
     assert counts(results / "corpora/my-wiki/documents-0.parquet")["written"] == 896
     assert counts(results / "links/articles/links/my-wiki-0.parquet")["see_also"] == 40
     graph = counts(results / "graphs/articles")
-    assert (graph["links"]["used"], graph["see_also"]["used"]) == (2287, 23)
+    assert (graph["links"]["used"], graph["see_also"]["used"]) == (2261, 23)
     for collection, objectives in OBJECTIVES.items():
         made = {
             path.stem: counts(path)["groups"] for path in (results / f"groups/{collection}").glob("*.parquet")

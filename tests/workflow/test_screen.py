@@ -23,7 +23,7 @@ FOLDS = "results/datasets/tiny/folds.json"
 
 def test_a_run_is_a_line_a_job_with_the_first_table_in_between_and_the_headline_last(finished):
     folder, done = finished
-    lines = said(done.stderr)
+    lines = reported(done.stderr)
     jobs = [match for match in map(FINISHED_JOB.fullmatch, lines) if match]
     total = int(jobs[0][2])
     assert [int(match[1]) for match in jobs] == list(range(1, total + 1))
@@ -37,7 +37,7 @@ def test_a_run_is_a_line_a_job_with_the_first_table_in_between_and_the_headline_
     )
 
 
-def said(screen: str) -> list[str]:
+def reported(screen: str) -> list[str]:
     """The lines of a screen without those that a slow machine adds, what make says of clocks, and the profile's."""
     return [line for line in screen.splitlines() if not SAID_MEANWHILE.match(line)]
 
@@ -55,7 +55,7 @@ def test_what_jobs_print_is_in_a_file(finished):
 def test_a_second_run_shows_the_headline_and_where_the_report_lies(finished, copied):
     folder, first = finished
     again = run_command(readme_command("make run", copied))
-    assert said(again.stderr)[-1] == "Nothing to do: all files are there."
+    assert reported(again.stderr)[-1] == "Nothing to make: what was asked for is there."
     assert again.stdout == first.stdout.replace(str(folder), str(copied))
 
 
@@ -70,7 +70,7 @@ def test_a_message_of_a_failed_job_is_alone_and_last(project):
         rf"Logs: {logs}\n\n"
         rf"ERROR in read_corpus: {project}/data/documents/part-1\.jsonl:37: not valid JSON: .*\n"
         r"  Mend the record, or set malformed: \{skip: 0\.\d+\} to leave such records out and count them\.",
-        "\n".join(said(done.stderr)),
+        "\n".join(reported(done.stderr)),
     ), done.stderr
     assert not list((project / "results/corpora").rglob("*.parquet"))
 
@@ -100,10 +100,10 @@ def test_files_of_the_configuration_are_named_as_the_user_can_take_them(project,
 @pytest.mark.parametrize("dry", [False, True], ids=["run", "dry run"])
 def test_a_refusal_before_the_run_is_alone_and_last(project, arguments, message, dry):
     done = run_workflow(project, *arguments, *(["--dry-run"] if dry else []), expect=1)
-    shown = done.stdout + done.stderr
-    assert "Traceback" not in shown
-    assert 'File "' not in shown
+    displayed = done.stdout + done.stderr
+    assert "Traceback" not in displayed
+    assert 'File "' not in displayed
     if dry:
         assert re.search(message, done.stdout)
     else:
-        assert re.fullmatch(rf"{message}(\n  .*)*", "\n".join(said(done.stderr))), done.stderr
+        assert re.fullmatch(rf"{message}(\n  .*)*", "\n".join(reported(done.stderr))), done.stderr

@@ -49,10 +49,10 @@ def on_slurm(cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) ->
     log = folder / "run.log"
     process = start("make run", folder, cluster, log, OVERTIME)
     try:
-        begun = wait_for(
+        prefetched = wait_for(
             "indexing", lambda: overtime(cluster) or processes(folder, "index_corpus"), process, log
         )
-        for one in () if overtime(cluster) else begun.split():  # on a busy machine it needs no help
+        for one in () if overtime(cluster) else prefetched.split():  # on a busy machine it needs no help
             os.kill(int(one), signal.SIGSTOP)
         cancelled = wait_for("searching", lambda: running(cluster, "search"), process, log)
         cluster.run("scancel", cancelled)
@@ -76,11 +76,11 @@ def by_rule(entries: list[Entry]) -> dict[str, list[Entry]]:
     return found
 
 
-def test_every_rule_asked_for_and_got_what_it_says(local, on_slurm):
-    asked, entries = local[1], by_rule(on_slurm[1])
-    grouped = asked["prepare_dataset"], asked["make_folds"]
+def test_every_rule_requested_for_and_got_what_it_says(local, on_slurm):
+    requested, entries = local[1], by_rule(on_slurm[1])
+    grouped = requested["prepare_dataset"], requested["make_folds"]
     alone = {
-        rule: request for rule, request in asked.items() if rule not in ("prepare_dataset", "make_folds")
+        rule: request for rule, request in requested.items() if rule not in ("prepare_dataset", "make_folds")
     }
     # A group of one rule after the other: the longer list of needs, and all the time.
     alone["dataset_make_folds_prepare_dataset"] = Request(
@@ -96,7 +96,7 @@ def test_every_rule_asked_for_and_got_what_it_says(local, on_slurm):
         assert request.gpus == (rule in GPU_RULES)
         assert first.partition == ("gpu" if rule in GPU_RULES else "cpu"), first
         assert first.minutes == minutes, first
-        for granted in (first.asked, first.got):
+        for granted in (first.requested, first.got):
             assert {name: granted.get(name) for name in ("cpu", "mem")} == {
                 name: wanted[name] for name in ("cpu", "mem")
             }, first
@@ -111,7 +111,7 @@ def test_what_did_not_end_well_is_submitted_again_with_more(on_slurm, rule, end,
     assert [entry.state for entry in entries] == [end, "COMPLETED"]
     first, second = entries
     assert second.minutes == longer * first.minutes
-    assert int(second.asked["mem"][:-1]) == 2 * int(first.asked["mem"][:-1])
+    assert int(second.requested["mem"][:-1]) == 2 * int(first.requested["mem"][:-1])
 
 
 def test_a_resumed_run_repeats_only_what_was_under_way_and_never_beside_itself(on_slurm):

@@ -38,7 +38,7 @@ FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known",
 DOCUMENTS, QUERIES = 72, 24
 PHP = ("php-hp-only", "php-shp", "php")
 ENVIRONMENT = Path(sys.executable).parent.parent
-IS_INSTALLED = (f"VENV={ENVIRONMENT}", "--assume-old", f"{ENVIRONMENT}/.installed")
+IS_INSTALLED = (f"VENV={ENVIRONMENT}", "--assume-old", "environment")
 """Words for make: this environment is the one that it would set up."""
 TUNED = ("tf-bm25", "deepct-bm25")
 
@@ -86,8 +86,8 @@ def make_project(folder: Path, **overrides: Any) -> Path:
     (data / "asked-queries.tsv").write_text(
         "".join(f"a{n:02d}\t{' '.join(words(n)[n // 12 : n // 12 + 2])}\n" for n in range(36))
     )
-    asked = [f"a{n:02d} 0 d{d:02d} 1\n" for n in range(36) for d in range(DOCUMENTS) if n % 12 == d % 12]
-    (data / "asked-qrels.txt").write_text("".join(asked))
+    requested = [f"a{n:02d} 0 d{d:02d} 1\n" for n in range(36) for d in range(DOCUMENTS) if n % 12 == d % 12]
+    (data / "asked-qrels.txt").write_text("".join(requested))
     make_encoder(data / "encoder")
     overlay = folder / "tiny.yaml"
     overlay.write_text(yaml.safe_dump(overlay_config(**overrides)))
@@ -209,6 +209,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "corpus": "tiny",
                 "queries": {"format": "tsv", "path": "data/queries.tsv"},
                 "qrels": {"format": "trec", "path": "data/qrels.txt"},
+                "measures": ["nDCG@20", "P@20", "AP", "RR@10"],
                 "folds": 3,
             },
             "tiny-unseen": {
@@ -236,9 +237,9 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "oracle": {"dataset": "tiny"},
             "oracle-query": {"dataset": "tiny"},
         },
-        "retrieval": {"depth": 10, "sweep": {"k1": [0.9, 10.0], "b": [0.4, 0.9], "smoothing": [0.1, 0.5]}},
+        "retrieval": {"depth": 20, "sweep": {"k1": [0.9, 10.0], "b": [0.4, 0.9], "smoothing": [0.1, 0.5]}},
         "first_stages": {
-            **{name: {"tuned_on": "asked", "depth": 12} for name in TUNED},
+            **{name: {"tuned_on": "asked", "depth": 20} for name in TUNED},
             "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
             "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
         },
@@ -258,7 +259,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "depths-deepct": {"dataset": "tiny", "depths": [2, 12]},
         },
         "diagnoses": {"embedded": {"documents": 20, "models": ["ares-simple"]}},
-        "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"], "steps": 20}},
+        "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"]}},
         "weight_distributions": {
             "squad-dev": None,
             "tiny": {
@@ -275,10 +276,6 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "first_stages": ["bm25", "deepct-bm25"],
                 "cases": [{"query": "u00"}, {"text": "river", "documents": ["d00"]}],
             },
-        },
-        "query_pages": {
-            "squad": None,
-            "pair": {"dataset": "tiny", "left": {"model": "bm25"}, "right": {"model": "prop"}},
         },
         **top,
     }
@@ -315,10 +312,10 @@ def run_workflow(
 
 def environment() -> dict[str, str]:
     """This process's environment, with the programs of its Python first, and without the make that runs the tests."""
-    kept = {
+    retained = {
         name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     }
-    return {**kept, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    return {**retained, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 def run_command(
@@ -340,14 +337,29 @@ def checked(done: subprocess.CompletedProcess[str], expect: int = 0) -> subproce
     return done
 
 
-def kill_when(half_way: Callable[[], bool], command: list[str], folder: Path) -> None:
-    """Start a command and kill -9 it, with the workflow and all its jobs, as soon as `half_way` says so."""
-    with open(folder / "killed.log", "ab") as log:
+def kill_when(
+    half_way: Callable[[], bool],
+    command: list[str],
+    log: Path,
+    project: Path = ROOT,
+    variables: dict[str, str] | None = None,
+) -> None:
+    """Start a command and kill -9 it, with the workflow and all its jobs, as soon as `half_way` says so.
+
+    What it prints goes to the end of `log`.
+    """
+    with open(log, "ab") as file:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True, env=environment()
+            command,
+            cwd=project,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            env=variables or environment(),
         )
     while not half_way():
-        assert process.poll() is None, f"it ended before:\n{(folder / 'killed.log').read_text()[-8000:]}"
+        assert process.poll() is None, f"it ended before:\n{log.read_text()[-8000:]}"
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -21,10 +21,10 @@ SEPARATOR = "。"
 
 def facts(step: int, length: int) -> str:
     """The facts of a case, of so many characters."""
-    place, text = 0, ""
+    position, text = 0, ""
     for number in range(length):
-        text += CHARACTERS[place % ROUND]
-        place += step + number // ROUND
+        text += CHARACTERS[position % ROUND]
+        position += step + number // ROUND
     return text
 
 

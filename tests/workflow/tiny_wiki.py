@@ -52,9 +52,9 @@ def _wikitext(number: int, titles: list[str], words: list[str]) -> str:
     first = number < 12
     lead = f"{prose(4, 0)} {link(1)} {link(12)} {back if first else ''} {prose(9, 1)}."
     parts = [lead]
-    for place, heading in enumerate(SECTIONS):
-        links = f"{link(2)} {'' if first else back}" if place else ""
-        parts.append(f"== {heading} ==\n{prose(12, place)} {links} {prose(8, place + 2)}.")
+    for position, heading in enumerate(SECTIONS):
+        links = f"{link(2)} {'' if first else back}" if position else ""
+        parts.append(f"== {heading} ==\n{prose(12, position)} {links} {prose(8, position + 2)}.")
         parts += [f"=== {heading} {words[k]} ===\n{prose(10 + k, k)}." for k in (2, 3)]
     parts.append(f"== See also ==\n* {link(3)}")
     parts.append("== References ==\n* none")

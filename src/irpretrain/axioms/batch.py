@@ -1,89 +1,135 @@
-"""A batch of queries and their documents as flat arrays, which is what the axioms compute from.
+"""What axioms compute from: the collection, and batches of queries and their documents as flat arrays.
 
-A query is a set: its terms are different ones, without stop words, in the order of their numbers; so are its words,
-the surface forms of the terms. The order of words in the text and their repetition change no value but RANK's, which
-counts repetitions as a search engine does.
+What the axioms need to know of the collection: terms, document frequencies, postings, word vectors, options.
 """
 
+from __future__ import annotations
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from irpretrain.axioms.collection import Collection
 from irpretrain.compiled import compiled
-from irpretrain.text.terms import NO_TERM
-from irpretrain.text.word_documents import WordDocuments
+from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.errors import IntegrityError
+from irpretrain.text.document_rows import WordDocuments
+from irpretrain.text.terms import NO_TERM, Terms, read_terms
+from irpretrain.text.word_vectors import WordVectors
 from irpretrain.text.words import WordKind, word_finder
 
-UNKNOWN = -1
-"""Number of a word, and of a term, that the collection lacks."""
-
-
-class QueryTerms(NamedTuple):
-    """The terms and words of queries; both may be UNKNOWN.
-
-    Attributes:
-        terms: int32, terms of all queries end to end.
-        offsets: int64 [queries + 1], query i has terms[offsets[i] : offsets[i + 1]].
-        words: int32, words of all terms end to end; most terms have one.
-        word_offsets: int64 [terms + 1], term j of the batch has words[word_offsets[j] : word_offsets[j + 1]].
-    """
-
-    terms: np.ndarray
-    offsets: np.ndarray
-    words: np.ndarray
-    word_offsets: np.ndarray
-
-
-class Documents(NamedTuple):
-    """The words of documents.
-
-    Attributes:
-        words: int32, words of all documents end to end.
-        terms: int32, the term of each, NO_TERM for stop words.
-        offsets: int64 [documents + 1].
-        lengths: int64 [documents], |D|: terms, each as often as it occurs.
-    """
-
-    words: np.ndarray
-    terms: np.ndarray
-    offsets: np.ndarray
-    lengths: np.ndarray
-
-
-class Places(NamedTuple):
-    """Where the terms of queries are in their documents.
-
-    Attributes:
-        positions: int32, ascending for each term; the first word of a document has position 0.
-        offsets: int64 [terms + 1], term j of the batch is at positions[offsets[j] : offsets[j + 1]].
-    """
-
-    positions: np.ndarray
-    offsets: np.ndarray
+if TYPE_CHECKING:
+    from irpretrain.rank_engine.postings import Postings
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Some queries, each with a document.
+class AxiomCollection:
+    """A collection as the axioms see it."""
 
-    Attributes:
-        searched: int32 and int64 [queries + 1], terms in text order with repetitions, and offsets.
-        documents: documents, each once for consecutive queries that share it.
-        document: int64 [queries], which of `documents` each query has.
-        numbers: int64 [queries], number of each query's document in the postings.
-    """
+    terms: Terms  # what words are which term
+    # int64 [terms + 1], documents that hold each term; the last entry, 0, is that of the term -1, which the
+    # collection lacks.
+    frequencies: np.ndarray
+    postings: Postings
+    # float32 [words, dimensions], vectors of the words by number, zero where there is none.
+    vectors: np.ndarray
+    options: AxiomsConfig
+    threads: int = 1  # of RANK; no value depends on it
 
-    collection: Collection
+    @property
+    def documents(self) -> int:
+        """N, documents of the collection, empty ones too."""
+        return self.terms.collection_documents
+
+    @property
+    def frequency_total(self) -> int:
+        """Σ df + |V|, what df + 1 is divided by (ARES, equation 4)."""
+        return max(int(self.frequencies.sum()) + len(self.terms.names), 1)
+
+    @property
+    def mu(self) -> float:
+        """Dirichlet prior of REP-QL; 1 if it is the mean length of documents that have no terms."""
+        if self.options.ql_mu == "mean-document-length":
+            return self.terms.mean_document_length or 1.0
+        return self.options.ql_mu
+
+
+def open_collection(
+    statistics: str | Path, postings: str | Path, vectors: str | Path, options: AxiomsConfig, threads: int = 1
+) -> AxiomCollection:
+    """Open a collection's files; IntegrityError if damaged, or of different collections or options."""
+    terms, lists = open_terms(statistics, postings, options)
+    rows = WordVectors.open(vectors, words=len(terms.numbers)).rows
+    # Document frequencies are counted in the postings: WORD_COUNTS is not exact where a stop word shares the stem
+    # of another word (`irpretrain.text.terms`).
+    return AxiomCollection(terms, np.append(lists.document_frequencies(), 0), lists, rows, options, threads)
+
+
+def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConfig) -> tuple[Terms, Postings]:
+    """Open a collection's terms and postings, as RANK needs; IntegrityError if damaged or of other options."""
+    from irpretrain.rank_engine.postings import Postings  # numba
+
+    terms = read_terms(statistics, options.stop_list, options.stemming)
+    lists = Postings.open(postings)
+    if lists.terms != len(terms.names) or len(lists) != terms.collection_documents:
+        raise IntegrityError(
+            postings,
+            f"these postings are of {lists.terms:,} terms and {len(lists):,} documents, the statistics of "
+            f"{len(terms.names):,} and {terms.collection_documents:,}: collection, stop list or stemming differ",
+            remedy="Delete the postings and run the workflow again.",
+        )
+    return terms, lists
+
+
+# A batch of queries and their documents as flat arrays, which is what the axioms compute from.
+#
+# A query is a set: its terms are different ones, without stop words, in the order of their numbers; so are its words,
+# the surface forms of the terms. The order of words in the text and their repetition change no value but RANK's,
+# which counts repetitions as a search engine does.
+
+
+# Number of a word, and of a term, that the collection lacks.
+UNKNOWN = -1
+
+
+class QueryTerms(NamedTuple):
+    """The terms and words of queries; both may be UNKNOWN."""
+
+    terms: np.ndarray  # int32, terms of all queries end to end
+    offsets: np.ndarray  # int64 [queries + 1], query i has terms[offsets[i] : offsets[i + 1]]
+    words: np.ndarray  # int32, words of all terms end to end; most terms have one
+    # int64 [terms + 1], term j of the batch has words[word_offsets[j] : word_offsets[j + 1]].
+    word_offsets: np.ndarray
+
+
+class DocumentBatch(NamedTuple):
+    words: np.ndarray  # int32, words of all documents end to end
+    terms: np.ndarray  # int32, the term of each, NO_TERM for stop words
+    offsets: np.ndarray  # int64 [documents + 1]
+    lengths: np.ndarray  # int64 [documents], |D|: terms, each as often as it occurs
+
+
+class TermPositions(NamedTuple):
+    """Where the terms of queries are in their documents."""
+
+    positions: np.ndarray  # int32, ascending for each term; the first word of a document has position 0
+    offsets: np.ndarray  # int64 [terms + 1], term j of the batch is at positions[offsets[j] : offsets[j + 1]]
+
+
+@dataclass(frozen=True)
+class AxiomBatch:
+    collection: AxiomCollection
     queries: QueryTerms
+    # int32 and int64 [queries + 1], terms in text order with repetitions, and offsets.
     searched: tuple[np.ndarray, np.ndarray]
-    documents: Documents
-    document: np.ndarray
-    numbers: np.ndarray
+    documents: DocumentBatch  # documents, each once for consecutive queries that share it
+    document: np.ndarray  # int64 [queries], which of `documents` each query has
+    numbers: np.ndarray  # int64 [queries], number of each query's document in the postings
 
     def __len__(self) -> int:
         return len(self.document)
@@ -94,8 +140,8 @@ class Batch:
         return np.diff(self.queries.offsets)
 
     @cached_property
-    def places(self) -> Places:
-        return _find_places(self.queries, self.documents, self.document)
+    def term_positions(self) -> TermPositions:
+        return _find_positions(self.queries, self.documents, self.document)
 
     @cached_property
     def document_vectors(self) -> np.ndarray:
@@ -104,26 +150,18 @@ class Batch:
 
 
 class BatchMaker:
-    """Makes batches from the texts of queries and the rows of their documents.
-
-    With `held_alone`, a query has only the terms that its document holds.
-    """
+    """Makes batches of query texts and document rows; `held_alone` drops terms that the document lacks."""
 
     def __init__(
-        self, collection: Collection, documents: WordDocuments, kind: WordKind, held_alone: bool = False
+        self, collection: AxiomCollection, documents: WordDocuments, kind: WordKind, held_alone: bool = False
     ) -> None:
         self._collection, self._documents, self._kind = collection, documents, kind
         self._held_alone = held_alone
         self._new_words: dict[str, int] = {}
         self._new_terms: dict[str, int] = {}
 
-    def make(self, texts: Sequence[str], rows: np.ndarray, numbers: np.ndarray) -> Batch:
-        """Return a batch.
-
-        Args:
-            rows: int64, row of each query's document in the word stores.
-            numbers: int64, its number in the postings.
-        """
+    def make(self, texts: Sequence[str], rows: np.ndarray, numbers: np.ndarray) -> AxiomBatch:
+        """Return a batch; `rows` are the documents' rows in word stores, `numbers` those in the postings (int64)."""
         find = word_finder(self._kind)
         word_lists = [find(text) for text in texts]
         offsets = np.zeros(len(word_lists) + 1, np.int64)
@@ -135,7 +173,7 @@ class BatchMaker:
         documents, document = self._gather(rows[opens]), np.cumsum(opens) - 1
         if self._held_alone:
             _drop_missing(terms, offsets, documents, document)
-        return Batch(
+        return AxiomBatch(
             self._collection,
             _as_sets(words, terms, offsets, *sizes),
             _searched(terms, offsets, sizes[1]),
@@ -145,51 +183,51 @@ class BatchMaker:
         )
 
     def _number(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of words and of their terms; those that the collection lacks get numbers beyond its own.
-
-        A word that the collection lacks may still be a stop word, or have a stem that the collection knows.
-        """
+        """Return the numbers of words and of their terms; numbers beyond the collection's for unknown ones."""
         terms = self._collection.terms
         numbers = terms.words(words)
         term_numbers = terms.terms(numbers)
-        for place in np.flatnonzero(numbers < 0):
-            word = words[place]
+        # An unknown word may still be a stop word, or have a stem that the collection knows.
+        for position in np.flatnonzero(numbers < 0):
+            word = words[position]
             if (name := terms.spelling(word)) is None:
                 continue
-            numbers[place] = len(terms.numbers) + self._new_words.setdefault(word, len(self._new_words))
+            numbers[position] = len(terms.numbers) + self._new_words.setdefault(word, len(self._new_words))
             term = terms.named(name)
             if term == NO_TERM:
                 term = len(terms.names) + self._new_terms.setdefault(name, len(self._new_terms))
-            term_numbers[place] = term
+            term_numbers[position] = term
         return numbers, term_numbers
 
-    def _gather(self, rows: np.ndarray) -> Documents:
+    def _gather(self, rows: np.ndarray) -> DocumentBatch:
         words, offsets = self._documents.gather(rows)
         terms = self._collection.terms.terms(words)
         counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms != NO_TERM)])
-        return Documents(words, terms, offsets, np.diff(counted[offsets]))
+        return DocumentBatch(words, terms, offsets, np.diff(counted[offsets]))
 
 
 def _searched(
     terms: np.ndarray, offsets: np.ndarray, terms_of_collection: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leave out stop words and terms that the collection lacks, which find nothing."""
-    kept = (terms != NO_TERM) & (terms < terms_of_collection)
-    counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
-    return terms[kept], counted[offsets]
+    retained = (terms != NO_TERM) & (terms < terms_of_collection)
+    counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(retained)])
+    return terms[retained], counted[offsets]
 
 
 @compiled
-def _drop_missing(terms: np.ndarray, offsets: np.ndarray, documents: Documents, document: np.ndarray) -> None:
+def _drop_missing(
+    terms: np.ndarray, offsets: np.ndarray, documents: DocumentBatch, document: np.ndarray
+) -> None:
     """Make NO_TERM of the terms of queries that their documents lack."""
     for query in range(len(document)):
         first, last = documents.offsets[document[query]], documents.offsets[document[query] + 1]
-        for place in range(offsets[query], offsets[query + 1]):
+        for position in range(offsets[query], offsets[query + 1]):
             held = False
             for word in range(first, last):
-                held |= documents.terms[word] == terms[place]
+                held |= documents.terms[word] == terms[position]
             if not held:
-                terms[place] = NO_TERM
+                terms[position] = NO_TERM
 
 
 @compiled
@@ -204,9 +242,9 @@ def _as_sets(
     term_count = word_count = 0
     for query in range(count):
         size = 0
-        for place in range(offsets[query], offsets[query + 1]):
-            if terms[place] >= 0:
-                keys[size] = (np.int64(terms[place]) << 32) | np.int64(words[place])
+        for position in range(offsets[query], offsets[query + 1]):
+            if terms[position] >= 0:
+                keys[size] = (np.int64(terms[position]) << 32) | np.int64(words[position])
                 size += 1
         keys[:size].sort()
         last_term = -1
@@ -228,16 +266,16 @@ def _as_sets(
 
 
 @compiled
-def terms_held(places: Places, first: int, last: int) -> int:
+def terms_held(term_positions: TermPositions, first: int, last: int) -> int:
     """Return how many of the terms first ... last - 1 of a batch their document holds."""
     held = 0
     for slot in range(first, last):
-        held += places.offsets[slot + 1] > places.offsets[slot]
+        held += term_positions.offsets[slot + 1] > term_positions.offsets[slot]
     return held
 
 
 @compiled
-def _find_places(queries: QueryTerms, documents: Documents, document: np.ndarray) -> Places:
+def _find_positions(queries: QueryTerms, documents: DocumentBatch, document: np.ndarray) -> TermPositions:
     """Find the terms of queries in their documents: one look at every word for each term."""
     offsets = np.zeros(len(queries.terms) + 1, np.int64)
     for query in range(len(document)):
@@ -245,30 +283,46 @@ def _find_places(queries: QueryTerms, documents: Documents, document: np.ndarray
         for slot in range(queries.offsets[query], queries.offsets[query + 1]):
             term, held = queries.terms[slot], 0
             if term != UNKNOWN:
-                for place in range(first, last):
-                    held += documents.terms[place] == term
+                for position in range(first, last):
+                    held += documents.terms[position] == term
             offsets[slot + 1] = offsets[slot] + held
     positions = np.empty(offsets[-1], np.int32)
     for query in range(len(document)):
         first = documents.offsets[document[query]]
         for slot in range(queries.offsets[query], queries.offsets[query + 1]):
-            term, at, place = queries.terms[slot], offsets[slot], first
+            term, at, position = queries.terms[slot], offsets[slot], first
             while at < offsets[slot + 1]:
-                if documents.terms[place] == term:
-                    positions[at] = place - first
+                if documents.terms[position] == term:
+                    positions[at] = position - first
                     at += 1
-                place += 1
-    return Places(positions, offsets)
+                position += 1
+    return TermPositions(positions, offsets)
 
 
 @compiled
-def _document_vectors(documents: Documents, vectors: np.ndarray) -> np.ndarray:
+def _document_vectors(documents: DocumentBatch, vectors: np.ndarray) -> np.ndarray:
     count, size = len(documents.lengths), vectors.shape[1]
     sums = np.zeros((count, size))
     for document in range(count):
-        for place in range(documents.offsets[document], documents.offsets[document + 1]):
-            if documents.terms[place] != NO_TERM:
-                word = documents.words[place]
+        for position in range(documents.offsets[document], documents.offsets[document + 1]):
+            if documents.terms[position] != NO_TERM:
+                word = documents.words[position]
                 for column in range(size):
                     sums[document, column] += vectors[word, column]
     return sums
+
+
+# Rounding to a grid, so that values which are equal on paper are equal in the table.
+#
+# An axiom compares two numbers exactly. The same summands in another order differ in their last bit, and then
+# rounding would decide. Multiples of 2⁻³² add up without rounding below 2²¹, so any order gives the same sum.
+
+
+# Steps of the grid in 1: one step is 2.3·10⁻¹⁰.
+STEPS = 2.0**32
+
+
+@compiled
+def on_grid(value: float) -> float:
+    """Return the multiple of 2⁻³² that is next to a finite `value`."""
+    return math.floor(value * STEPS + 0.5) / STEPS

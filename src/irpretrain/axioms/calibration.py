@@ -1,69 +1,207 @@
-"""A collection's temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section 4.1).
+"""The temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section 4.1).
 
-The paper prints in which shares pseudo-queries rank their document where, and no temperature. Here pseudo-queries of a
-sample of the documents are drawn at several temperatures and ranked in the whole collection as RANK does it, and the
-temperature is taken whose shares are closest to the printed ones. docs/methods/ares.md has more.
+How many pseudo-queries find their document at which ranks: the intervals of ARES, section 4.1.
+
+The paper prints [1, 2] 32.08 %, [2, 5] 11.19 %, [6, 10] 4.28 %, [11, 50] 10.07 % and beyond 42.38 %, and states that
+more than 30 % are at rank 1. Its intervals overlap in rank 2, yet add up to 100 %, so the second one is read as 3 to 5.
+Ranks 1 and 2 are counted separately here, for either reading.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from irpretrain.atomic import write_text
-from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
-from irpretrain.axioms.rank_sample import RankSample
-from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.errors import InputError
+from irpretrain.axioms.batch import open_terms
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
-from irpretrain.progress import say
+from irpretrain.progress import print_line, progress
+from irpretrain.randomness import generator
+from irpretrain.rank_engine import Bm25, document_ranks
+from irpretrain.text.document_rows import WordDocuments
 
+# Where the intervals end; what is beyond the last one is one more.
+LAST_RANKS = (1, 2, 5, 10, 50)
+
+
+def rank_intervals(
+    axiom_values: Sequence[str | Path], output: str | Path, depth: int = LAST_RANKS[-1]
+) -> dict[str, Any]:
+    """Count queries of AXIOM_VALUES tables by the interval of their RANK; IntegrityError on a rank beyond the depth.
+
+    Args:
+        output: a JSON file: queries, depth, and intervals, a map from "1", "2", "3-5", "6-10", "11-50" and ">50" to
+            queries; also the result.
+        depth: of RANK (`axioms.rank_depth`). Under 50, intervals are cut at it: at depth 7 they are "1", "2", "3-5",
+            "6-7" and ">7". Above 50, ranks beyond 50 still make one interval.
+    """
+    lasts = last_ranks(depth)
+    counts = np.zeros(len(lasts) + 1, np.int64)
+    for path in progress(axiom_values, "count ranks", "tables"):
+        for batch in AXIOM_VALUES.stream(path, ["rank"]):
+            ranks = batch.column("rank").to_numpy()
+            if len(ranks) and not 0 <= ranks.min() <= ranks.max() <= depth:
+                raise IntegrityError(
+                    path,
+                    f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK must be known up to {depth}",
+                    remedy=MAKE_AGAIN,
+                )
+            counts += count_in_intervals(ranks, lasts)
+    result = {
+        "queries": int(counts.sum()),
+        "depth": depth,
+        "intervals": dict(zip(interval_names(lasts), counts.tolist(), strict=True)),
+    }
+    write_text(output, json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def last_ranks(depth: int) -> list[int]:
+    """Return where the intervals end if ranks are known up to `depth`."""
+    return sorted({min(last, depth) for last in LAST_RANKS})
+
+
+def count_in_intervals(ranks: np.ndarray, lasts: Sequence[int]) -> np.ndarray:
+    """Return how many ranks lie in each interval and beyond (int64 [intervals + 1]); 0 is beyond the depth."""
+    positions = np.where(ranks == 0, len(lasts), np.searchsorted(lasts, ranks))
+    return np.bincount(positions, minlength=len(lasts) + 1)
+
+
+def interval_names(lasts: Sequence[int]) -> list[str]:
+    """Return the names of the intervals that end at these ranks, and of what is beyond."""
+    firsts = [1, *(last + 1 for last in lasts)]
+    inner = [
+        str(last) if first == last else f"{first}-{last}" for first, last in zip(firsts, lasts, strict=False)
+    ]
+    return [*inner, f">{lasts[-1]}"]
+
+
+def interval_ends(names: Sequence[str]) -> list[int]:
+    """Return where intervals with these names end, the inverse of `interval_names`; ValueError on other names."""
+    lasts = [int(name.rpartition("-")[2]) for name in names[:-1]]
+    if not lasts or interval_names(lasts) != list(names):
+        raise ValueError(f"{', '.join(names)} are no intervals of all ranks, such as 1-2, 3-5, >5")
+    return lasts
+
+
+# How high pseudo-queries rank their documents, from a sample of a collection's documents.
+
+
+# Name of the random stream that draws the documents: (seed, "rank-sample").
+STAGE = "rank-sample"
+
+
+class RankSample:
+    """Random documents, ranked in the postings of the whole collection.
+
+    Attributes:
+        numbers: int64, the documents' numbers in the postings, ascending. They depend on the seed and the collection,
+            not on its shards; a larger sample contains a smaller one.
+        document_ids: their identifiers.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str | Path],  # the word stores of all shards
+        statistics: str | Path,  # merged WORD_COUNTS of the collection, which the stores' numbers refer to
+        postings: str | Path,  # the collection's postings, made with the stop list and stemming of `options`
+        options: AxiomsConfig,
+        documents: int,  # how many are drawn at most
+        seed: int,
+        threads: int = 1,  # of RANK; no rank depends on them
+    ) -> None:
+        """Draw the documents, from those that have a term, and read their words.
+
+        Raises:
+            InputError: no document has a term, or the stores lack a document.
+            IntegrityError: the inputs are damaged, or not of the same collection and options.
+        """
+        self._options, self._threads = options, threads
+        self._terms, self._postings = open_terms(statistics, postings, options)
+        filled = np.flatnonzero(self._postings.lists.lengths)
+        if not len(filled):
+            raise InputError(
+                postings,
+                f"none of the {len(self._postings):,} documents has a word outside the stop list, so none has a rank",
+                remedy="Give the collection more text, or pseudo_queries.temperature a number.",
+            )
+        self.numbers = np.sort(generator(seed, STAGE).permutation(filled)[:documents])
+        self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.numbers))
+        stores = WordDocuments.open(words, len(self._terms.numbers))
+        self._words, self._offsets = stores.gather(stores.rows(self.document_ids))
+
+    def ranks(self, sampler: PseudoQuerySampler) -> np.ndarray:
+        """Return the ranks (int32), from 1, of the documents for each of their queries, document after document.
+
+        0: beyond the last interval's end, or the document holds no term of the query. Documents without a word of the
+        sampler's vocabulary have none.
+        """
+        queries = sampler.draw(self._words, self._offsets, self.document_ids)
+        terms = self._terms.terms(sampler.rows[queries.words])
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(queries.sizes)])
+        bm25 = self._options.bm25
+        return document_ranks(
+            self._postings,
+            self.numbers[queries.document],
+            terms,
+            offsets,
+            Bm25(bm25.k1, bm25.b, self._options.rank_lengths),
+            depth=LAST_RANKS[-1],
+            threads=self._threads,
+        )
+
+
+# A collection's temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section
+# 4.1).
+#
+# The paper prints in which shares pseudo-queries rank their document where, and no temperature. Here pseudo-queries
+# of a sample of the documents are drawn at several temperatures and ranked in the whole collection as RANK does it,
+# and the temperature is taken whose shares are closest to the printed ones. docs/methods/ares.md has more.
+
+
+# Documents whose pseudo-queries are ranked.
 SAMPLE_DOCUMENTS = 1000
-"""Documents whose pseudo-queries are ranked."""
+
+# Pseudo-queries of each of them.
 QUERIES_PER_DOCUMENT = 4
-"""Pseudo-queries of each of them."""
+
+# Temperatures between which is searched.
 LOWEST, HIGHEST = 1e-4, 1.0
-"""Temperatures between which is searched."""
+
+# Smallest step of the search, as a share of the temperature.
 PRECISION = 0.01
-"""Smallest step of the search, as a share of the temperature."""
+
+# Ratio of the temperatures that are looked at first, around the best one that bisection met.
 FIRST_STEP = 1.25
-"""Ratio of the temperatures that are looked at first, around the best one that bisection met."""
+
+# Decimals of shares and distances in the file: enough for a million queries.
 DIGITS = 6
-"""Of shares and distances in the file: all that any number of queries up to a million can tell."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What was found at one temperature.
-
-    Attributes:
-        temperature: T of equation 6.
-        shares: of the queries in each interval of ranks, the last one beyond all others.
-        distance: total variation distance to the paper's shares, from 0 to 1.
-    """
-
-    temperature: float
-    shares: tuple[float, ...]
-    distance: float
+    temperature: float  # T of equation 6
+    shares: tuple[float, ...]  # of the queries in each interval of ranks, the last one beyond all others
+    distance: float  # total variation distance to the paper's shares, from 0 to 1
 
 
 def search_temperature(measure: Callable[[float], Trial], beyond: float) -> list[Trial]:
-    """Return what was found at each temperature that was tried, by temperature; `best` says which one to take.
+    """Return the results at all temperatures tried, by temperature; `best` chooses among them.
 
-    The share of queries that rank their document beyond the last interval rises with the temperature. So bisection
-    finds where that share is the paper's, however narrow the window is in which the shares depend on the temperature.
-    From the best temperature met on the way, steps of falling size then look for the smallest distance between all
-    shares. Temperatures have three significant digits, so that they can be copied into a configuration.
-
-    Args:
-        measure: what is found at a temperature; called once for each.
-        beyond: the paper's share beyond the last interval.
+    The share of ranks beyond the last interval rises with the temperature, so bisection finds the paper's share,
+    `beyond`, however narrow the sensitive range of temperatures is. From the best temperature met, steps of falling
+    size then minimise the distance between all shares. Temperatures have three significant digits, fit for a
+    configuration.
     """
     tried: dict[float, Trial] = {}
 
@@ -107,24 +245,16 @@ def calibration_sampler(
 
 
 def calibrate_temperature(
-    sampler: PseudoQuerySampler,
-    sample: RankSample,
-    options: PseudoQueriesConfig,
+    sampler: PseudoQuerySampler,  # what `calibration_sampler` returned
+    sample: RankSample,  # SAMPLE_DOCUMENTS of the collection's documents, whose pseudo-queries are ranked
+    options: PseudoQueriesConfig,  # how pseudo-queries are drawn. The temperature is not used.
+    # The paper's share (0 to 1) of each interval of ranks, by its name: "1-2", "3-5", …, ">50".
     shares: Mapping[str, float],
+    # A JSON file: temperature, its distance, whether it is a bound of the search, support, documents and
+    # queries of the sample, the paper's shares, and for each temperature tried its shares and distance.
     output: str | Path,
 ) -> dict[str, Any]:
-    """Choose the temperature of a collection's pseudo-queries.
-
-    Args:
-        sampler: what `calibration_sampler` returned.
-        sample: SAMPLE_DOCUMENTS of the collection's documents, which say how pseudo-queries rank.
-        options: how pseudo-queries are drawn. The temperature is not used.
-        shares: the paper's share (0 to 1) of each interval of ranks, by its name: "1-2", "3-5", …, ">50".
-        output: a JSON file: temperature, its distance, whether it is a bound of the search, support, documents and
-            queries of the sample, the paper's shares, and for each temperature tried its shares and distance.
-
-    Returns:
-        Documents, queries, temperatures tried, and what was chosen.
+    """Choose the temperature of a collection's pseudo-queries; return documents, queries, temperatures tried, choice.
 
     Raises:
         InputError: the collection has no words, or none of the documents drawn has one.
@@ -134,7 +264,7 @@ def calibrate_temperature(
     trials = search_temperature(comparison.measure, [*shares.values()][-1])
     best_trial = best(trials)
     at_bound = best_trial.temperature in (LOWEST, HIGHEST)
-    _tell(f"chosen: {comparison.line(best_trial)}{', a bound of the search' if at_bound else ''}")
+    _log(f"chosen: {comparison.line(best_trial)}{', a bound of the search' if at_bound else ''}")
     result = {
         "temperature": best_trial.temperature,
         "distance": best_trial.distance,
@@ -153,8 +283,6 @@ def calibrate_temperature(
 
 
 class _Comparison:
-    """Compares a sample's ranks with the paper's."""
-
     def __init__(self, sample: RankSample, sampler: PseudoQuerySampler, shares: Mapping[str, float]) -> None:
         self._sample, self._sampler = sample, sampler
         self._names, self._paper = list(shares), list(shares.values())
@@ -175,7 +303,7 @@ class _Comparison:
                 remedy="Lower minimum_count, or give temperature a number.",
             )
         trial = self._compared(temperature, count_in_intervals(ranks, self._lasts))
-        _tell(self.line(trial))
+        _log(self.line(trial))
         return trial
 
     def _compared(self, temperature: float, counts: np.ndarray) -> Trial:
@@ -192,5 +320,5 @@ class _Comparison:
         return f"T = {trial.temperature:g}: ranks {shares}; distance {100 * trial.distance:.2f}"
 
 
-def _tell(line: str) -> None:
-    say(f"[calibrate temperature] {line}")
+def _log(line: str) -> None:
+    print_line(f"[calibrate temperature] {line}")

@@ -16,33 +16,26 @@ from irpretrain.retrieval.rerank import CorpusTexts, score_candidates
 
 
 def score_diagnosis_pairs(
-    model: str | Path,
+    model: str | Path,  # directory of a cross-encoder and its tokenizer
+    # Token stores of the collection's corpora, for a cross-encoder of this project.
     tokens: Sequence[str | Path],
-    pairs: str | Path,
-    options: RerankingConfig,
-    output: str | Path,
+    pairs: str | Path,  # AXIOM_PAIRS table
+    options: RerankingConfig,  # lengths, batches, threads and device; `depth` is not applied
+    output: str | Path,  # a PAIR_SCORES table
+    # DOCUMENTS tables of the collection, for a re-ranker that was not made here.
     documents: Sequence[str | Path] = (),
-    text: TextConfig | None = None,
+    text: TextConfig | None = None,  # fields of a document's text, for the same
 ) -> dict[str, Any]:
     """Score both pseudo-queries of each pair for its document.
 
-    Args:
-        model: directory of a cross-encoder and its tokenizer.
-        tokens: token stores of the collection's corpora, for a cross-encoder of ours.
-        pairs: AXIOM_PAIRS table.
-        options: lengths, batches, threads and device; `depth` is not applied.
-        output: a PAIR_SCORES table.
-        documents: DOCUMENTS tables of the collection, for a re-ranker that was not made here.
-        text: fields of a document's text, for the same.
-
     Returns:
-        Counts: pairs, and sequences scored; a query that stands in several pairs of a document is scored once.
+        Counts: pairs, and sequences scored; a query of several pairs of a document is scored once.
 
     Raises:
         ConfigError: `options.max_length` exceeds the model's positions.
-        InputError: a document is missing, or the directory holds no such model.
-        IntegrityError: the token stores were made with another tokenizer than the model's.
-        TrainingError: a score is not a number.
+        InputError: a document is missing, or there is no such model.
+        IntegrityError: the token stores have another tokenizer than the model.
+        TrainingError: a score is NaN.
     """
     table = AXIOM_PAIRS.read(pairs)
     identifiers = table["document_id"].to_pylist()

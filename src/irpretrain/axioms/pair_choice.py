@@ -1,8 +1,8 @@
-"""Random pairs of a document's queries, accepted or refused by what the axioms prefer; compiled.
+"""Random pairs of a document's queries, accepted or refused by the axioms' preferences; compiled.
 
-All pairs of queries of equal length are put into a random order by the document's own stream, each with its two queries
-in a random order, and taken one after the other until as many as wanted are accepted. Each pair costs two numbers of
-the stream: which of the pairs that are left, and whether its queries are swapped.
+All pairs of queries of equal length come in a random order from the document's own stream, each with its two queries in
+a random order, until enough are accepted. Each pair costs two numbers of the stream: which of the remaining pairs, and
+whether its queries are swapped.
 """
 
 from collections.abc import Sequence
@@ -11,88 +11,61 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from irpretrain.axioms.axiom_values import ValueBatch
 from irpretrain.axioms.preferences import VECTORS, compare, vector_number
-from irpretrain.axioms.value_batches import ValueBatch
 from irpretrain.compiled import compiled
 from irpretrain.config.axioms import AXIOMS
-from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
+from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 
+# Which pairs are accepted: all, in the order drawn; those that a predictor decides; those on which axioms agree.
 ANY, PREDICTOR, STRICT = 0, 1, 2
-"""Which pairs are accepted: all, in the order drawn; those that a predictor decides; those on which axioms agree."""
 
+# What became of a pair. TIE: probability 0.5; UNSURE: under the threshold; CONFLICT: axioms disagree; SILENT: no
+# axiom has a preference; PARTLY_SILENT: some axiom has none, where that is refused.
 ACCEPTED, TIE, UNSURE, CONFLICT, SILENT, PARTLY_SILENT = 0, 1, 2, 3, 4, 5
-"""What became of a pair. TIE: probability 0.5; UNSURE: under the threshold; CONFLICT: axioms disagree; SILENT: no axiom
-has a preference; PARTLY_SILENT: some axiom has none, where that is refused."""
 FATES = ("accepted", "tie", "below_threshold", "conflict", "no_preference", "an_axiom_is_indifferent")
+
+# Of the histogram of the larger probability of a pair, from 0.5 to 1.
 BINS = 10
-"""Of the histogram of the larger probability of a pair, from 0.5 to 1."""
 
 
 class Rule(NamedTuple):
-    """Which pairs are accepted, and how many.
-
-    Attributes:
-        kind: ANY, PREDICTOR or STRICT.
-        table: float64 [3⁹], probability that the first query is preferred, for PREDICTOR.
-        threshold: least probability of the preferred query, for PREDICTOR.
-        keep_ties: accept pairs with probability 0.5, the first drawn query preferred, for PREDICTOR.
-        must_agree: bool [9], axioms that must agree, for STRICT.
-        all_prefer: whether each of them must have a preference, for STRICT.
-        wanted: pairs of each document.
-        only_first: consider no more pairs than are wanted, accepted or not.
-    """
-
-    kind: int
-    table: np.ndarray
-    threshold: float
-    keep_ties: bool
-    must_agree: np.ndarray
-    all_prefer: bool
+    kind: int  # ANY, PREDICTOR or STRICT
+    table: np.ndarray  # float64 [3⁹], probability that the first query is preferred, for PREDICTOR
+    threshold: float  # least probability of the preferred query, for PREDICTOR
+    keep_ties: bool  # accept pairs with probability 0.5, the first drawn query preferred, for PREDICTOR
+    must_agree: np.ndarray  # bool [9], axioms that must agree, for STRICT
+    all_prefer: bool  # whether each of them must have a preference, for STRICT
     stm_2_threshold: float
-    wanted: int
-    only_first: bool
+    wanted: int  # pairs of each document
+    only_first: bool  # stop after this many pairs, accepted or not
 
 
 def any_pair(stm_2_threshold: float, wanted: int) -> Rule:
-    """Return the rule that accepts every pair."""
     nothing = np.zeros(len(AXIOMS), bool)
     return Rule(ANY, np.full(VECTORS, 0.5), 0.5, True, nothing, False, stm_2_threshold, wanted, False)
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The accepted pairs of a batch, those of a document together, in the order drawn.
+class PairChoice:
+    """The accepted pairs of a batch, those of a document together, in the order drawn."""
 
-    Attributes:
-        document: int64 [pairs], document of the batch.
-        preferred, other: int64 [pairs], queries (rows of the batch).
-        probability: float64 [pairs], of the preferred query; 1 where no predictor was asked.
-        features: int8 [pairs, 9], of (preferred, other).
-        equal: int64 [documents], pairs of queries of equal length that there are.
-        accepted: int64 [documents], pairs that were accepted.
-        fates: int64 [6], pairs considered, by what became of them.
-        unanimous: pairs considered on which every axiom of a STRICT rule has the same preference.
-        histogram: int64 [BINS], pairs considered by a predictor, by the larger of their two probabilities.
-    """
-
-    document: np.ndarray
+    document: np.ndarray  # int64 [pairs], document of the batch
+    # preferred, other: int64 [pairs], queries (rows of the batch).
     preferred: np.ndarray
     other: np.ndarray
-    probability: np.ndarray
-    features: np.ndarray
-    equal: np.ndarray
-    accepted: np.ndarray
-    fates: np.ndarray
-    unanimous: int
+    probability: np.ndarray  # float64 [pairs], of the preferred query; 1 without a predictor
+    features: np.ndarray  # int8 [pairs, 9], of (preferred, other)
+    equal: np.ndarray  # int64 [documents], pairs of queries of equal length that there are
+    accepted: np.ndarray  # int64 [documents], pairs that were accepted
+    fates: np.ndarray  # int64 [6], pairs considered, by what became of them
+    unanimous: int  # pairs considered on which every axiom of a STRICT rule has the same preference
+    # int64 [BINS], pairs considered by a predictor, by the larger of their two probabilities.
     histogram: np.ndarray
 
 
-def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule) -> Choice:
-    """Choose pairs of queries of each document.
-
-    Args:
-        keys: keys of the documents' streams, see `irpretrain.randomness.stream_key`.
-    """
+def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule) -> PairChoice:
+    """Choose pairs of queries of each document; `keys` are of the documents' streams (`randomness.stream_key`)."""
     documents = len(batch.starts) - 1
     most = documents * rule.wanted
     made = _Made(
@@ -107,7 +80,7 @@ def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule)
     keys_of = np.array(keys, np.uint64).reshape(-1, 2)
     unanimous = _choose(batch.values, batch.words, batch.starts, keys_of, rule, made)
     pairs = int(made.accepted.sum())
-    return Choice(
+    return PairChoice(
         document=np.repeat(np.arange(documents), made.accepted),
         preferred=made.queries[:pairs, 0],
         other=made.queries[:pairs, 1],
@@ -122,7 +95,7 @@ def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule)
 
 
 class _Made(NamedTuple):
-    """The arrays of `Choice`, with room for as many pairs as are wanted, and both queries of each pair together."""
+    """The arrays of `PairChoice`, with room for the largest number of pairs, and both queries of each pair together."""
 
     queries: np.ndarray
     probability: np.ndarray
@@ -173,12 +146,12 @@ def _list_pairs(words: np.ndarray, start: int, end: int, pairs: np.ndarray) -> i
 
 
 @compiled
-def _next_pair(pairs: np.ndarray, place: int, count: int, state: np.ndarray) -> tuple[int, int]:
-    """Draw one of the pairs from `place` on, put it there, and return its queries in a random order."""
-    drawn = min(place + int(next_uniform(state) * (count - place)), count - 1)
+def _next_pair(pairs: np.ndarray, position: int, count: int, state: np.ndarray) -> tuple[int, int]:
+    """Draw one of the pairs from `position` on, put it there, and return its queries in a random order."""
+    drawn = min(position + int(next_uniform(state) * (count - position)), count - 1)
     query, other = pairs[drawn, 0], pairs[drawn, 1]
-    pairs[drawn, 0], pairs[drawn, 1] = pairs[place, 0], pairs[place, 1]
-    pairs[place, 0], pairs[place, 1] = query, other
+    pairs[drawn, 0], pairs[drawn, 1] = pairs[position, 0], pairs[position, 1]
+    pairs[position, 0], pairs[position, 1] = query, other
     if next_uniform(state) < 0.5:
         return other, query
     return query, other
@@ -202,10 +175,10 @@ def _choose(
         equal[document] = count
         start_stream(state, keys[document, 0], keys[document, 1])
         considered = min(count, rule.wanted) if rule.only_first else count
-        for place in range(considered):
+        for position in range(considered):
             if accepted[document] == rule.wanted:
                 break
-            query, other = _next_pair(pairs, place, count, state)
+            query, other = _next_pair(pairs, position, count, state)
             compare(values, query, other, rule.stm_2_threshold, compared)
             fate, first, probability = ACCEPTED, True, 1.0
             if rule.kind == STRICT:

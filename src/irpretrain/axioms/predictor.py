@@ -6,27 +6,33 @@ A predictor is a directory:
     probabilities.npy   float64 [3⁹]: for each vector of features, by its number, the probability that the first
                         query is the better one
     predictor.json      configuration, axioms and their options, seed, versions
-    scores.json         AUC, importance of the axioms, what the pairs are like
-    card.md             what it is, for readers
+    scores.json         AUC, importance of the axioms, properties of the pairs
+    card.md             a description for readers
 
-There are no more than 3⁹ vectors of features, so the trees are evaluated once on all of them and never again.
+There are 3⁹ vectors of features, so the trees are evaluated once on all of them.
 
-The trees alone need not answer f and -f, which is the same pair with its queries swapped, alike. Probabilities are
-therefore made symmetric: p(f) = (P(f) + 1 - P(-f)) / 2. So p(-f) = 1 - p(f) exactly, and queries that no axiom tells
-apart have p = 0.5 exactly.
+The trees alone may treat f and -f, the same pair with its queries swapped, differently. Probabilities are made
+symmetric: p(f) = (P(f) + 1 - P(-f)) / 2. So p(-f) = 1 - p(f) exactly, and queries without any preference have p = 0.5.
 """
+
+from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from irpretrain.axioms.preferences import VECTORS, vector_numbers
-from irpretrain.config.axioms import AXIOMS, Axiom
+from irpretrain.axioms.preferences import VECTORS, all_vectors, vector_numbers
+from irpretrain.config.axioms import AXIOMS, Axiom, PredictorConfig
 from irpretrain.errors import IntegrityError, need_folder, refusing_damage
+
+if TYPE_CHECKING:
+    import xgboost
+
 
 REMEDY = "Name the directory of a trained predictor, such as results/predictors/simple of a run."
 MODEL_FILE, TABLE_FILE, CONFIG_FILE = "model.json", "probabilities.npy", "predictor.json"
@@ -34,33 +40,23 @@ SCORES_FILE, CARD_FILE = "scores.json", "card.md"
 
 
 @dataclass(frozen=True)
-class Predictor:
-    """A trained predictor.
-
-    Attributes:
-        table: float64 [3⁹], probability that the first query is preferred, by number of the vector of features.
-        record: what predictor.json says.
-    """
-
+class PreferencePredictor:
     axioms: tuple[Axiom, ...]
+    # float64 [3⁹], probability that the first query is preferred, by number of the vector of features.
     table: np.ndarray
-    record: dict[str, Any]
+    record: dict[str, Any]  # content of predictor.json
 
     def probabilities(self, features: np.ndarray) -> np.ndarray:
         """Return the probability (float64 [pairs]) that the first query of each pair is preferred.
 
-        Args:
-            features: int8 [pairs, 9] of 1, 0 and -1, in the order of `AXIOMS`, see `preferences`.
-
-        Raises:
-            ValueError: the shape is another.
+        `features`, int8 [pairs, 9] of 1, 0 and -1, are in the order of `AXIOMS`, see `preferences`; else ValueError.
         """
         if features.ndim != 2 or features.shape[1] != len(AXIOMS):
             raise ValueError(f"features have shape [pairs, {len(AXIOMS)}]; found {features.shape}")
         return self.table[vector_numbers(features)]
 
 
-def load_predictor(directory: str | Path) -> Predictor:
+def load_predictor(directory: str | Path) -> PreferencePredictor:
     """Open a predictor; XGBoost is not needed.
 
     Raises:
@@ -83,7 +79,7 @@ def load_predictor(directory: str | Path) -> Predictor:
             "the predictor's table is not one of this version's axioms",
             remedy="Train the predictor again with this version.",
         )
-    return Predictor(axioms, table, record)
+    return PreferencePredictor(axioms, table, record)
 
 
 def symmetric(table: np.ndarray) -> np.ndarray:
@@ -96,3 +92,129 @@ def symmetric(table: np.ndarray) -> np.ndarray:
 def chosen_columns(axioms: Sequence[Axiom]) -> list[int]:
     """Return the columns of the features of some axioms, in the order of `AXIOMS`."""
     return [number for number, name in enumerate(AXIOMS) if name in axioms]
+
+
+# XGBoost on the features of axioms (Chen and Guestrin, KDD 2016): fitting, probabilities, importance.
+
+
+# Threads of one fit. Sums of gradients depend on how rows are dealt to threads; small trees gain nothing by more.
+ONE_THREAD = 1
+SEED_BITS = 31
+
+
+def fit(features: np.ndarray, labels: np.ndarray, options: PredictorConfig, seed: int) -> xgboost.Booster:
+    """Fit trees that predict whether the first query of a pair is the better one (labels, bool [pairs]).
+
+    Boosted trees have XGBoost's defaults beside the options; a forest those of its `XGBRFClassifier`: one round, rows
+    and columns of each node sub-sampled to 0.8, an L2 penalty of 1e-5.
+    """
+    import xgboost
+
+    parameters: dict[str, Any] = {
+        "objective": "binary:logistic",
+        "tree_method": "hist",
+        "max_depth": options.depth,
+        "nthread": ONE_THREAD,
+        "seed": seed % 2**SEED_BITS,
+    }
+    if options.model == "forest":
+        forest = {"subsample": 0.8, "colsample_bynode": 0.8, "reg_lambda": 1e-5, "eta": 1.0}
+        return xgboost.train(
+            parameters | forest | {"num_parallel_tree": options.trees},
+            _matrix(features, options.axioms, labels),
+            num_boost_round=1,
+        )
+    boosted = parameters | {"eta": options.learning_rate}
+    return xgboost.train(boosted, _matrix(features, options.axioms, labels), num_boost_round=options.trees)
+
+
+def plain_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:
+    """Return float64 [3⁹]: what the trees answer to each vector of features, by its number."""
+    return trees.predict(_matrix(all_vectors(), axioms)).astype(np.float64)
+
+
+def symmetric_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:
+    """Return float64 [3⁹]: the predictor's probabilities, see `irpretrain.axioms.predictor.symmetric`."""
+    return symmetric(plain_table(trees, axioms))
+
+
+def importance(
+    trees: xgboost.Booster, axioms: Sequence[Axiom], kind: str = "total_gain"
+) -> dict[Axiom, float]:
+    """Return the gain of each axiom's splits, divided by the largest (figure 2); 0 without splits.
+
+    `kind` is XGBoost's: total_gain sums over an axiom's splits, gain is their mean.
+    """
+    gains: dict[str, Any] = trees.get_score(importance_type=kind)
+    most = max(gains.values(), default=1.0)
+    return {name: float(gains.get(name, 0.0) / most) for name in AXIOMS if name in axioms}
+
+
+def _matrix(features: np.ndarray, axioms: Sequence[Axiom], labels: np.ndarray | None = None) -> Any:
+    import xgboost
+
+    columns = chosen_columns(axioms)
+    return xgboost.DMatrix(
+        features[:, columns].astype(np.float32),
+        labels,
+        feature_names=[AXIOMS[column] for column in columns],
+        nthread=ONE_THREAD,
+    )
+
+
+# Area under the ROC curve of pairwise preferences, and its interval by resampling documents.
+
+
+CONFIDENCE = 0.95
+
+
+class Auc(NamedTuple):
+    """An AUC with its bootstrap interval; NaN for one class alone."""
+
+    value: float
+    low: float
+    high: float
+
+
+def area(scores: ArrayLike, labels: ArrayLike) -> float:
+    """Return the AUC: P(score of a positive > score of a negative) + ½ P(equal), over all pairs."""
+    levels, positive = _levels(scores, labels)
+    return _area(levels, positive, np.ones(len(levels)))
+
+
+def area_with_interval(
+    scores: ArrayLike, labels: ArrayLike, documents: ArrayLike, resamples: int, rng: np.random.Generator
+) -> Auc:
+    """Return the AUC with a percentile bootstrap interval of 95 %."""
+    levels, positive = _levels(scores, labels)
+    _, position = np.unique(np.asarray(documents), return_inverse=True)
+    count = int(position.max()) + 1 if len(position) else 0
+    value = _area(levels, positive, np.ones(len(levels)))
+    areas = np.empty(resamples)
+    # Cases of one document are not independent: a resample draws documents with replacement, and takes all cases of
+    # each. Resamples of one class are left out.
+    for number in range(resamples):
+        drawn = np.bincount(rng.integers(0, count, count), minlength=count) if count else np.zeros(0)
+        areas[number] = _area(levels, positive, drawn[position].astype(np.float64))
+    areas = areas[~np.isnan(areas)]
+    if not len(areas):
+        return Auc(value, float("nan"), float("nan"))
+    low, high = np.quantile(areas, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Auc(value, float(low), float(high))
+
+
+def _levels(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rank of each score among the distinct scores, from 0, and the labels (bool)."""
+    _, levels = np.unique(np.asarray(scores, np.float64), return_inverse=True)
+    return levels, np.asarray(labels, bool)
+
+
+def _area(levels: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+    size = int(levels.max()) + 1 if len(levels) else 0
+    above = np.bincount(levels[positive], weights[positive], size)
+    below = np.bincount(levels[~positive], weights[~positive], size)
+    pairs = above.sum() * below.sum()
+    if pairs == 0:
+        return float("nan")
+    smaller = np.cumsum(below) - below
+    return float((above * (smaller + below / 2)).sum() / pairs)

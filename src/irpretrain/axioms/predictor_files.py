@@ -18,10 +18,10 @@ from irpretrain.axioms.predictor import (
     SCORES_FILE,
     TABLE_FILE,
     chosen_columns,
+    importance,
 )
-from irpretrain.axioms.preferences import vector_numbers
-from irpretrain.axioms.registry import DEFINITIONS
-from irpretrain.axioms.trees import importance
+from irpretrain.axioms.predictor_pairs import SETTING_IV_RANK
+from irpretrain.axioms.preferences import DEFINITIONS, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
 
 if TYPE_CHECKING:
@@ -39,13 +39,11 @@ def effects(table: np.ndarray, features: np.ndarray, axioms: Sequence[Axiom]) ->
     """Return the mean over pairs of p(f with the axiom = 1) - p(f with the axiom = -1), all else as observed.
 
     This is the difference of two points of the axiom's partial dependence (Friedman, 2001, section 8.2), from -1 to 1:
-    below 0, the predictor speaks against the axiom. It does not depend on which query of a pair comes first, as
-    p(-f) = 1 - p(f).
+    below 0, the predictor contradicts the axiom. The order of queries in a pair has no effect, as p(-f) = 1 - p(f).
 
     Args:
         table: float64 [3⁹], symmetric probabilities by number of vector.
-        features: int8 [pairs, 9], the vectors observed; one pair or more.
-        axioms: those that the predictor looks at.
+        features: int8 [pairs, 9], the vectors observed; at least one pair.
     """
     vectors, times = np.unique(features, axis=0, return_counts=True)
     by_axiom: dict[Axiom, float] = {}
@@ -58,20 +56,14 @@ def effects(table: np.ndarray, features: np.ndarray, axioms: Sequence[Axiom]) ->
 
 
 def write_predictor(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[Outcome],  # one per seed
     read: Mapping[str, Any],
     options: PredictorConfig,
     axioms: AxiomsConfig,
-    versions: Mapping[str, str],
-    output: str | Path,
+    versions: Mapping[str, str],  # of the packages that the model depends on
+    output: str | Path,  # directory, see `irpretrain.axioms.predictor`
 ) -> None:
-    """Write the predictor of the first outcome, and the scores of all.
-
-    Args:
-        outcomes: one a seed.
-        versions: of the packages that the model depends on.
-        output: directory, see `irpretrain.axioms.predictor`.
-    """
+    """Write the predictor of the first outcome, and the scores of all."""
     record = {
         "predictor": options.model_dump(mode="json"),
         "axioms": axioms.model_dump(mode="json"),
@@ -143,7 +135,7 @@ def _shares(features: np.ndarray) -> dict[Axiom, dict[str, float]]:
 
 
 def _number(value: float) -> float | None:
-    """JSON has no number that is none."""
+    """JSON has no NaN."""
     return None if math.isnan(value) else float(value)
 
 
@@ -151,8 +143,7 @@ def _card(
     scores: Mapping[str, Any], options: PredictorConfig, versions: Mapping[str, str], stm_2_threshold: float
 ) -> str:
     kind = "boosted trees" if options.model == "boosted" else "a random forest"
-    negatives = SETTINGS[options.setting].format(rank=options.setting_iv_rank)
-    limited = options.setting == "IV" and options.setting_iv_judged == "limited"
+    negatives = SETTINGS[options.setting].format(rank=SETTING_IV_RANK)
     return f"""# Preference predictor: {options.label}
 
 Chooses the better of two queries for a document by the preferences of axioms (ARES, Chen et al., SIGIR 2022,
@@ -162,18 +153,24 @@ section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} tre
 
 ## Data
 - Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it{
-        f"; only those of RANK {options.setting_iv_rank} or less" if limited else ""
-    }{"; of their terms, those that the document holds" if options.judged_terms == "held" else ""}.
-- Worse queries (setting {options.setting}): {negatives}; one for each better query.
+        "; of their terms, those that the document holds" if options.judged_terms == "held" else ""
+    }.
+- Worse queries (setting {options.setting}): {negatives}; one for each better query, {
+        "with as many terms as it has" if options.negative_terms == "equal" else "of any length"
+    }.
   The pseudo-queries are from the collection `{options.collection}`.
 - Pairs: {scores["pairs"]:,} of {scores["documents"]:,} documents. The test part, which no model has seen, has
   {scores["test_pairs"]:,} of {scores["test_documents"]:,} documents.
 - Axioms: {", ".join(scores["axioms"])}.
 
 ## Quality
-AUC on the test part: {_shown(scores["auc"], 4)} (95 % interval by resampling documents:
-{_shown(scores["auc_low"], 4)} to {_shown(scores["auc_high"], 4)}). Mean over {len(scores["seeds"])} seed(s):
-{_shown(scores["auc_mean"], 4)}. Majority vote of the same axioms: {_shown(scores["auc_of_majority"], 4)}.
+AUC on the test part: {_displayed(scores["auc"], 4)} (95 % interval by resampling documents:
+{_displayed(scores["auc_low"], 4)} to {_displayed(scores["auc_high"], 4)}). Mean over {
+        len(scores["seeds"])
+    } seed(s):
+{_displayed(scores["auc_mean"], 4)}. Majority vote of the same axioms: {
+        _displayed(scores["auc_of_majority"], 4)
+    }.
 
 | axiom | importance | effect | AUC alone | prefers judged | neither | prefers pseudo |
 |---|---|---|---|---|---|---|
@@ -217,12 +214,12 @@ def _axiom_rows(scores: Mapping[str, Any]) -> str:
             scores["auc_of_axiom"][axiom],
             *scores["preferences"][axiom].values(),
         )
-        rows.append(f"| {axiom} | {' | '.join(map(_shown, cells))} |")
+        rows.append(f"| {axiom} | {' | '.join(map(_displayed, cells))} |")
     return "\n".join(rows)
 
 
 def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
-    """Name the axioms that the predictor contradicts; empty where there are none."""
+    """Name the axioms that the predictor contradicts; empty if there are none."""
     turned = [axiom for axiom, effect in scores["effect_of_axiom"].items() if effect < 0]
     if not turned:
         return ""
@@ -237,5 +234,5 @@ def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
     )
 
 
-def _shown(value: float | None, digits: int = 3) -> str:
+def _displayed(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"

@@ -1,91 +1,88 @@
-"""What a preference predictor is trained on: for each judged (document, query), that query and a pseudo-query of the
-document, drawn as the setting says."""
+"""Training pairs of a preference predictor: each judged query of a document, and a pseudo-query drawn by the setting.
+
+A *group* is the pseudo-queries among which one is drawn: those of a document, or those of a judged query, with as many
+terms as it has (`irpretrain.axioms.predictor_queries`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.axioms.preferences import RANK_COLUMN, larger_is_better, preferences
-from irpretrain.axioms.registry import DEFINITIONS
+from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better, preferences
 from irpretrain.compiled import compiled
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
 from irpretrain.randomness import stream_key
-from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
+from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 
 Setting = Literal["I", "II", "III", "IV"]
+
+# Name of the random streams: (seed, "predictor-negatives", document id U+001F query id).
 STAGE = "predictor-negatives"
-"""Name of the random streams: (seed, "predictor-negatives", document id U+001F query id)."""
+
+# In place of a negative query where a document has none that may be drawn.
 NONE = -1
-"""In place of a negative query where a document has none that may be drawn."""
 VALUE_COLUMNS = [definition.column for definition in DEFINITIONS.values()]
-SAMPLE_STAGE = "predictor-sample"
-"""Name of the random streams that choose `most_pairs` pairs: (seed, stage, document id U+001F query id)."""
+
+# Largest RANK in setting IV (table 2).
+SETTING_IV_RANK = 5
 
 
-def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting, setting_iv_rank: int) -> np.ndarray:
-    """Return what the probability of each pseudo-query is proportional to, by setting (ARES, SIGIR 2022, table 2).
+def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarray:
+    """Return float64 [queries], proportional to the probability of each pseudo-query (ARES, SIGIR 2022, table 2).
 
-        I    any pseudo-query of the document, all with equal probability
-        II   any, with p = softmax(1 / RANK) over the document's pseudo-queries; 1/∞ is 0
-        III  equal probability, but documents none of whose pseudo-queries has RANK 1 are left out
-        IV   equal probability among the pseudo-queries whose RANK is `setting_iv_rank` or less
+        I    any pseudo-query of the group, all with equal probability
+        II   any, with p = softmax(1 / RANK) over the group; 1/∞ is 0
+        III  equal probability, but groups without a pseudo-query of RANK 1 are left out
+        IV   equal probability among the pseudo-queries whose RANK is SETTING_IV_RANK or less
 
-    Args:
-        ranks: int [queries], RANK of pseudo-queries, 0 for +∞; those of a document follow each other.
-        starts: int64 [documents + 1], the first pseudo-query of each document.
-        setting_iv_rank: largest RANK in setting IV.
-
-    Returns:
-        float64 [queries]; all zero for a document without candidates.
+    `ranks`, int [queries], has 0 for +∞; `starts`, int64 [groups + 1], the first pseudo-query of each group. A group
+    without candidates has zeros.
     """
     if setting == "II":
         return np.exp(np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0))
     if setting == "IV":
-        return ((ranks > 0) & (ranks <= setting_iv_rank)).astype(np.float64)
+        return ((ranks > 0) & (ranks <= SETTING_IV_RANK)).astype(np.float64)
     if setting == "III":
-        return np.repeat(per_document(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
+        return np.repeat(per_group(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
     return np.ones(len(ranks))
 
 
-def per_document(marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return int64 [documents]: how many of each document's entries are marked (bool)."""
+def per_group(marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return int64 [groups]: how many of each group's entries are marked (bool)."""
     return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marked)])[starts])
 
 
 def draw_negatives(
-    documents: np.ndarray, starts: np.ndarray, weight: np.ndarray, names: Sequence[str], seed: int
+    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, names: Sequence[str], seed: int
 ) -> np.ndarray:
-    """Draw one pseudo-query for each pair of a document and a query.
+    """Return the pseudo-query drawn for each pair of a document and a query, int64 [pairs]; NONE without a candidate.
 
     Args:
-        documents: int64 [pairs], number of the document of each pair.
-        starts: int64 [documents + 1], the first pseudo-query of each document.
+        groups: int64 [pairs], number of the group of each pair.
+        starts: int64 [groups + 1], the first pseudo-query of each group.
         weight: float64 [pseudo-queries], see `weights`.
         names: of each pair, document id U+001F query id, which names its random stream.
-
-    Returns:
-        int64 [pairs], the pseudo-query drawn; NONE where the document has none with a weight above 0.
     """
     keys = np.array([stream_key(seed, STAGE, name) for name in names], np.uint64).reshape(-1, 2)
-    chosen = np.empty(len(documents), np.int64)
-    _draw(np.asarray(documents, np.int64), np.asarray(starts, np.int64), weight, keys, chosen)
+    chosen = np.empty(len(groups), np.int64)
+    _draw(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weight, keys, chosen)
     return chosen
 
 
 @compiled
 def _draw(
-    documents: np.ndarray, starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, chosen: np.ndarray
+    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, chosen: np.ndarray
 ) -> None:
     state = np.empty(STATE_WORDS, np.uint64)
-    for pair in range(documents.shape[0]):
-        start, end = starts[documents[pair]], starts[documents[pair] + 1]
+    for pair in range(groups.shape[0]):
+        start, end = starts[groups[pair]], starts[groups[pair] + 1]
         total = 0.0
         for query in range(start, end):
             total += weight[query]
@@ -101,95 +98,87 @@ def _draw(
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Judged queries of documents, and the pseudo-queries of these documents.
+class CandidateQueries:
+    """Judged queries of documents, and the pseudo-queries of these documents."""
 
-    Attributes:
-        judged: float64 [pairs, 9], values of the judged queries, larger is better, in corpus order.
-        documents: int64 [pairs], number of the document of each judged query.
-        names: of each, document id U+001F query id.
-        pseudo: float64 [pseudo-queries, 9], those of a document together, in the order of `sample`.
-        ranks: int64 [pseudo-queries], RANK, 0 for +∞.
-        starts: int64 [documents + 1], the first pseudo-query of each document.
-        counts: what was read and left out.
-    """
-
-    judged: np.ndarray
-    documents: np.ndarray
-    names: list[str]
-    pseudo: np.ndarray
-    ranks: np.ndarray
-    starts: np.ndarray
-    counts: dict[str, Any]
+    judged: np.ndarray  # float64 [pairs, 9], values of the judged queries, larger is better, in corpus order
+    terms: np.ndarray  # int64 [pairs], terms of the judged queries
+    documents: np.ndarray  # int64 [pairs], number of the document of each judged query
+    names: list[str]  # of each, document id U+001F query id
+    groups: np.ndarray  # int64 [pairs], number of the group of each
+    pseudo: np.ndarray  # float64 [pseudo-queries, 9], those of a group together, in the order of `sample`
+    pseudo_terms: np.ndarray  # int64 [pseudo-queries], their terms
+    ranks: np.ndarray  # int64 [pseudo-queries], RANK, 0 for +∞
+    starts: np.ndarray  # int64 [groups + 1], the first pseudo-query of each group
+    counts: dict[str, Any]  # what was read and left out
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Training pairs, in corpus order.
-
-    Attributes:
-        features: int8 [pairs, 9], with the judged query first.
-        documents: int64 [pairs], number of the document of each pair.
-        counts: how many there are, and what was left out.
-    """
-
-    features: np.ndarray
-    documents: np.ndarray
-    counts: dict[str, Any]
+class QueryPairs:
+    features: np.ndarray  # int8 [pairs, 9], with the judged query first
+    documents: np.ndarray  # int64 [pairs], number of the document of each pair
+    counts: dict[str, Any]  # how many there are, and what was left out
 
     def __len__(self) -> int:
         return len(self.documents)
 
 
-def read_candidates(judged: str | Path, pseudo: Sequence[str | Path]) -> Candidates:
-    """Read the values of judged queries, and those of the pseudo-queries of their documents.
+def read_candidates(
+    judged: str | Path, pseudo: Sequence[str | Path], options: PredictorConfig
+) -> CandidateQueries:
+    """Read the values of judged queries with a term, and those of the pseudo-queries of their documents.
 
     Args:
-        judged: AXIOM_VALUES of judged queries; those without a term are left out.
-        pseudo: AXIOM_VALUES shards of the collection, in any order; a corpus shard may be cut in any way.
+        judged: AXIOM_VALUES of judged queries.
+        pseudo: AXIOM_VALUES of pseudo-queries, shards in any order: of judged queries if `negative_terms` is equal,
+            else of the collection.
 
     Raises:
-        IntegrityError: a value is not a number, or a document's pseudo-queries occur twice.
+        IntegrityError: a value is NaN, or a group's pseudo-queries occur twice.
     """
     table = AXIOM_VALUES.read(judged, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
-    kept = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
-    identifiers = pc.unique(kept["document_id"])
-    documents = pc.index_in(kept["document_id"], value_set=identifiers).to_numpy().astype(np.int64)
-    pairs = zip(kept["document_id"].to_pylist(), kept["query_id"].to_pylist(), strict=True)
-    values, ranks, starts = _read_pseudo(pseudo, identifiers)
-    return Candidates(
-        judged=larger_is_better(kept, judged),
-        documents=documents,
-        names=[f"{document}\x1f{query}" for document, query in pairs],
-        pseudo=values,
-        ranks=ranks,
-        starts=starts,
+    retained = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
+    document_ids = retained["document_id"]
+    names = pc.binary_join_element_wise(document_ids, retained["query_id"], "\x1f")
+    keys = names if options.negative_terms == "equal" else document_ids
+    distinct = pc.unique(keys)
+    groups = _numbers(keys, distinct)
+    pseudo_queries = _read_pseudo(pseudo, distinct, options.negative_terms == "equal")
+    return CandidateQueries(
+        judged=larger_is_better(retained, judged),
+        terms=retained["terms"].to_numpy().astype(np.int64),
+        documents=_numbers(document_ids, pc.unique(document_ids)),
+        names=names.to_pylist(),
+        groups=groups,
+        pseudo=pseudo_queries.values,
+        pseudo_terms=pseudo_queries.terms,
+        ranks=pseudo_queries.ranks,
+        starts=pseudo_queries.starts,
         counts={
             "judged_queries": table.num_rows,
-            "judged_queries_without_terms": table.num_rows - kept.num_rows,
-            "judged_documents": len(identifiers),
-            "documents_without_pseudo_queries": int(np.count_nonzero(np.diff(starts) == 0)),
+            "judged_queries_without_terms": table.num_rows - retained.num_rows,
+            "judged_documents": pc.count_distinct(document_ids).as_py(),
+            "judged_queries_without_pseudo_queries": int(
+                np.count_nonzero(np.diff(pseudo_queries.starts)[groups] == 0)
+            ),
         },
     )
 
 
-def make_pairs(candidates: Candidates, options: PredictorConfig, stm_2_threshold: float, seed: int) -> Pairs:
+def make_pairs(
+    candidates: CandidateQueries, options: PredictorConfig, stm_2_threshold: float, seed: int
+) -> QueryPairs:
     """Draw a negative query for each judged one and compare the two.
 
-    Returns:
-        The pairs. Their counts tell documents that setting III ignores or that have no candidate in setting IV, and
-        judged queries that are left without a negative one.
+    Counts have the judged queries left out by setting III or without a candidate in setting IV, those without a
+    negative query, and the mean terms of both sides.
     """
-    weight = weights(candidates.ranks, candidates.starts, options.setting, options.setting_iv_rank)
-    negatives = draw_negatives(candidates.documents, candidates.starts, weight, candidates.names, seed)
-    within = np.ones(len(negatives), bool)
-    if options.setting == "IV" and options.setting_iv_judged == "limited":
-        within = candidates.judged[:, RANK_COLUMN] >= -options.setting_iv_rank
-    usable = np.flatnonzero(within & (negatives != NONE))
-    chosen = _sample([candidates.names[pair] for pair in usable], options.most_pairs, seed)
-    rows = usable[chosen]
-    barred = (np.diff(candidates.starts) > 0) & (per_document(weight > 0, candidates.starts) == 0)
-    return Pairs(
+    weight = weights(candidates.ranks, candidates.starts, options.setting)
+    negatives = draw_negatives(candidates.groups, candidates.starts, weight, candidates.names, seed)
+    rows = np.flatnonzero(negatives != NONE)
+    barred = (np.diff(candidates.starts) > 0) & (per_group(weight > 0, candidates.starts) == 0)
+    terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]
+    return QueryPairs(
         features=preferences(
             np.concatenate([candidates.judged, candidates.pseudo]),
             rows,
@@ -198,47 +187,56 @@ def make_pairs(candidates: Candidates, options: PredictorConfig, stm_2_threshold
         ),
         documents=candidates.documents[rows],
         counts={
-            "documents_ignored_by_setting": int(np.count_nonzero(barred)),
-            "judged_queries_beyond_rank": int(np.count_nonzero(~within)),
-            "judged_queries_without_negative": int(np.count_nonzero(within & (negatives == NONE))),
-            "pairs_not_sampled": len(usable) - len(rows),
+            "judged_queries_ignored_by_setting": int(np.count_nonzero(barred[candidates.groups])),
+            "judged_queries_without_negative": int(np.count_nonzero(negatives == NONE)),
             "pairs": len(rows),
             "documents": len(np.unique(candidates.documents[rows])),
+            "mean_terms_of_judged": _mean(terms),
+            "mean_terms_of_negatives": _mean(negative_terms),
+            "pairs_of_equal_terms": int(np.count_nonzero(terms == negative_terms)),
         },
     )
 
 
-def _read_pseudo(
-    shards: Sequence[str | Path], identifiers: pa.Array
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return values, RANKs and starts of the pseudo-queries of some documents."""
-    values, ranks = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty(0, np.int64)]
-    documents, samples = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+def _mean(numbers: np.ndarray) -> float | None:
+    return float(numbers.mean()) if len(numbers) else None
+
+
+def _numbers(names: pa.Array, distinct: pa.Array) -> np.ndarray:
+    return pc.index_in(names, value_set=distinct).to_numpy().astype(np.int64)
+
+
+class _PseudoQueries(NamedTuple):
+    values: np.ndarray
+    terms: np.ndarray
+    ranks: np.ndarray
+    starts: np.ndarray
+
+
+def _read_pseudo(shards: Sequence[str | Path], keys: pa.Array, by_query: bool) -> _PseudoQueries:
+    """Return the pseudo-queries of some groups; keys are document ids, or document id U+001F query id."""
+    columns = ["sample", "document_id", "query_id", "terms", *VALUE_COLUMNS]
+    values, integers = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
     for path in shards:
-        for batch in AXIOM_VALUES.stream(path, ["sample", "document_id", *VALUE_COLUMNS]):
-            number = pc.index_in(batch.column("document_id"), value_set=identifiers)
+        for batch in AXIOM_VALUES.stream(path, columns):
+            names = batch.column("document_id")
+            if by_query:
+                names = pc.binary_join_element_wise(names, batch.column("query_id"), "\x1f")
+            number = pc.index_in(names, value_set=keys)
             listed = pc.is_valid(number)
             rows = batch.filter(listed)
-            documents.append(number.filter(listed).to_numpy(zero_copy_only=False).astype(np.int64))
-            samples.append(rows.column("sample").to_numpy().astype(np.int64))
-            ranks.append(rows.column("rank").to_numpy().astype(np.int64))
+            in_rows = [rows.column(name).to_numpy() for name in ("sample", "terms", "rank")]
+            of_group = number.filter(listed).to_numpy(zero_copy_only=False)
+            integers.append(np.stack([of_group, *in_rows], axis=1).astype(np.int64))
             values.append(larger_is_better(rows, path))
-    document, sample = np.concatenate(documents), np.concatenate(samples)
-    order = np.lexsort((sample, document))
-    document, sample = document[order], sample[order]
-    if np.any((np.diff(document) == 0) & (np.diff(sample) == 0)):
+    group, sample, terms, ranks = np.concatenate(integers).T
+    order = np.lexsort((sample, group))
+    group, sample = group[order], sample[order]
+    if np.any((np.diff(group) == 0) & (np.diff(sample) == 0)):
         raise IntegrityError(
             shards[0],
             "the pseudo-queries of a document occur twice in these tables",
             remedy="Identifiers must be unique in a collection; rename those of one corpus.",
         )
-    starts = np.searchsorted(document, np.arange(len(identifiers) + 1))
-    return np.concatenate(values)[order], np.concatenate(ranks)[order], starts
-
-
-def _sample(names: Sequence[str], most: int | None, seed: int) -> np.ndarray:
-    """Return which of the pairs are used, in their own order; independent of how many others there are."""
-    if most is None or len(names) <= most:
-        return np.arange(len(names))
-    lots = np.array([stream_key(seed, SAMPLE_STAGE, name)[0] for name in names], np.uint64)
-    return np.sort(np.argsort(lots, kind="stable")[:most])
+    starts = np.searchsorted(group, np.arange(len(keys) + 1))
+    return _PseudoQueries(np.concatenate(values)[order], terms[order], ranks[order], starts)

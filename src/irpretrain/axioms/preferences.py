@@ -1,40 +1,62 @@
-"""What each axiom prefers: the ternary feature matrix of ARES (Chen et al., SIGIR 2022, equation 9).
+"""The axioms: for each its column in AXIOM_VALUES, its direction, and its function.
 
-A feature is +1 where an axiom prefers the first query of a pair, -1 where it prefers the second, and 0 where it is
-indifferent. Values are compared exactly. STM-2 speaks only where STM-1's similarities are close: it is the sign of the
-difference of the shares `stm_2` where |stm_1 - stm_1'| < `axioms.stm_2_threshold`, and 0 elsewhere.
-
-A vector of nine features has a number, its digits plus one read in base 3, so anything that depends on the features
-alone is a table of 3⁹ = 19,683 entries.
+A new axiom is a function from a batch to one value per query, a line here, a column in the contract and a name in
+`irpretrain.config.axioms.Axiom`.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.axioms.registry import DEFINITIONS
+from irpretrain.axioms import definitions
+from irpretrain.axioms.batch import AxiomBatch
 from irpretrain.compiled import compiled
-from irpretrain.config.axioms import AXIOMS
+from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.errors import IntegrityError
 
+
+@dataclass(frozen=True)
+class Definition:
+    column: str  # of AXIOM_VALUES
+    larger_is_better: bool  # which value is preferred. RANK's 0 means +∞.
+    values: Callable[[AxiomBatch], np.ndarray]  # computes the column
+
+
+DEFINITIONS: dict[Axiom, Definition] = {
+    "RANK": Definition("rank", False, definitions.rank),
+    "REP-QL": Definition("rep_ql", True, definitions.query_likelihood),
+    "REP-TFIDF": Definition("rep_tfidf", True, definitions.tf_idf),
+    "PROX-1": Definition("prox_1", False, definitions.distance),
+    "PROX-2": Definition("prox_2", False, definitions.first_position),
+    "REG": Definition("reg", True, definitions.diversity),
+    "STM-1": Definition("stm_1", True, definitions.similarity),
+    "STM-2": Definition("stm_2", True, definitions.share_held),
+    "STM-3": Definition("stm_3", True, definitions.share_similar),
+}
+
+
+# What each axiom prefers: the ternary feature matrix of ARES (Chen et al., SIGIR 2022, equation 9).
+#
+# A feature is +1 if an axiom prefers the first query of a pair, -1 if it prefers the second, and 0 if it is
+# indifferent. Values are compared exactly. STM-2 speaks only where STM-1's similarities are close: it is the sign of
+# the difference of the shares `stm_2` where |stm_1 - stm_1'| < `axioms.stm_2_threshold`, and 0 elsewhere.
+#
+# A vector of nine features has a number, its digits plus one read in base 3, so anything that depends on the features
+# alone is a table of 3⁹ = 19,683 entries.
+
+
+# Vectors of features that there are.
 VECTORS = 3 ** len(AXIOMS)
-"""Vectors of features that there are."""
 RANK_COLUMN, STM_1_COLUMN, STM_2_COLUMN = (AXIOMS.index(name) for name in ("RANK", "STM-1", "STM-2"))
 
 
 def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axiom values") -> np.ndarray:
-    """Return the values of rows of AXIOM_VALUES so that every axiom prefers the larger one.
+    """Return float64 [rows, 9] of AXIOM_VALUES, in the order of `AXIOMS`, so that every axiom prefers the larger value.
 
-    Args:
-        rows: the columns of `DEFINITIONS`.
-        source: where they come from, for the message.
-
-    Returns:
-        float64 [rows, 9], in the order of `AXIOMS`; a RANK of +∞ (0 in the table) is -∞.
-
-    Raises:
-        IntegrityError: a value is not a number, so that no comparison with it means anything.
+    A RANK of +∞ (0 in the table) is -∞. IntegrityError, with `source`, on a NaN.
     """
     table = np.empty((rows.num_rows, len(AXIOMS)))
     for number, axiom in enumerate(AXIOMS):
@@ -54,14 +76,9 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
 def preferences(
     values: np.ndarray, first: np.ndarray, second: np.ndarray, stm_2_threshold: float
 ) -> np.ndarray:
-    """Return the feature matrix of pairs of queries (equation 9).
+    """Return the features of pairs of queries (equation 9): int8 [pairs, 9] of 1, 0 and -1, in the order of `AXIOMS`.
 
-    Args:
-        values: float64 [queries, 9], see `larger_is_better`.
-        first, second: int64 [pairs], the queries of each pair; both of one document.
-
-    Returns:
-        int8 [pairs, 9] of 1, 0 and -1, in the order of `AXIOMS`.
+    `values` come from `larger_is_better`; `first` and `second`, int64 [pairs], are queries of one document.
     """
     features = np.empty((len(first), len(AXIOMS)), np.int8)
     _compare_all(values, np.asarray(first, np.int64), np.asarray(second, np.int64), stm_2_threshold, features)
@@ -90,7 +107,6 @@ def compare(values: np.ndarray, first: int, second: int, stm_2_threshold: float,
 
 @compiled
 def vector_number(found: np.ndarray) -> int:
-    """Return the number of one vector (int8 [9])."""
     number, power = 0, 1
     for axiom in range(found.shape[0]):
         number += (found[axiom] + 1) * power

@@ -1,9 +1,8 @@
 """Training and testing of the preference predictor of ARES (Chen et al., SIGIR 2022, section 4.2, table 2, figure 2).
 
-Documents, not pairs, are split into test and training, and into folds: pairs of one document share its pseudo-queries
-and must not stand on both sides. In each part one half of the pairs has the judged query first (the halves differ by
-one pair at most). Each fold's model learns from the other folds and is judged on its own; the best of them by that AUC
-is the predictor, and its AUC on the test part is what table 2 shows.
+Documents, not pairs, are split into test part and folds: pairs of one document share its pseudo-queries. In each part
+half of the pairs, up to one, have the judged query first. Each fold's model learns from the other folds and is measured
+on its own; the best of them by that AUC is the predictor, and its AUC on the test part is that of table 2.
 """
 
 from __future__ import annotations
@@ -17,12 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irpretrain.axioms.auc import Auc, area, area_with_interval
-from irpretrain.axioms.predictor import chosen_columns
+from irpretrain.axioms.predictor import (
+    Auc,
+    area,
+    area_with_interval,
+    chosen_columns,
+    fit,
+    plain_table,
+    symmetric_table,
+)
 from irpretrain.axioms.predictor_files import write_predictor
-from irpretrain.axioms.predictor_pairs import Candidates, Pairs, make_pairs, read_candidates
+from irpretrain.axioms.predictor_pairs import CandidateQueries, QueryPairs, make_pairs, read_candidates
 from irpretrain.axioms.preferences import vector_numbers
-from irpretrain.axioms.trees import fit, plain_table, symmetric_table
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
 from irpretrain.errors import InputError
 from irpretrain.randomness import generator, integer_seed
@@ -30,64 +35,50 @@ from irpretrain.randomness import generator, integer_seed
 if TYPE_CHECKING:
     import xgboost
 
+# Number of the test part; folds have the numbers from 1.
 TEST = 0
-"""Number of the test part; folds have the numbers from 1."""
+
+# Share of the documents that the AUC is measured on. The paper names none.
+TEST_SHARE = 0.1
+
+# Of the AUC's interval.
 RESAMPLES = 1000
-"""Of the AUC's interval."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one seed gave.
-
-    Attributes:
-        trees: the best fold's model.
-        table: float64 [3⁹], its probabilities, symmetric.
-        auc: on the test part.
-        plain_auc: the same of the trees' own answers.
-        fold_aucs: of each fold's model on that fold.
-        test_pairs, test_documents: size of the test part.
-        single: AUC of each axiom's feature by itself on the test part.
-        majority: AUC of the sum of the features of the predictor's axioms.
-    """
-
     seed: int
-    trees: xgboost.Booster
-    table: np.ndarray
-    auc: Auc
-    plain_auc: float
-    fold_aucs: list[float]
+    trees: xgboost.Booster  # the best fold's model
+    table: np.ndarray  # float64 [3⁹], its probabilities, symmetric
+    auc: Auc  # on the test part
+    plain_auc: float  # the same of the trees' own answers
+    fold_aucs: list[float]  # of each fold's model on that fold
+    # test_pairs, test_documents: size of the test part.
     test_pairs: int
     test_documents: int
-    single: dict[Axiom, float]
-    majority: float
-    pairs: Pairs
+    single: dict[Axiom, float]  # AUC of each axiom's feature alone on the test part
+    majority: float  # AUC of the sum of the features of the predictor's axioms
+    pairs: QueryPairs
 
 
 def train_predictor(
-    judged: str | Path,
-    pseudo: Sequence[str | Path],
+    judged: str | Path,  # AXIOM_VALUES of judged queries with their relevant documents
+    pseudo: Sequence[str | Path],  # AXIOM_VALUES of pseudo-queries, see `read_candidates`
     options: PredictorConfig,
     axioms: AxiomsConfig,
-    output: str | Path,
-    threads: int = 1,
+    output: str | Path,  # directory to write, see `irpretrain.axioms.predictor`
+    threads: int = 1,  # models that are fitted at the same time; the bytes do not depend on it
 ) -> dict[str, Any]:
-    """Train a predictor with every seed of `options.seeds`; the first one's is kept.
-
-    Args:
-        judged: AXIOM_VALUES of judged queries with their relevant documents.
-        pseudo: AXIOM_VALUES shards of the collection's pseudo-queries.
-        output: directory to write, see `irpretrain.axioms.predictor`.
-        threads: models that are fitted at the same time; the bytes do not depend on it.
+    """Train a predictor with every seed of `options.seeds`; the first one's is stored.
 
     Returns:
-        Counts: judged queries and documents, what was left out and why, pairs, pairs of the test part.
+        Counts: judged queries and documents, those left out by reason, pairs, pairs of the test part.
 
     Raises:
         InputError: too few pairs are left for a test part and folds with both classes in each.
         IntegrityError: see `read_candidates`.
     """
-    candidates = read_candidates(judged, pseudo)
+    candidates = read_candidates(judged, pseudo, options)
     outcomes = [_outcome(candidates, options, axioms, seed, threads, judged) for seed in options.seeds]
     versions = {"python": platform.python_version(), "numpy": np.__version__, "xgboost": _xgboost_version()}
     write_predictor(outcomes, candidates.counts, options, axioms, versions, output)
@@ -98,16 +89,16 @@ def train_predictor(
 def split_documents(documents: np.ndarray, options: PredictorConfig, seed: int) -> np.ndarray:
     """Return the part of each pair (int64 [pairs]): TEST, or its fold from 1.
 
-    Documents are dealt in a random order: `test_share` of them, rounded, at least one, to the test part, the others to
-    the folds in turn.
+    Documents are dealt in random order: TEST_SHARE of them, rounded, at least one, to the test part, the others to the
+    folds in turn.
     """
-    distinct, place = np.unique(documents, return_inverse=True)
+    distinct, position = np.unique(documents, return_inverse=True)
     order = generator(seed, "predictor-split").permutation(len(distinct))
-    tests = max(1, round(options.test_share * len(distinct)))
+    tests = max(1, round(TEST_SHARE * len(distinct)))
     part = np.empty(len(distinct), np.int64)
     part[order[:tests]] = TEST
     part[order[tests:]] = 1 + np.arange(len(distinct) - tests) % options.folds
-    return part[place]
+    return part[position]
 
 
 def orient(parts: np.ndarray, seed: int) -> np.ndarray:
@@ -120,7 +111,7 @@ def orient(parts: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _outcome(
-    candidates: Candidates,
+    candidates: CandidateQueries,
     options: PredictorConfig,
     axioms: AxiomsConfig,
     seed: int,

@@ -1,41 +1,146 @@
-"""What needs files of the catalogue that are not there: left out, and remembered with the reason."""
+"""Absent data: which files are missing, whether the catalogue knows them, and what is left out for it.
 
+Which files of a data set are there, before anything is read, and what follows for the data set.
+"""
+
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from irpretrain.catalogue.entry import LISTING
-from irpretrain.catalogue.folders import searched
-from irpretrain.catalogue.needed import Needed, catalogue_paths, missing_by_entry, missing_files
-from irpretrain.catalogue.read import read_catalogue
-from irpretrain.config.attributions import AttributionConfig
+from irpretrain.catalogue.completion import searched
+from irpretrain.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.config.downstream import DownstreamConfig
-from irpretrain.config.experiments import AbsenceConfig, ExperimentConfig
-from irpretrain.config.query_pages import QueryPageConfig
+from irpretrain.config.experiments import (
+    AbsenceConfig,
+    AttributionConfig,
+    ExperimentConfig,
+    TermWeightPageConfig,
+)
 from irpretrain.config.root import Config
-from irpretrain.config.usage import active_downstream, active_experiments, shown_predictors
-from irpretrain.config.weight_views import TermWeightPageConfig
+from irpretrain.config.usage import active_downstream, active_experiments, displayed_predictors
+from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.sources import Kind, used_files
 from irpretrain.errors import ConfigError
 from irpretrain.papers.files import show_axioms, show_term_weights
 
+FileStatus = Literal["verified", "present", "missing", "broken"]
+Status = Literal["verified", "present", "incomplete", "missing", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    # Verified (by its checksum or the number of its records), present (there is nothing to compare it with),
+    # missing or broken.
+    status: FileStatus
+    detail: str = ""  # what was compared, or what is wrong
+
+
+def fingerprint(path: str | Path) -> str:
+    """Return number, bytes and latest change of files: whether they have changed since they were verified."""
+    path = Path(path)
+    states = [inner.stat() for inner in (path.rglob("*") if path.is_dir() else [path]) if inner.is_file()]
+    latest = max((state.st_mtime_ns for state in states), default=0)
+    return f"{len(states)} files, {sum(state.st_size for state in states)} bytes, {latest}"
+
+
+def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:
+    """Return what the states of a data set's own files amount to."""
+    if any(state.status == "broken" for state in files.values()):
+        return "broken"
+    required = [files[path].status for path in entry.required()]
+    if required and all(status == "missing" for status in required):
+        return "missing"
+    if "missing" in required:
+        return "incomplete"
+    return "verified" if all(status == "verified" for status in required) else "present"
+
+
+# The files outside the project that a configuration reads, and which of them the catalogue knows.
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    path: str  # as the configuration gives it
+    kind: Kind  # what is in it
+    # Where it is a folder, which of its files count: patterns, or else endings of names.
+    inside: tuple[str, ...] = ()
+
+
+def needed_files(config: Config) -> Iterator[Needed]:
+    """Yield what the experiments and tasks of a configuration read, embedded assets and ir_datasets' data left out."""
+    for used in used_files(config):
+        for path in used.paths:
+            if resolve(path)[0] == "file":
+                yield Needed(path, used.kind, used.inside)
+
+
+def missing_files(config: Config) -> list[Needed]:
+    """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
+    missing = [needed for needed in needed_files(config) if not Path(needed.path).exists()]
+    if not missing:
+        return []
+    catalogued = catalogue_paths(config.data_folder)
+    return [needed for needed in dict.fromkeys(missing) if needed.path in catalogued]
+
+
+def missing_by_entry(config: Config) -> dict[str, list[str]]:
+    missing = missing_files(config)
+    entries = catalogue_paths(config.data_folder) if missing else {}
+    by_entry: dict[str, list[str]] = {}
+    for needed in missing:
+        by_entry.setdefault(entries[needed.path], []).append(needed.path)
+    return dict(sorted(by_entry.items()))
+
+
+def read_entries(config: Config, folders: Iterable[str]) -> set[str]:
+    """Return the catalogue's entries whose files a configuration reads, in any data folder."""
+    entries = ChainMap(*map(catalogue_paths, folders))
+    return {entries[needed.path] for needed in needed_files(config) if needed.path in entries}
+
+
+def reported(missing: dict[str, list[str]], heading: str) -> str:
+    """Return which files are missing, and where each can be had, as text for the screen; nothing if none is."""
+    if not missing:
+        return ""
+    catalogue = read_catalogue()
+    width = max(map(len, missing))
+    lines = [heading]
+    for name, paths in missing.items():
+        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        lines += [f"  {name:<{width}}  {paths[0]}{others}", f"      {catalogue[name].source}"]
+    lines.append(f"{LISTING} says where each belongs, on which terms, and how to get it.")
+    return "\n".join(lines)
+
+
+@cache
+def catalogue_paths(data_folder: str) -> dict[str, str]:
+    """Return every path of the catalogue, in the data folder, with the name of its entry."""
+    return {f"{data_folder}/{path}": name for name, entry in read_catalogue().items() for path in entry.files}
+
+
+# What needs files of the catalogue that are not there: left out, and remembered with the reason.
+
+
 HOW = f"{LISTING} says how to get them"
+
+# Sections that need data without an experiment, with which papers show them (null: they are targets), and what an
+# entry is called.
 VIEWS: dict[str, tuple[Callable[[Iterable[str]], bool] | None, str]] = {
     "predictors": (show_axioms, "predictor"),
     "diagnoses": (show_axioms, "diagnosis"),
     "weight_distributions": (show_term_weights, "distribution of weights"),
     "attributions": (None, "page of attributions"),
-    "query_pages": (None, "page of queries"),
     "term_weight_pages": (None, "page of weights"),
 }
-"""Sections that need data without an experiment, with which papers show them (null: they are targets), and
-what an entry is called."""
 
 
 def refuse_absent(config: Config) -> None:
-    """Raise ConfigError where files of the catalogue are missing, unless what needs them may be left out.
+    """Raise ConfigError with the missing files of the catalogue, what needs them and where to get them.
 
-    Raises:
-        ConfigError: what needs missing files, which these are, and where to get them.
+    Not with `skip_absent`: then their users are left out.
     """
     if config.skip_absent:
         return
@@ -54,8 +159,7 @@ def refuse_absent(config: Config) -> None:
 
 
 def absent_file(config: Config, path: str, remedy: str = "") -> ConfigError:
-    """Return what is said where a file that the configuration names is not there, and a target of the command line
-    needs it: which keys name it, where it was looked for, and where to get it, if that is known; else `remedy`."""
+    """Return the error of a missing file that a target needs: its keys, location, and source or `remedy`."""
     keys = ", ".join(_keys_of(config.model_dump(), path)) or "the configuration"
     fault = f"{keys}: {path}: there is no such file or folder"
     if entry := catalogue_paths(config.data_folder).get(path):
@@ -83,8 +187,8 @@ def _where_to_get(config: Config, missing: Mapping[str, Sequence[str]]) -> Itera
 def without_absent(config: Config) -> Config:
     """Return the configuration without the experiments, tasks and views that need a missing file of the catalogue.
 
-    Why is kept in `absent` and `absent_tasks`, for the tables, and among the report's notes. Of any other file that the
-    configuration names it is a fault that it is missing (`corpora.sources`).
+    The reasons go to `absent` and `absent_tasks`, for the tables, and to the report's notes. Any other missing file is
+    a fault (`corpora.sources`).
     """
     absent = dict[str, AbsenceConfig]()
     for name, experiment in active_experiments(config).items():
@@ -100,8 +204,8 @@ def without_absent(config: Config) -> Config:
     notes = _notes("Not run", [*absent, *absent_tasks])
     notes += _notes("Not made", [f"{VIEWS[section][1]} {name}" for section, name in views])
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
-    kept = {name: entry for name, entry in config.experiments.items() if name not in absent}
-    changed = {"experiments": kept, "absent": absent, "report": report}
+    retained = {name: entry for name, entry in config.experiments.items() if name not in absent}
+    changed = {"experiments": retained, "absent": absent, "report": report}
     if absent_tasks:
         changed |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
     changed["absent_predictors"] = {
@@ -142,20 +246,22 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
 def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
     """Yield (section, entry, reason) of what is shown without an experiment and needs a missing file."""
     bare: dict[str, Any] = {section: {} for section in VIEWS}
-    for section, (is_shown_by, _) in VIEWS.items():
-        papers = [paper for paper in config.report.papers if is_shown_by is not None and is_shown_by([paper])]
-        if is_shown_by is not None and not papers:
+    for section, (is_reported_by, _) in VIEWS.items():
+        papers = [
+            paper for paper in config.report.papers if is_reported_by is not None and is_reported_by([paper])
+        ]
+        if is_reported_by is not None and not papers:
             continue
         views: Mapping[str, Any] = (
-            shown_predictors(config) if section == "predictors" else getattr(config, section)
+            displayed_predictors(config) if section == "predictors" else getattr(config, section)
         )
         for name, view in views.items():
             alone = _alone(config, papers).model_copy(update=bare)
             if (page := _as_experiment(config, view)) is not None:
                 alone = alone.model_copy(update={"experiments": {name: page}})
             elif section == "diagnoses":
-                kept = {"diagnoses": {name: view}, "predictors": config.predictors}
-                alone = _with_models(alone.model_copy(update=kept), view.models)
+                retained = {"diagnoses": {name: view}, "predictors": config.predictors}
+                alone = _with_models(alone.model_copy(update=retained), view.models)
             else:  # without objectives: a predictor that none names is shown for its own sake
                 alone = alone.model_copy(update={section: {name: view}, "objectives": {}})
             if missing := missing_files(alone):
@@ -168,15 +274,6 @@ def _as_experiment(config: Config, view: Any) -> ExperimentConfig | None:
         case AttributionConfig():
             return ExperimentConfig(
                 dataset=view.dataset, candidates=view.candidates, models=view.models, regimes=["zero-shot"]
-            )
-        case QueryPageConfig():
-            shown = [side for side in (view.left, view.right) if side.model in config.models]
-            return ExperimentConfig(
-                dataset=view.dataset,
-                candidates=view.candidates,
-                first_stages=[side.model for side in (view.left, view.right) if side not in shown],
-                models=[side.model for side in shown],
-                regimes=[side.regime or "zero-shot" for side in shown],
             )
         case TermWeightPageConfig():
             return ExperimentConfig(dataset=view.dataset, first_stages=view.first_stages)
@@ -193,7 +290,6 @@ def _alone(config: Config, papers: Sequence[str] = (), experiment: str | None = 
     """The configuration with one experiment or none, and with nothing that is made without it."""
     update: dict[str, Any] = {
         "attributions": {},
-        "query_pages": {},
         "downstream": {},
         "experiments": {},
         "report": config.report.model_copy(update={"papers": list(papers)}),

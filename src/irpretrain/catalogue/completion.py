@@ -1,20 +1,28 @@
-"""What a configuration names and does not describe is taken from the catalogue, before it is checked."""
+"""Completing a configuration from the catalogue, and finding its files.
 
+Completes a configuration from the catalogue: entries that it names and does not describe.
+"""
+
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from irpretrain.catalogue.entry import SECTIONS, Entry
-from irpretrain.catalogue.read import Catalogue, known_paths, placed, read_catalogue
+from irpretrain.catalogue.read import SECTIONS, Catalogue, Entry, known_paths, read_catalogue, resolved
 from irpretrain.config.base import deep_merge
+from irpretrain.config.root import Config
+from irpretrain.resources import project_directory
 
+# Section and name, such as ("datasets", "robust04").
 Name = tuple[str, str]
-"""Section and name, such as ("datasets", "robust04")."""
 
+# The key without which an entry of a section is no description of its own, but changes the catalogue's.
 DESCRIBED_BY = {"corpora": "path", "datasets": "corpus", "first_stages": "label", "downstream_tasks": "label"}
-"""The key without which an entry of a section is no description of its own, but changes the catalogue's."""
+
+# Default of `data_folder`.
 DATA_FOLDER = "data"
-"""Default of `data_folder`."""
+
+# Section, key (or the entry itself), and the section in which its value is a name.
 REFERENCES = (
     ("collections", "", "corpora"),
     ("datasets", "corpus", "corpora"),
@@ -32,26 +40,17 @@ REFERENCES = (
     ("downstream", "tasks", "downstream_tasks"),
     ("attributions", "dataset", "datasets"),
     ("attributions", "candidates", "first_stages"),
-    ("query_pages", "dataset", "datasets"),
-    ("query_pages", "candidates", "first_stages"),
 )
-"""Section, key (or the entry itself), and the section in which its value is a name."""
 
 
 def complete(given: dict[str, Any], folder: str | Path | None = None) -> dict[str, Any]:
-    """Return a configuration with every entry that it names and the catalogue knows.
+    """Return an unchecked configuration with every entry that it names and the catalogue knows, and what these name.
 
-    An entry that the configuration describes itself (see `DESCRIBED_BY`) stays as it is; the keys of any other
-    are laid over the catalogue's. What an entry of the catalogue names is taken from there too.
-
-    Args:
-        given: the configuration, not yet checked; what in it has another shape than it should is passed over.
-        folder: where the catalogue lies; None for the project's own. It is read only if something is missing.
-
-    Raises:
-        ConfigError: the catalogue has faults.
+    An entry that the configuration describes itself (see `DESCRIBED_BY`) stays unchanged; the keys of any other are
+    laid over the catalogue's. ConfigError if the catalogue has faults.
     """
     result = dict(given)
+    # The catalogue is read only if something is missing.
     offers: dict[Name, dict[str, Any]] | None = None
     tried = set[Name]()
     while missing := [name for name in dict.fromkeys(_named(result)) if _is_missing(result, name, tried)]:
@@ -97,7 +96,7 @@ def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]
     for name, entry in catalogue.items():
         paths = known_paths(entry, catalogue)
         for section, key, described in _sections(name, entry):
-            described = placed(described, paths, data_folder)
+            described = resolved(described, paths, data_folder)
             offers[section, key] = deep_merge(offers.get((section, key), {}), described)
     return offers
 
@@ -113,10 +112,9 @@ def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any
 
 
 def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, Any]:
-    """Leave out the catalogue's runs over data sets that the configuration does not have, and first stages that have no
-    other runs: without runs they would search an index."""
+    """Leave out the catalogue's runs over other data sets, and first stages without runs, which would search."""
     stages = _entries(given, "first_stages")
-    kept = {}
+    retained = {}
     for name, stage in stages.items():
         runs = stage.get("runs") if isinstance(stage, dict) else None
         if ("first_stages", name) in tried and isinstance(runs, dict):
@@ -124,5 +122,64 @@ def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, An
             stage = {**stage, "runs": {key: run for key, run in runs.items() if key in datasets}}
             if not stage["runs"]:
                 continue
-        kept[name] = stage
-    return {**given, "first_stages": kept} if stages else given
+        retained[name] = stage
+    return {**given, "first_stages": retained} if stages else given
+
+
+# Where the files of the catalogue's data sets are looked for: beside the results, then beside the project.
+
+
+def data_folders(data_folder: str) -> list[str]:
+    """Return the folders in which files of the catalogue are looked for, first to last.
+
+    A relative `data_folder` is that of the working directory (`--directory`), then that of the project: data in the
+    project serve every run.
+    """
+    in_project = project_directory() / data_folder
+    if Path(data_folder).is_absolute() or in_project.resolve() == Path(data_folder).resolve():
+        return [data_folder]
+    return [data_folder, os.path.relpath(in_project)]
+
+
+def searched(data_folder: str) -> str:
+    """Return these folders, whole, for a message."""
+    return " and ".join(os.path.abspath(folder) for folder in data_folders(data_folder))
+
+
+def folder_of(entry: Entry, data_folder: str) -> str:
+    """Return the folder that has an entry's files: the first that has any of them, else the first."""
+    folders = data_folders(data_folder)
+    return next((folder for folder in folders if has_any(entry, folder)), folders[0])
+
+
+def has_any(entry: Entry, folder: str) -> bool:
+    return any(Path(folder, path).exists() for path in entry.files)
+
+
+def with_data_of_the_project(config: Config) -> Config:
+    """Return the configuration with the project's catalogue files for entries that the working directory lacks."""
+    locations: dict[str, str] = {}
+    if any(Path(folder).exists() for folder in data_folders(config.data_folder)[1:]):
+        for entry in read_catalogue().values():
+            folder = folder_of(entry, config.data_folder)
+            if folder != config.data_folder:
+                locations |= {f"{config.data_folder}/{path}": f"{folder}/{path}" for path in entry.files}
+    return moved(config, locations) if locations else config
+
+
+def moved(config: Config, locations: dict[str, str], folds: int | None = None) -> Config:
+    """Return the configuration with paths replaced (`locations`), and files of folds by the number `folds`."""
+
+    def replaced(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: replaced(inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [replaced(inner) for inner in value]
+        if isinstance(value, str) and value in locations and key != "label":
+            return folds if key == "folds" and folds is not None else locations[value]
+        return value
+
+    plain = replaced(config.model_dump())
+    if plain == config.model_dump():
+        return config
+    return Config.model_validate({**plain, "skip_absent": config.skip_absent})

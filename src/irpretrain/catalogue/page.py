@@ -1,13 +1,9 @@
-"""Write docs/datasets.md from the catalogue, so that it cannot drift.
-
-`python -m irpretrain.catalogue.page docs` writes; with `--check` it only compares and fails on a difference.
-"""
+"""Write docs/datasets.md from the catalogue: `python -m irpretrain.catalogue.page docs`; `--check` only compares."""
 
 import sys
 from collections.abc import Iterator, Mapping
 
-from irpretrain.catalogue.entry import Entry, SourceFile
-from irpretrain.catalogue.read import Catalogue, read_catalogue
+from irpretrain.catalogue.read import Catalogue, Entry, SourceFile, read_catalogue
 from irpretrain.generated_pages import literal, write_or_check
 
 HEADER = """# Data sets
@@ -16,24 +12,16 @@ Use the papers' data sets by their names, and see how to get each. Generated fro
 do not edit. [A new data set](tutorials/new-dataset.md) is one more file in that folder.
 
 The project downloads nothing. This command prints which files are there and which are missing, and commands that fetch
-free files:
+free files; with `--configfile mine.yaml` in `ARGS`, those of the data sets that the overlay reads:
 
 ```sh
 make run ARGS=datasets
 ```
 
-With an overlay it prints the data sets that the overlay reads: `make run ARGS="datasets --configfile mine.yaml"`.
-
 It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files into `data/` (`data_folder` of
-the configuration) in the working directory or in the project, under the names below. A data set is
-
-- verified: every file is the published one, by checksum or number of records
-- present: every file is there; for some, neither checksum nor number is known
-- incomplete: files are missing; they are listed
-- broken: a file is not the published one, or is unreadable
-- missing: no file is there
-
-A file is verified once, and again after its size or time changes. Optional files do not change the state.
+the configuration) in the working directory or in the project, under the names below. A data set is `verified` (by
+checksum or number of records), `present` (for some file neither is known), `incomplete`, `broken` (a file is not the
+published one, or is unreadable) or `missing`. Optional files do not count.
 
 To use a data set, write its name:
 
@@ -41,46 +29,47 @@ To use a data set, write its name:
 experiments:
   robust: {dataset: robust04, models: [untrained, prop], regimes: [zero-shot]}
   official: {dataset: trec-dl-2019, candidates: official, models: [untrained], regimes: [zero-shot]}
+reranking: {depth: 100} # measures look no deeper
 ```
 
 Corpus, queries, judgements, folds and runs are filled in from this catalogue. The name works in `collections`,
 `train_on`, `select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own
-`path` and a data set with its own `corpus` are not changed. Some data sets are also in
-[ir_datasets](corpora.md#ir_datasets), under the names given below.
+`path` and a data set with its own `corpus` are not changed. Some are also in [ir_datasets](corpora.md#ir_datasets),
+under the names given below.
 
-- **Missing files stop the run** before it starts. With `skip_absent: true` the experiments that need them are left out,
-  and their cells read "not run: ...".
-- **Wrong files stop the run** before they are read. So does a corpus with another number of records.
+Missing or wrong files stop the run before they are read; so does a corpus with another number of records. With
+`skip_absent: true` the experiments that miss files are left out, and their cells read "not run: ...".
 """
+
+# Words from which a fact is printed once and then only named.
 LONG_FACT = 5
-"""Words from which a fact is told once and then only named."""
 
 
 def page(catalogue: Catalogue) -> str:
-    """Return the page as Markdown."""
     parts = [HEADER]
-    places: dict[tuple[str, str], str] = {}
+    locations: dict[tuple[str, str], str] = {}
     for name, entry in catalogue.items():
-        parts += [f"## {name}\n", *_section(name, entry, places), ""]
+        parts += [f"## {name}\n", *_section(name, entry, locations), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Iterator[str]:
-    """The facts of an entry. A long fact that an entry above has in the same words is only named, and so is a short one
-    if the reader is sent to that entry anyway.
+def _section(name: str, entry: Entry, locations: dict[tuple[str, str], str]) -> Iterator[str]:
+    """The facts of an entry; long facts that an earlier entry has are only named, and its short ones then too.
 
-    `places` says in which entry each fact was told; it is filled here.
+    `locations` maps a fact to the entry that first has it.
     """
     yield f"{entry.label}. {entry.what}\n"
-    facts = [(*fact, places.setdefault(fact, name)) for fact in _facts(name, entry)]
-    sent_to = {place for _, text, place in facts if place != name and len(text.split()) >= LONG_FACT}
+    facts = [(*fact, locations.setdefault(fact, name)) for fact in _facts(name, entry)]
+    sent_to = {location for _, text, location in facts if location != name and len(text.split()) >= LONG_FACT}
     above: dict[str, list[str]] = {}
-    for title, text, place in facts:
-        if place not in sent_to:
+    for title, text, location in facts:
+        if location not in sent_to:
             yield f"- {title}: {text}" if title else f"- {text}"
-        elif (fact := title or "remarks").lower() not in above.setdefault(place, []):
-            above[place].append(fact.lower())
-    yield from (f"- As for [{place}](#{place}): {', '.join(titles)}." for place, titles in above.items())
+        elif (fact := title or "remarks").lower() not in above.setdefault(location, []):
+            above[location].append(fact.lower())
+    yield from (
+        f"- As for [{location}](#{location}): {', '.join(titles)}." for location, titles in above.items()
+    )
     yield "- " + "; ".join(_files(entry.files))
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_csv, write_text
-from irpretrain.catalogue.entry import Entry, SourceFile
-from irpretrain.catalogue.read import Catalogue
-from irpretrain.catalogue.states import FileState, Status, status_of
+from irpretrain.catalogue.absence import FileState, Status, status_of
+from irpretrain.catalogue.read import Catalogue, Entry, SourceFile
 from irpretrain.catalogue.verify import read_report
-from irpretrain.models.hub import hub_command
+from irpretrain.models.encoder_files import hub_command
 
+# Of the CSV.
 COLUMNS = (
     "data_set",
     "label",
@@ -26,16 +26,17 @@ COLUMNS = (
     "licence",
     "source",
 )
-"""Of the CSV."""
+
+# Most columns of the screen that are used.
 WIDTH = 110
-"""Most columns of the screen that are used."""
 HUB = "https://huggingface.co/"
+
+# What sentences begin with that are commands.
 COMMANDS = ("curl ", "hf ")
-"""What sentences begin with that are commands."""
 
 
 @dataclass(frozen=True)
-class Line:
+class CatalogueRow:
     """One data set, the folder that its files are in or belong in, and their states by their paths in it."""
 
     name: str
@@ -45,28 +46,18 @@ class Line:
 
     @property
     def status(self) -> Status:
-        """What the states of its files amount to."""
         return status_of(self.entry, self.files)
 
 
 def list_datasets(
     catalogue: Catalogue,
+    # Output of `verify` for the entries with any file; the others have none.
     reports: Mapping[str, str | Path],
-    folders: Sequence[str],
-    table: str | Path,
-    files: str | Path,
+    folders: Sequence[str],  # the data folders, in which files are looked for in this order
+    table: str | Path,  # where the Markdown goes
+    files: str | Path,  # where the CSV goes, one row per file
 ) -> dict[str, int]:
-    """Write the state of every data set as Markdown and CSV.
-
-    Args:
-        reports: what `verify` wrote of the entries of which something is there; of others nothing is.
-        folders: the data folders, in which files are looked for in this order.
-        table: where the Markdown goes.
-        files: where the CSV goes, one row a file.
-
-    Returns:
-        Counts: data sets by their status.
-    """
+    """Write the state of every data set as Markdown and CSV; return counts of data sets by their status."""
     lines = _lines(catalogue, reports, folders)
     data = "/ and ".join(folders)
     write_text(table, as_markdown(lines, data))
@@ -76,23 +67,24 @@ def list_datasets(
 
 
 def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Mapping[str, str]) -> str:
-    """Return the state of every data set for the screen; arguments and errors are those of `list_datasets`, but each
-    folder comes with how it is shown."""
+    """Return the state of every data set for the screen; see `list_datasets`, but `folders` maps to displayed names."""
     return as_text(_lines(catalogue, reports, list(folders)), "/ and ".join(folders.values()))
 
 
-def _lines(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]) -> list[Line]:
-    """Return each data set with what its report says; without one nothing of it is there."""
-    lines: list[Line] = []
+def _lines(
+    catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]
+) -> list[CatalogueRow]:
+    """Return each data set with its report; without a report it has no file."""
+    lines: list[CatalogueRow] = []
     for name, entry in catalogue.items():
         folder, states = read_report(reports[name]) if name in reports else (folders[0], {})
         files = {path: states.get(path, FileState("missing")) for path in entry.files}
-        lines.append(Line(name, entry, folder, files))
+        lines.append(CatalogueRow(name, entry, folder, files))
     return lines
 
 
-def as_text(lines: list[Line], data: str) -> str:
-    """Return the table for the screen: a line a data set, and under it what its user should do."""
+def as_text(lines: list[CatalogueRow], data: str) -> str:
+    """Return the table for the screen: one line per data set, and under it what its user should do."""
     width = max(len(line.name) for line in lines) + 2
     parts = [f"Data sets, in {data}/ ({summary(lines)})", ""]
     for line in lines:
@@ -109,8 +101,7 @@ def as_text(lines: list[Line], data: str) -> str:
     return "\n".join(parts)
 
 
-def as_markdown(lines: list[Line], data: str) -> str:
-    """Return the table as Markdown."""
+def as_markdown(lines: list[CatalogueRow], data: str) -> str:
     rows = [
         [f"`{line.name}`", line.entry.label, line.status, "<br>".join(_as_code(advice(line, lines))) or "–"]
         for line in lines
@@ -122,21 +113,20 @@ def as_markdown(lines: list[Line], data: str) -> str:
     )
 
 
-def _csv_rows(line: Line) -> Iterator[list[Any]]:
+def _csv_rows(line: CatalogueRow) -> Iterator[list[Any]]:
     for path, file in line.entry.files.items():
         state, licence = line.files[path], line.entry.licence.page
         where = [f"{line.data}/{path}", file.holds, state.status, state.detail, file.optional]
         yield [line.name, line.entry.label, line.status, *where, licence, line.entry.source]
 
 
-def summary(lines: list[Line]) -> str:
-    """Return how many data sets are in which state, in words."""
+def summary(lines: list[CatalogueRow]) -> str:
     statuses = [line.status for line in lines]
     order = ("verified", "present", "incomplete", "broken", "missing")
     return ", ".join(f"{statuses.count(status)} {status}" for status in order if status in statuses)
 
 
-def advice(line: Line, lines: list[Line]) -> list[str]:
+def advice(line: CatalogueRow, lines: list[CatalogueRow]) -> list[str]:
     """Return what the user of a data set should know: what is wrong, what is missing and where it belongs."""
     sentences = [
         f"broken: {line.data}/{path}: {state.detail}"
@@ -171,18 +161,20 @@ def advice(line: Line, lines: list[Line]) -> list[str]:
 
 def fetch_command(file: SourceFile, path: str, data: str) -> str:
     """Return the command that fetches a file with an address into the data folder, and checks or completes it."""
-    url, place = str(file.url), shlex.quote(f"{data}/{path}")
+    url, location = str(file.url), shlex.quote(f"{data}/{path}")
     if url.startswith(HUB):
-        return f"{hub_command(url.removeprefix(HUB))} --local-dir {place}"
+        return f"{hub_command(url.removeprefix(HUB))} --local-dir {location}"
     into = shlex.quote(f"{data}/{file.unpack}".removesuffix("/."))
     name = url.rpartition("/")[2]
     archive = (
-        place if path.endswith(name) or file.unpack is None else shlex.quote(f"{data}/{file.unpack}/{name}")
+        location
+        if path.endswith(name) or file.unpack is None
+        else shlex.quote(f"{data}/{file.unpack}/{name}")
     )
     steps = [f"curl -fL --create-dirs -o {archive} {url}"]
-    if archive == place and (checksum := file.md5 or file.sha256):
+    if archive == location and (checksum := file.md5 or file.sha256):
         program = "md5sum" if file.md5 else "sha256sum"
-        steps.append(f"echo {checksum} {place} | {program} -c")
+        steps.append(f"echo {checksum} {location} | {program} -c")
     if file.unpack is not None:
         steps.append(
             f"unzip -o {archive} -d {into}" if name.endswith(".zip") else f"tar -xf {archive} -C {into}"

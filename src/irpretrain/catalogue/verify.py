@@ -9,29 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
-from irpretrain.catalogue.entry import LISTING, Entry, SourceFile
-from irpretrain.catalogue.read import Reading, placed, readings
-from irpretrain.catalogue.states import FileState, status_of
-from irpretrain.config.malformed import MalformedConfig
+from irpretrain.catalogue.absence import FileState, status_of
+from irpretrain.catalogue.read import LISTING, Entry, Reading, SourceFile, readings, resolved
+from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.files import given_files, list_files
-from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import format_module, gives_answers
 from irpretrain.errors import InputError, IntegrityError
 
+# Records at the beginning of a corpus that must be readable where no checksum vouches for it.
 SAMPLE = 100
-"""Records at the beginning of a corpus that must be readable where no checksum vouches for it."""
 
 
 def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dict[str, Any]:
-    """Look at every file of a data set and write what was found as JSON; nothing that is wrong stops it.
-
-    Args:
-        entry: the catalogue's, with paths in the data folder.
-        output: JSON, for `read_report`.
-
-    Returns:
-        Counts: files by their status.
-    """
+    """Write the state of every file of a data set as JSON, for `read_report`; faults do not stop it. Return counts."""
     files = {path: _state(Path(data) / path, file) for path, file in entry.files.items()}
     for reading in readings(entry):
         files |= _states_after(reading, Path(data), files, entry)
@@ -53,11 +44,7 @@ def read_report(path: str | Path) -> tuple[str, dict[str, FileState]]:
 
 
 def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]:
-    """Refuse a data set with a file that is other than the published one; else write that it is sound.
-
-    Raises:
-        IntegrityError: the first such file, and how many there are.
-    """
+    """Write that a data set is sound; IntegrityError with the first file that differs from the published one."""
     data, states = read_report(report)
     broken = {path: state for path, state in states.items() if state.status == "broken"}
     if broken:
@@ -70,7 +57,7 @@ def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]
 
 
 def _state(path: Path, file: SourceFile) -> FileState:
-    """What size and checksum say of one file."""
+    """The state of one file by size and checksum."""
     if not path.exists():
         return FileState("missing")
     if path.is_dir() != file.folder:
@@ -115,8 +102,8 @@ def _counted(reading: Reading, data: Path) -> FileState:
     """Read every record; their number is compared with the expected one, if that is known."""
     module = format_module(reading.kind, reading.format)
     files = given_files([data / path for path in reading.paths], getattr(module, "SUFFIXES", None))
-    tally = Tally(MalformedConfig(), "malformed")
-    options = module.Options(**placed(reading.options, reading.aids, data))
+    tally = RecordTally(MalformedConfig(), "malformed")
+    options = module.OPTIONS(**resolved(reading.options, reading.aids, data))
     number = sum(1 for path in files for _ in tally.sound(path, module.read(path, options)))
     answers = reading.kind == "judgements" and gives_answers(reading.format)
     what = f"{number:,} {'questions with answers' if answers else reading.kind}"
@@ -135,8 +122,8 @@ def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
     expected = entry.files[source].files
     if expected not in (None, len(files)):
         return FileState("broken", f"{len(files):,} files, there must be {expected:,}")
-    tally = Tally(MalformedConfig(), "malformed")
-    records = module.read(files[0], module.Options(**placed(reading.options, reading.aids, data)))
+    tally = RecordTally(MalformedConfig(), "malformed")
+    records = module.read(files[0], module.OPTIONS(**resolved(reading.options, reading.aids, data)))
     number = sum(1 for _ in tally.sound(files[0], islice(records, SAMPLE)))
     if number == 0 and len(files) == 1:
         return FileState("broken", "there is no document in it")

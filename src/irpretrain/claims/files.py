@@ -9,16 +9,16 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from irpretrain.config.axioms import Axiom
 from irpretrain.config.base import Section
-from irpretrain.papers.paper_yaml import check_paper, load_paper_yaml
+from irpretrain.papers.base import check_paper, load_paper_yaml
 from irpretrain.resources import resources_directory
 
+# Regime of a model that was fine-tuned for a task beside retrieval.
 ANSWERS = "answers"
-"""Regime of a model that was fine-tuned for a task beside retrieval."""
 
+# One name, or several of which the first that is run counts.
 Names = Annotated[
     tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
 ]
-"""One name, or several of which the first that is run counts."""
 
 
 class Side(Section):

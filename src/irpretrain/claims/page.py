@@ -6,38 +6,36 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from irpretrain.claims.files import Claim, Claims, claims_file, has_claims, read_claims
+from irpretrain.claims.files import Claims, claims_file, has_claims, read_claims
 from irpretrain.claims.verdicts import MEANINGS
 from irpretrain.config import Config, load_config
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.errors import ConfigError
 from irpretrain.generated_pages import write_or_check
-from irpretrain.near_names import instead_of
 from irpretrain.papers.files import known_papers, read_paper
 from irpretrain.resources import project_directory
+from irpretrain.wording import instead_of
 
 HEADER = """# Claims of the papers
 
 See which statements of the papers a run tests, and how. Generated from `resources/claims` by `make docs`; do not edit.
-Each claim is one statement, with its section and table in the paper. After it come the comparison that tests it and the
-smallest effect of interest: `php – prop, full` is the model `php` minus the model `prop`, both in the regime `full`.
-The answers of a run are in its report and in `results/claims.csv` ([columns](contracts.md#claims)).
+Each claim is one statement, with its section and table in the paper. Its two sides stand in
+`resources/claims/<paper>.yaml`, and with the answer in a run's report and `results/claims.csv`
+([columns](contracts.md#claims)). The smallest effect of interest stands at the head of a paper, and at claims where it
+differs.
 
 The verdict follows from the 95 % interval of the difference and from the smallest effect:
 
 {meanings}
 
-- Runs are paired over queries and over the training seeds that both sides have. The interval is for other queries and
-  other seeds: both count as random.
-- The weights of an index have no seeds of their own, so first stages have intervals over queries alone.
+- Runs are paired over queries and over the training seeds that both sides have; both count as random. First stages have
+  intervals over queries alone.
 - "90 % of" asks whether the better side reaches this share of the worse side. The verdict then uses no smallest effect;
   the effect that tables show, for the power, is the rest of the worse side (10 % of it).
-- AUC and gain have an interval over the predictor's seeds. Agreement with an axiom and shares of weight have an
-  interval for each side; the two count as independent.
+- AUC and gain have an interval over the predictor's seeds. The sides of an agreement or a share of weight count as
+  independent.
 - If several data sets or candidates were run, those with the most seeds count, then those with the most queries.
 - Holm's correction runs over the tested claims of a paper.
-
-To add a claim, write its two sides into `resources/claims/<paper>.yaml`.
 """
 
 
@@ -48,38 +46,36 @@ def claims_page(claims: Sequence[Claims]) -> str:
 
 
 def _section(claims: Claims) -> str:
-    """The claims of a paper by the configuration that tests them, the default first."""
-    default, untested = "Tested with `config.yaml`:", "Not testable here:"
+    """The claims of a paper by the configuration that tests them, the default first, then by what they need."""
+    default, untested = "Tested with `config.yaml`:", "Not testable here, needs "
     lines: dict[str, list[str]] = {default: []}
     for name, claim in claims.claims.items():
         if claim.sides:
-            comparison = f"`{_comparison(claim)}`" + (f", {claim.measure}" if claim.measure else "")
             lines.setdefault(f"Tested with `{claim.overlay}`:", []).append(
-                f"- **{name}** ({claim.place}): {claim.says} {comparison}; {_effect(claims, name)}"
+                f"- **{name}** ({claim.place}): {claim.says}{_measured_by(claims, name)}"
             )
         else:
-            lines.setdefault(untested, []).append(
-                f"- **{name}** ({claim.place}): {claim.says} Needs {claim.needs}."
+            lines.setdefault(f"{untested}{claim.needs}:", []).append(
+                f"- **{name}** ({claim.place}): {claim.says}"
             )
-    heads = sorted((head for head in lines if lines[head]), key=lambda head: head == untested)
+    heads = sorted((head for head in lines if lines[head]), key=lambda head: head.startswith(untested))
     parts = [
         f"## {read_paper(claims.paper).name}",
+        f"Smallest effect: {claims.effect:g}.",
         *(f"{head}\n\n" + "\n".join(lines[head]) for head in heads),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _effect(claims: Claims, name: str) -> str:
-    """The smallest effect of interest, or the share to be reached."""
-    share = claims.claims[name].share
-    return f"effect {claims.effect_of(name):g}" if share is None else f"share {share:g}"
-
-
-def _comparison(claim: Claim) -> str:
-    """The two sides. A regime that both share is named once."""
-    better, worse = claim.texts
-    name, _, regime = better.rpartition(", ")
-    return f"{name if name and worse.endswith(f', {regime}') else better} – {worse}"
+def _measured_by(claims: Claims, name: str) -> str:
+    """The measure where it is not the data set's, the share to be reached, the effect where it is not the paper's."""
+    claim = claims.claims[name]
+    parts = [claim.measure] if claim.measure else []
+    if claim.share is not None:
+        parts.append(f"share {claim.share:g}")
+    elif claims.effect_of(name) != claims.effect:
+        parts.append(f"effect {claims.effect_of(name):g}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def name_faults(claims: Claims, configs: Mapping[str, Config]) -> Iterator[str]:

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 SUPPORTED, CONTRADICTED, TOO_SMALL, UNDECIDED = "supported", "contradicted", "too small", "undecided"
 NOT_RUN, NOT_TESTABLE = "not run", "not testable here"
-VERDICTS = (SUPPORTED, CONTRADICTED, TOO_SMALL, UNDECIDED, NOT_RUN, NOT_TESTABLE)
+TESTED = (SUPPORTED, CONTRADICTED, TOO_SMALL, UNDECIDED)
+VERDICTS = (*TESTED, NOT_RUN, NOT_TESTABLE)
 MEANINGS = {
     SUPPORTED: "the 95 % interval of the difference lies above 0",
     CONTRADICTED: "it lies below 0",
@@ -30,7 +31,7 @@ MEANINGS = {
 CONFIDENCE = 0.95
 
 
-class Estimate(NamedTuple):
+class EffectEstimate(NamedTuple):
     """A difference in the claim's direction.
 
     Attributes:
@@ -56,7 +57,7 @@ class Ruling(NamedTuple):
     reason: str
 
 
-def paired(better: ArrayLike, worse: ArrayLike) -> Estimate:
+def paired(better: ArrayLike, worse: ArrayLike) -> EffectEstimate:
     """Return the paired difference, with the interval and test of Student's t for other queries and other seeds.
 
     Differences are taken as mean + effect of the query + effect of the seed + rest, both effects random. The variance
@@ -73,12 +74,12 @@ def paired(better: ArrayLike, worse: ArrayLike) -> Estimate:
     differences = np.asarray(first - second, np.float64)
     mean, count = float(differences.mean()), differences.shape[1]
     if count < 2:
-        return Estimate(mean, math.nan, math.nan, math.nan, math.nan, 0)
+        return EffectEstimate(mean, math.nan, math.nan, math.nan, math.nan, 0)
     variance, freedom = _variance_of_mean(differences)
     error = math.sqrt(variance)
     reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
     p = float(2 * stdtr(freedom, -abs(mean) / error)) if error else float(mean == 0)
-    return Estimate(mean, mean - reach, mean + reach, p, error, freedom)
+    return EffectEstimate(mean, mean - reach, mean + reach, p, error, freedom)
 
 
 def _variance_of_mean(differences: NDArray[np.float64]) -> tuple[float, float]:
@@ -99,7 +100,7 @@ def _variance_of_mean(differences: NDArray[np.float64]) -> tuple[float, float]:
     return total / (seeds * queries), total**2 / parts
 
 
-def unpaired(better: tuple[float, float, float], worse: tuple[float, float, float]) -> Estimate:
+def unpaired(better: tuple[float, float, float], worse: tuple[float, float, float]) -> EffectEstimate:
     """Return the difference of two values that come with 95 % intervals, (mean, low, high), as if independent.
 
     Standard errors are those of normal intervals of the same widths. What two sides share, such as documents, makes the
@@ -111,10 +112,10 @@ def unpaired(better: tuple[float, float, float], worse: tuple[float, float, floa
     error = math.hypot(better[2] - better[1], worse[2] - worse[1]) / (2 * z)
     difference = better[0] - worse[0]
     p = float(2 * ndtr(-abs(difference) / error)) if error else float(difference == 0)
-    return Estimate(difference, difference - z * error, difference + z * error, p, error, math.inf)
+    return EffectEstimate(difference, difference - z * error, difference + z * error, p, error, math.inf)
 
 
-def power(estimate: Estimate, effect: float) -> float:
+def power(estimate: EffectEstimate, effect: float) -> float:
     """Return how probable an interval above 0 is if the true difference is `effect`: the power of the two-tailed test
     at 0.05 with this standard error, in the claim's direction. Not a number without a standard error."""
     from scipy.special import nctdtr, ndtr, ndtri, stdtrit
@@ -127,7 +128,7 @@ def power(estimate: Estimate, effect: float) -> float:
     return float(1 - nctdtr(estimate.freedom, shift, stdtrit(estimate.freedom, upper)))
 
 
-def decide(estimate: Estimate, effect: float, seeds: int, lead: Estimate | None = None) -> Ruling:
+def decide(estimate: EffectEstimate, effect: float, seeds: int, lead: EffectEstimate | None = None) -> Ruling:
     """Return the verdict on a claim that was tested.
 
     Args:

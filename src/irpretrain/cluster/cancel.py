@@ -1,11 +1,9 @@
-"""Cancel the jobs that dead runs of a folder left in Slurm's queue: `python -m irpretrain.cluster.cancel`.
+"""Cancel the Slurm jobs of dead runs of a folder: `python -m irpretrain.cluster.cancel`, first step of `make resume`.
 
-When Snakemake is killed, the jobs that it submitted live on. A resumed run would submit them again, and two jobs would
-write the same files. `make resume` calls this first. With `--directory` it looks there, as Snakemake does; Snakemake's
-other arguments are passed over.
+When Snakemake is killed, its submitted jobs live on. A resumed run would submit them again, and two jobs would write
+the same files. `--directory` is read as Snakemake does; its other arguments are ignored.
 """
 
-import argparse
 import re
 import subprocess
 import sys
@@ -13,8 +11,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from irpretrain.config.arguments import directory_of_run
 from irpretrain.errors import IRPretrainError, SetupError
-from irpretrain.progress import say
+from irpretrain.progress import print_line
 
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 WAIT_SECONDS, POLL_SECONDS = 600.0, 2.0
@@ -35,15 +34,15 @@ def left_jobs(names: Sequence[str]) -> list[str]:
 
 
 def cancel_jobs(folder: Path, wait: float = WAIT_SECONDS) -> int:
-    """Cancel what runs of `folder` left in the queue, wait until nothing of it runs any more, and return how many.
+    """Cancel queued and running jobs of `folder`'s runs, wait for their end, and return their number.
 
     Raises:
-        SetupError: Slurm's commands are not there or fail, or jobs outlive `wait` seconds.
+        SetupError: Slurm's commands are missing or fail, or jobs outlive `wait` seconds.
     """
     names = run_ids(folder)
     cancelled = left = left_jobs(names) if names else []
     if left:
-        say(f"Cancelling {len(left)} Slurm jobs of a run that is dead: {' '.join(left)}")
+        print_line(f"Cancelling {len(left)} Slurm jobs of a run that is dead: {' '.join(left)}")
         slurm("scancel", *left)
     end = time.monotonic() + wait
     while left:
@@ -55,11 +54,7 @@ def cancel_jobs(folder: Path, wait: float = WAIT_SECONDS) -> int:
 
 
 def slurm(*command: str) -> str:
-    """Return what one of Slurm's commands prints.
-
-    Raises:
-        SetupError: it is not installed, or fails.
-    """
+    """Return the output of one of Slurm's commands; SetupError if it is not installed, or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:
@@ -70,13 +65,10 @@ def slurm(*command: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Cancel, and return an exit code."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--directory", "-d", type=Path, default=Path())
     try:
-        cancel_jobs(parser.parse_known_args(arguments)[0].directory)
+        cancel_jobs(directory_of_run(arguments))
     except IRPretrainError as error:
-        say(str(error))
+        print_line(str(error))
         return 1
     return 0
 

@@ -1,25 +1,26 @@
-"""Look at Snakemake's arguments before Snakemake does: `python -m irpretrain.config.arguments ARGUMENTS`.
+"""Check Snakemake's arguments before Snakemake: `python -m irpretrain.config.arguments ARGUMENTS`.
 
-Snakemake reads the files of `--configfile` and goes to `--directory` before it reads anything of ours, and ends with a
-traceback where it cannot. Its `--configfile` takes every word up to the next option, targets too.
+Snakemake opens the files of `--configfile` and `--directory` before it reads our code, and ends with a traceback on a
+fault. Its `--configfile` takes every word up to the next option, targets too.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError, IRPretrainError
-from irpretrain.near_names import did_you_mean
+from irpretrain.wording import did_you_mean
 
 SUFFIXES = {".yaml", ".yml", ".json"}
 
 
 def configuration_files(arguments: Sequence[str]) -> list[str]:
-    """Return what `--configfile` names in Snakemake's arguments, of which the last such option counts."""
+    """Return the value of the last `--configfile` in Snakemake's arguments."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     named: list[str] = parser.parse_known_args(arguments)[0].configfile
@@ -27,33 +28,31 @@ def configuration_files(arguments: Sequence[str]) -> list[str]:
 
 
 def check_configuration_files(paths: Sequence[str]) -> None:
-    """Read all overlays.
-
-    Raises:
-        ConfigError: one is a target, or is missing, or cannot be read.
-    """
+    """Read all overlays; ConfigError if one is a target, missing or unreadable."""
     for path in map(Path, paths):
         if path.suffix not in SUFFIXES:
             raise ConfigError(
                 f"--configfile takes every word up to the next option, so it takes {str(path)!r} for an overlay. If "
                 f"this is a target, put it before --configfile; an overlay ends in {', '.join(sorted(SUFFIXES))}."
             )
-        if not path.is_file():
+        if not os.path.isfile(path):  # Path's own raises where the name is too long
             others = (other for other in path.parent.glob("*") if other.suffix in SUFFIXES)
             meant = did_you_mean(str(path), map(str, others)) or "check the path."
             raise ConfigError(f"--configfile: there is no file {path}; {meant} Paths start in {Path.cwd()}.")
         read_yaml(path)
 
 
-def make_directory(arguments: Sequence[str]) -> None:
-    """Make the folder that `--directory` names in Snakemake's arguments, as Snakemake would.
-
-    Raises:
-        ConfigError: it cannot be made.
-    """
+def directory_of_run(arguments: Sequence[str]) -> Path:
+    """Return the folder that `--directory` names in Snakemake's arguments, or the current one."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--directory", "-d", type=Path, default=Path())
-    directory = parser.parse_known_args(arguments)[0].directory
+    directory: Path = parser.parse_known_args(arguments)[0].directory
+    return directory
+
+
+def make_directory(arguments: Sequence[str]) -> None:
+    """Make the folder of a run, as Snakemake would; ConfigError if impossible."""
+    directory = directory_of_run(arguments)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -62,7 +61,7 @@ def make_directory(arguments: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check, and return an exit code: 1 where an overlay or the folder cannot be used."""
+    """Check, and return an exit code: 1 if an overlay or the folder cannot be used."""
     try:
         check_configuration_files(configuration_files(arguments))
         make_directory(arguments)

@@ -11,8 +11,8 @@ from irpretrain.config.base import Section, option
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.text.stop_words import StopList
 
+# The nine axioms of ARES, table 1.
 Axiom = Literal["RANK", "REP-QL", "REP-TFIDF", "PROX-1", "PROX-2", "REG", "STM-1", "STM-2", "STM-3"]
-"""The nine axioms of ARES, table 1."""
 AXIOMS: tuple[Axiom, ...] = get_args(Axiom)
 
 Temperature = Annotated[float, Field(ge=1e-9)] | Literal["calibrated"]
@@ -61,13 +61,12 @@ class WordVectorsConfig(Section):
 
     files: dict[str, str] = option(
         description=(
-            "Collection → file of word vectors (word2vec, GloVe). Vectors of other collections are trained by gensim "
+            "Collection → file of word vectors (word2vec, GloVe). Vectors of other collections are trained "
             "(skip-gram, negative sampling; Mikolov et al., 2013)."
         ),
         default_factory=dict,
     )
     dimensions: int = option(100, "Size of a trained vector.", ge=2)
-    window: int = option(5, "Context words on each side.", unit="words", ge=1)
     negatives: int = option(5, "Noise words per context word.", ge=1)
     epochs: int = option(5, "Passes over the collection.", unit="epochs", ge=1)
     learning_rate: float = option(
@@ -140,15 +139,15 @@ class PredictorConfig(Section):
         "all",
         "Terms of a positive query: all, or those its document holds (for support document).",
     )
+    negative_terms: Literal["equal", "any"] = option(
+        "equal",
+        "Terms of a negative query: as many as its positive query has (section 4.1), or any number. With any, the "
+        "predictor also learns lengths.",
+    )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
         "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
-        "/ RANK). III: as I, for documents with a pseudo-query of RANK 1. IV: RANK up to `setting_iv_rank`.",
-    )
-    setting_iv_rank: int = option(5, "Largest RANK in setting IV.", unit="documents", ge=1)
-    setting_iv_judged: Literal["all", "limited"] = option(
-        "all",
-        "Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`.",
+        "/ RANK). III: as I, for documents with a pseudo-query of RANK 1. IV: RANK up to 5.",
     )
     axioms: list[Axiom] = option(list(AXIOMS), "Features.", min_length=1)
     model: Literal["boosted", "forest"] = option(
@@ -157,9 +156,7 @@ class PredictorConfig(Section):
     trees: int = option(100, "Trees.", unit="trees", ge=1)
     depth: int = option(6, "Largest depth of a tree.", ge=1, le=16)
     learning_rate: float = option(0.3, "Shrinkage of boosted trees.", gt=0, le=1)
-    test_share: float = option(0.1, "Share of documents for the AUC.", gt=0, lt=1)
     folds: int = option(2, "Folds over the other documents; the best fold's model predicts.", ge=2)
-    most_pairs: int | None = option(None, "Number of pairs (random); null: all.", unit="pairs", ge=10)
     seeds: list[Annotated[int, Field(ge=0)]] = option(
         [1],
         "Seeds; the model of the first one is used.",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections.abc import Iterator
 from types import NoneType
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from irpretrain.errors import ConfigError
+from irpretrain.wording import cli_or_api, did_you_mean, instead_of
 
 
 class Section(BaseModel):
     """Base of every section of the configuration."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, protected_namespaces=())
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=True, protected_namespaces=(), allow_inf_nan=False
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -29,10 +36,10 @@ class Section(BaseModel):
 def option(
     default: Any = ..., description: str = "", *, unit: str = "", decides: bool = True, **others: Any
 ) -> Any:
-    """Return a key of a section: pydantic's `Field`, with what the key means and the unit of its value.
+    """Return a key of a section: pydantic's `Field`, with its meaning and the unit of its value.
 
-    The default `...` makes the key required; `others` are limits of the value, and whatever else `Field` takes. A key
-    that `decides` nothing changes no result: how fast a job is, how much it says, what a table calls it.
+    The default `...` makes the key required; `others` are limits of the value and further arguments of `Field`. A key
+    that `decides` nothing changes no result, such as speed, verbosity or labels.
     """
     start = {} if "default_factory" in others else {"default": default}
     extra: Any = {"unit": unit} if unit else {}
@@ -42,11 +49,7 @@ def option(
 
 
 def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the values of a section without the keys that decide nothing, at any depth.
-
-    Args:
-        values: those of them that matter; all by default.
-    """
+    """Return the values of a section (or a part, `values`) without the keys that decide nothing, at any depth."""
     values = section.model_dump() if values is None else values
     chosen: dict[str, Any] = {}
     for key, value in values.items():
@@ -79,3 +82,78 @@ def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         old = result.get(key)
         result[key] = deep_merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return result
+
+
+# The faults that pydantic finds in a section, in the words of the configuration.
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+# How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts.
+DISPLAYED = reprlib.Repr()
+DISPLAYED.maxlevel, DISPLAYED.maxstring, DISPLAYED.maxother, DISPLAYED.maxlong = 3, 200, 200, 60
+DISPLAYED.maxlist = DISPLAYED.maxtuple = DISPLAYED.maxset = DISPLAYED.maxdict = 8
+
+
+def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = False) -> Model:
+    """Validate, and turn pydantic's errors into one ConfigError that names each key and how to mend it."""
+    try:
+        return model.model_validate(given)
+    except UnicodeEncodeError as error:
+        raise ConfigError(
+            f"{source}: {error.object!a} contains half of a character; write the whole character"
+        ) from None
+    except ValidationError as error:
+        if top:
+            raise explained(model, error, source) from None
+        raise ValueError(f"{source}: " + "; ".join(_faults(model, error))) from None
+
+
+def explained(model: type[BaseModel], error: ValidationError, source: str) -> ConfigError:
+    """Return pydantic's errors of a model as one ConfigError."""
+    faults = _faults(model, error)
+    where = cli_or_api("the configuration", "the options")
+    heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in {where}"
+    listed = (f"  - {fault}" for fault in faults)
+    return ConfigError("\n".join([heading, *listed, "  docs/reference/config lists every key."]))
+
+
+def _faults(model: type[BaseModel], error: ValidationError) -> list[str]:
+    """Return a text for each fault; a line of a message that is indented goes on with the fault before it."""
+    return [part for fault in error.errors() for part in re.split(r"\n(?! )", _fault(model, fault))]
+
+
+def listed_faults(error: ValidationError) -> str:
+    """Return pydantic's own words on what is wrong, each fault with its key."""
+    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+
+
+def _fault(model: type[BaseModel], fault: Any) -> str:
+    where = ".".join(str(part) for part in fault["loc"])
+    kind, value = fault["type"], fault.get("input")
+    if kind == "extra_forbidden":
+        keys = _keys_at(model, fault["loc"][:-1])
+        return f"{where}: unknown key; {instead_of(str(fault['loc'][-1]), keys, 'known are')}"
+    if kind == "missing":
+        return f"{where}: is missing"
+    message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if kind == "value_error":
+        return f"{where}: {message}" if where else message
+    meant = did_you_mean(value, _allowed(fault)) if kind == "literal_error" and isinstance(value, str) else ""
+    return "; ".join(filter(None, [f"{where}: {message}", f"given was {DISPLAYED.repr(value)}", meant]))
+
+
+def _allowed(fault: Any) -> list[str]:
+    """Return the texts that a key allows, by pydantic."""
+    return re.findall(r"'([^']*)'", fault["ctx"]["expected"])
+
+
+def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
+    """Field names of the section that a pydantic error location leads to."""
+    for part in location:
+        fields = getattr(model, "model_fields", {})
+        annotation = fields[part].annotation if part in fields else model
+        candidates = [annotation, *get_args(annotation)]
+        sections = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
+        model = sections[0] if sections else model
+    return list(getattr(model, "model_fields", {}))

@@ -1,5 +1,7 @@
-"""Every fault that spans sections: names that lead nowhere, models that start from each other, too many folds or shots,
-test queries that have a part in training."""
+"""Faults that span sections of the configuration.
+
+Faults of preference predictors and of diagnoses that span sections.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +9,29 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from irpretrain.config.answer_consistency import answer_faults
 from irpretrain.config.corpora import folds_fault
-from irpretrain.config.downstream_consistency import downstream_faults
-from irpretrain.config.experiment_consistency import experiment_faults
-from irpretrain.config.first_stage_consistency import (
+from irpretrain.config.depths import measure_faults
+from irpretrain.config.experiment_consistency import (
+    experiment_faults,
     first_stage_faults,
     named_faults,
     weighting_faults,
     weighting_name_faults,
 )
-from irpretrain.config.model_consistency import model_faults, selection_faults, training_faults
+from irpretrain.config.model_consistency import model_faults, ranker_faults, selection_faults, training_faults
 from irpretrain.config.names import listed_twice, unknown_names
-from irpretrain.config.predictor_consistency import diagnosis_faults, predictor_faults
-from irpretrain.config.query_page_consistency import query_page_faults
 from irpretrain.config.query_uses import query_use_faults
-from irpretrain.config.ranker_consistency import ranker_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
     active_diagnoses,
+    active_downstream,
     active_experiments,
     first_stage_names,
     hides_depths,
     index_names,
-    is_shown,
+    is_reported,
     needs_folds,
+    trained_on,
     used_first_stages,
     used_models,
     used_predictors,
@@ -41,9 +41,109 @@ from irpretrain.config.usage import (
 from irpretrain.papers.files import papers_with_depths, show_term_weights
 
 if TYPE_CHECKING:
+    from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.root import Config
 
+
+def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> Iterator[str]:
+    """Yield the faults of a preference predictor in use."""
+    where = f"predictors.{name}"
+    yield from unknown_names(f"{where}.collection", [predictor.collection], config.collections, "collections")
+    yield from unknown_names(f"{where}.dataset", [predictor.dataset], config.datasets, "datasets")
+    dataset, corpora = config.datasets.get(predictor.dataset), config.collections.get(predictor.collection)
+    if dataset is not None and corpora is not None and dataset.corpus not in corpora:
+        yield (
+            f"{where}: the relevant documents of {predictor.dataset} are in corpus {dataset.corpus}, which is not in "
+            f"collections.{predictor.collection}, so they have no pseudo-queries; add it there, or name a collection "
+            "that has it"
+        )
+    if predictor.judged_terms == "held" and config.pseudo_queries.support == "collection":
+        yield (
+            f"{where}.judged_terms: held leaves judged queries no term that their document lacks, while most pseudo-"
+            "queries of support collection have one, so the predictor would learn this difference alone; leave "
+            "judged_terms out, or set pseudo_queries.support to document"
+        )
+
+
+def diagnosis_faults(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterator[str]:
+    """Yield the faults of what a diagnosis compares."""
+    where = f"diagnoses.{name}"
+    yield from unknown_names(f"{where}.models", diagnosis.models, config.models, "models")
+    yield from unknown_names(f"{where}.collection", [diagnosis.collection], config.collections, "collections")
+    yield from listed_twice(f"{where}.models", diagnosis.models)
+
+
+# Faults of tasks beside retrieval that span sections.
+
+
+def downstream_faults(config: Config) -> Iterator[str]:
+    """Yield the faults between sections `downstream` and `downstream_tasks`."""
+    for name in config.downstream_tasks:
+        try:
+            config.downstream_training_of(name)
+        except ValueError as error:
+            yield str(error)
+    for name, section in active_downstream(config).items():
+        where = f"downstream.{name}"
+        yield from unknown_names(f"{where}.tasks", section.tasks, config.downstream_tasks, "downstream_tasks")
+        yield from unknown_names(f"{where}.models", section.models, config.models, "models")
+        for key, names in (("tasks", section.tasks), ("models", section.models)):
+            yield from listed_twice(f"{where}.{key}", names)
+        for model in section.models:
+            described = config.models.get(model)
+            if described is not None and (
+                described.cross_encoder is not None or described.neural is not None
+            ):
+                kind = "given by its path" if described.cross_encoder is not None else "a ranker over words"
+                yield f"{where}.models: {model} is {kind}, and only models that are pre-trained here can be taken"
+
+
+# Faults of data sets whose judgements follow from answers: what would teach or choose by them.
+#
+# Their judgements are those of what experiments retrieve, so they would come after what they decide, and another
+# first stage in some experiment would change them.
+
+
+def answer_faults(config: Config) -> Iterator[str]:
+    """Yield every use of such a data set but to test on it."""
+    answered = {name for name, dataset in config.datasets.items() if dataset.by_answers}
+    if not answered:
+        return
+    for name, experiment in active_experiments(config).items():
+        trained = experiment.dataset in config.datasets and trained_on(config, experiment.dataset) in answered
+        if trained and set(experiment.regimes) - {"zero-shot"}:
+            yield (
+                f"experiments.{name}.regimes: {trained_on(config, experiment.dataset)} judges by answers what is "
+                "retrieved, so nothing is fine-tuned on it; leave zero-shot alone, or give the data set train_on"
+            )
+    for key, dataset in _deciding(config):
+        if dataset in answered:
+            yield (
+                f"{key}: {dataset} judges by answers what is retrieved, so it can only be tested on; name a data set "
+                "with judgements"
+            )
+
+
+def _deciding(config: Config) -> Iterator[tuple[str, str | None]]:
+    """Yield the keys in use whose data sets teach or choose something, and these data sets."""
+    for name in used_models(config):
+        if (selection := config.models[name].select_on) is not None:
+            yield f"models.{name}.select_on.dataset", selection.dataset
+    for name in used_first_stages(config):
+        if name in config.first_stages:
+            yield f"first_stages.{name}.tuned_on", config.first_stages[name].tuned_on
+    for name in used_weightings(config):
+        yield f"term_weights.{name}.dataset", config.term_weights[name].dataset
+    for name in used_predictors(config):
+        yield f"predictors.{name}.dataset", config.predictors[name].dataset
+
+
+# Every fault that spans sections: names that lead nowhere, models that start from each other, too many folds or
+# shots, test queries that have a part in training.
+
+
+# Sections that map names to entries.
 NAMED = (
     "corpora",
     "collections",
@@ -61,9 +161,7 @@ NAMED = (
     "attributions",
     "weight_distributions",
     "term_weight_pages",
-    "query_pages",
 )
-"""Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -108,6 +206,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from unknown_names(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(config, name, dataset)
         yield from _train_on(config, name, dataset)
+        yield from _passages_of_queries(config, name, dataset)
     for name, weighting in config.term_weights.items():
         yield from weighting_name_faults(config, name, weighting)
     for name in used_weightings(config):
@@ -120,7 +219,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         if name in config.first_stages:
             yield from named_faults(config, name, config.first_stages[name])
     for name, experiment in config.experiments.items():
-        if is_shown(config, experiment) and hides_depths(config, experiment):
+        if is_reported(config, experiment) and hides_depths(config, experiment):
             papers = " or ".join(papers_with_depths())
             lists = "report.papers" if experiment.papers is None else "report.papers and papers"
             yield (
@@ -129,13 +228,12 @@ def cross_faults(config: Config) -> Iterator[str]:
             )
     for name, experiment in active_experiments(config).items():
         yield from experiment_faults(config, name, experiment)
+    yield from measure_faults(config)
     yield from query_use_faults(config)
     for name, page in config.attributions.items():
         where = f"attributions.{name}"
         yield from unknown_names(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
         yield from unknown_names(f"{where}.models", page.models, config.models, "models")
-    for name, compared in config.query_pages.items():
-        yield from query_page_faults(config, f"query_pages.{name}", compared)
     if show_term_weights(config.report.papers):
         yield from view_faults(config)
     for name, diagnosis in active_diagnoses(config).items():
@@ -180,3 +278,13 @@ def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str
     yield from unknown_names(where, [dataset.train_on], config.datasets, "datasets")
     if dataset.train_on == name:
         yield f"{where}: is the data set itself; leave it out for cross-validation within {name}"
+
+
+def _passages_of_queries(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
+    corpus = config.corpora.get(dataset.corpus)
+    if dataset.queries_are_documents and corpus is not None and corpus.passage_words is not None:
+        yield (
+            f"datasets.{name}.queries_are_documents: corpora.{dataset.corpus}.passage_words cuts documents into "
+            "passages <id>#<n>, none of which has a query's identifier, so none would be dropped; leave one of the two "
+            "out"
+        )

@@ -1,4 +1,4 @@
-"""Sections `corpora`, `collections` and `datasets`: what is read."""
+"""How many records may be malformed, and from which size on one is."""
 
 from __future__ import annotations
 
@@ -7,11 +7,48 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
 from irpretrain.errors import ConfigError, IRPretrainError
 from irpretrain.evaluation.measures import parse_measure
+
+# Short for a share.
+WORDS = {"refuse": 0.0, "skip": 1.0}
+RECORD_MB = 64
+
+
+class MalformedConfig(Section):
+    """Limit of malformed records; `skip` is short for {skip: 1}, `refuse` for {skip: 0}."""
+
+    skip: float = option(
+        0.0,
+        "Share of records that may be malformed; a larger share stops the run. Below 1, damaged archives stop it too.",
+        ge=0,
+        le=1,
+    )
+
+    record_mb: int = option(
+        RECORD_MB,
+        "Size from which on a record is malformed; also its limit of tags, lists, objects or lines, 8,192 per MB.",
+        unit="MB",
+        ge=1,
+        le=1024,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            if given not in WORDS:
+                raise ValueError(
+                    f"{given!r} must be refuse, skip, or a share of the records such as {{skip: 0.001}}"
+                )
+            return {"skip": WORDS[given]}
+        return given
+
+
+# Sections `corpora`, `collections` and `datasets`: what is read.
+
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
 Path = Annotated[str, Field(min_length=1)]
@@ -154,8 +191,7 @@ class QrelsConfig(FileConfig):
 
 
 def check_measures(given: Any) -> Any:
-    """Return a measure or a list of measures, each by the one name that tables have: trec_eval's `recip_rank` and
-    ir_measures' `MRR` are `RR`; ValueError, which says why, where one is none or stands twice."""
+    """Return one or more measures by their names in tables (`RR` for `recip_rank` or `MRR`); ValueError on a fault."""
 
     names = dict[str, str]()
     for name in [given] if isinstance(given, str) else given:
@@ -170,16 +206,14 @@ def check_measures(given: Any) -> Any:
     return next(iter(names)) if isinstance(given, str) else list(names)
 
 
+# One to train, one to validate, one to test.
 FEWEST_FOLDS = 3
-"""One to train, one to validate, one to test."""
 
 
 def folds_fault(folds: int, texts: int | None, queries: str = "") -> str:
-    """Return why queries cannot be dealt into so many folds, and the way out; empty where they can.
+    """Return why queries cannot be dealt into so many folds, and the remedy; empty if they can.
 
-    Args:
-        texts: how many queries of different text there are; None before they are counted.
-        queries: these in words, where they are not just so many queries.
+    `texts` is the number of distinct queries, None before they are counted; `queries` describes them.
     """
     queries = queries or f"{texts} {'query' if texts == 1 else 'queries'}"
     if texts is not None and texts < FEWEST_FOLDS:
@@ -213,7 +247,10 @@ class DatasetConfig(Section):
         "the others train. null: cross-validation here.",
     )
     measures: list[str] = option(
-        ["nDCG@20", "P@20", "AP", "RR@10"], "Measures, in ir_measures' or trec_eval's notation.", min_length=1
+        ["nDCG@10", "RR@10"],
+        "Measures, in ir_measures' or trec_eval's notation. None may look deeper than rankings are long: "
+        "`retrieval.depth`, and `reranking.depth` where models re-rank.",
+        min_length=1,
     )
     validation_measure: str = option("nDCG@20", "Measure that decides on validation folds.")
     unjudged_queries: Literal["drop", "refuse"] = option(
@@ -222,6 +259,11 @@ class DatasetConfig(Section):
     unknown_documents: Literal["ignore", "refuse"] = option(
         "ignore",
         "Judgements of documents outside the corpus: keep, or an error.",
+    )
+    queries_are_documents: bool = option(
+        False,
+        "Each query is the document of its own identifier (ArguAna, Quora): drop that document from rankings and "
+        "judgements, as BEIR does.",
     )
     entry: str | None = option(None, ENTRY)
 

@@ -8,10 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.config.corpora import ENTRY, FileConfig
 from irpretrain.config.experiments import Paper
-from irpretrain.config.training import OptimiserConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.corpora.registry import Kind
 
 
@@ -49,7 +48,7 @@ class SentenceFilesConfig(Section):
 
     @property
     def task(self) -> str:
-        """Which of GLUE's tasks it is, as the format's options say."""
+        """Which of GLUE's tasks it is, by the format's options."""
         return str(self.train.options.get("task"))
 
     @model_validator(mode="after")
@@ -70,13 +69,6 @@ class DownstreamTaskConfig(Section):
     label: str = option(..., "Name in tables.")
     questions: QuestionFilesConfig | None = option(None, "Files of extractive question answering.")
     sentences: SentenceFilesConfig | None = option(None, "Files of a task of GLUE.")
-    choose_on: Literal["development", "training"] | None = option(
-        None,
-        "Data that choose epoch and rate: half of the development set (the other half "
-        "tests), or `held_out` of the training set. null: development for questions, "
-        "training for sentences.",
-    )
-    held_out: float = option(0.1, "Share of the training set that chooses.", gt=0, lt=1)
     sample_training: int | None = option(
         None, "Number of training examples (random); null: all.", unit="examples", ge=2
     )
@@ -88,13 +80,7 @@ class DownstreamTaskConfig(Section):
 
     @property
     def kind(self) -> Literal["questions", "sentences"]:
-        """What its examples are."""
         return "sentences" if self.questions is None else "questions"
-
-    @property
-    def chooses_on(self) -> Literal["development", "training"]:
-        """`choose_on`, or what stands for null."""
-        return self.choose_on or ("training" if self.questions is None else "development")
 
     @property
     def files(self) -> dict[str, FileConfig]:
@@ -116,30 +102,11 @@ class DownstreamTrainingConfig(Section):
 
     batch_size: int = option(..., "Sequences a step.", unit="sequences", ge=1)
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(..., "Peak rates.", min_length=1)
-    epochs: int = option(..., "Passes over the training data; the best epoch is kept.", ge=1)
+    epochs: int = option(..., "Passes over the training data; the best epoch counts.", ge=1)
     dropout: float | None = option(
         0.1, "Dropout of all layers and before the output layer; null: the model's own.", ge=0, lt=1
     )
-    accumulation: int = option(1, "Micro-batches one optimiser step is split into.", ge=1)
-    optimiser: OptimiserConfig = option(
-        description="Optimiser; learning_rates overrides its rate.", default_factory=OptimiserConfig
-    )
-    compute: TrainingComputeConfig = option(
-        description="Threads, precision, device, batches.", default_factory=TrainingComputeConfig
-    )
-    prediction_batch: int = option(32, "Sequences predicted at once.", unit="sequences", ge=1)
-    log_every: int = option(50, "Steps between status lines.", unit="steps", decides=False, ge=1)
-    keep_models: bool = option(False, "Keep the fine-tuned models beside their predictions.")
-
-    @model_validator(mode="after")
-    def _check_training(self) -> Self:
-        if self.optimiser.decay == "step":
-            raise ValueError(
-                "optimiser.decay: step has one later_rate, but several learning_rates are tried; give linear or none"
-            )
-        if fault := self.compute.split_twice(self.accumulation):
-            raise ValueError(fault)
-        return self
+    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
 
 
 class QuestionAnsweringConfig(DownstreamTrainingConfig):
@@ -147,27 +114,22 @@ class QuestionAnsweringConfig(DownstreamTrainingConfig):
 
     batch_size: int = option(24, "Windows a step.", unit="windows", ge=1)
     learning_rates: list[Annotated[float, Field(gt=0)]] = option([3e-5], "Peak rates.", min_length=1)
-    epochs: int = option(4, "Passes over the data; the best epoch is kept.", ge=1)
+    epochs: int = option(4, "Passes over the data; the best epoch counts.", ge=1)
     max_length: int = option(
         384,
         "Maximum length of question and window with special tokens.",
         unit="word pieces",
         ge=8,
     )
-    question_length: int = option(64, "Maximum question length.", unit="word pieces", ge=1)
-    stride: int = option(128, "Distance between window starts (not the overlap).", unit="word pieces", ge=1)
-    answer_length: int = option(30, "Maximum length of a predicted answer.", unit="word pieces", ge=1)
-    without_answer: Literal["first-token", "drop"] = option(
-        "first-token",
-        "Training windows without a whole answer: target [CLS] (BERT), or drop the window.",
-    )
+    stride: int = option(128, "Overlap of consecutive windows.", unit="word pieces", ge=0)
 
     @model_validator(mode="after")
-    def _check_lengths(self) -> Self:
-        if self.question_length + 3 >= self.max_length:
+    def _check_stride(self) -> Self:
+        # The question takes up to half of the sequence.
+        if self.stride >= (room := self.max_length // 2 - 3):
             raise ValueError(
-                f"question_length {self.question_length} and three special tokens leave no room for a text in "
-                f"max_length {self.max_length}; lower question_length or raise max_length"
+                f"stride {self.stride} leaves windows of max_length {self.max_length} no new text beside a long "
+                f"question; set it below {room}, or raise max_length"
             )
         return self
 
@@ -179,7 +141,7 @@ class SentenceTasksConfig(DownstreamTrainingConfig):
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(
         [2e-5, 3e-5, 4e-5, 5e-5], "Peak rates.", min_length=1
     )
-    epochs: int = option(3, "Passes over the data; the best epoch is kept.", ge=1)
+    epochs: int = option(3, "Passes over the data; the best epoch counts.", ge=1)
     max_length: int = option(
         128,
         "Maximum length; in a pair the longer sentence is cut first.",

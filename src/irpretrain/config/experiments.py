@@ -1,14 +1,17 @@
-"""Sections `models`, `experiments` and `evaluation`: what is trained, compared and reported."""
+"""Sections `models`, `experiments`, `evaluation`, `attributions` and the views of term weights.
+
+Sections `models`, `experiments` and `evaluation`: what is trained, compared and reported.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.config.corpora import check_measures
-from irpretrain.config.neural import NeuralConfig
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.text import EncoderConfig
@@ -150,4 +153,98 @@ class ReportConfig(Section):
     )
     notes: list[str] = option(
         description="Remarks at the top of the report and under each table.", default_factory=list
+    )
+
+
+# Section `attributions`: pages that show which words the scores of a document come from (ARES, Figure 4).
+
+
+class AttributionConfig(Section):
+    """A page of `snakemake attributions` (docs/methods/attributions.md)."""
+
+    dataset: str = option(..., "Key of `datasets`.")
+    candidates: Literal["bm25", "ql"] = option(
+        "bm25", "First-stage run that the models re-rank; it gives the document's ranks."
+    )
+    query: str | None = option(
+        None,
+        "Query id; null without `text`: the query on which the models disagree most.",
+        coerce_numbers_to_str=True,
+    )
+    text: str | None = option(None, "Your own query text; needs `document`.", min_length=1)
+    document: str | None = option(
+        None,
+        "Document id; null: the relevant candidate on whose rank the models disagree most.",
+        coerce_numbers_to_str=True,
+    )
+    models: list[str] = option(..., "Keys of `models` (zero-shot), in the order of the page.", min_length=1)
+    seed: int = option(1, "Seed of the models.", ge=0)
+
+    @model_validator(mode="after")
+    def _check_case(self) -> Self:
+        if self.text is not None and self.query is not None:
+            raise ValueError("text and query name two queries; leave one out")
+        if self.document is None and self.text is not None:
+            raise ValueError("text is a query without judgements, so document must be given")
+        if self.document is not None and self.text is None and self.query is None:
+            raise ValueError("document is given without a query; give query or text")
+        return self
+
+
+# Sections `weight_distributions` and `term_weight_pages`: how integer weights of words look (DeepCT, Figure 1 and
+# Table 5).
+
+
+DocumentId = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, int) else given)]
+WEIGHTINGS = "tf, or keys of `term_weights` of kind passages or of `indexes`"
+
+
+class WeightDistributionConfig(Section):
+    """Weightings of a collection's passages, for the share of weight on the heaviest terms."""
+
+    label: str = option(..., "The collection's name in the figure.")
+    corpora: list[str] = option(..., "Keys of `corpora`, taken as one collection.", min_length=1)
+    weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the figure.", min_length=1)
+
+
+class WeightCaseConfig(Section):
+    """A query and its passages."""
+
+    query: str | None = option(None, "Id of a query of the data set.", coerce_numbers_to_str=True)
+    text: str | None = option(None, "Your own query text; needs `documents`.", min_length=1)
+    documents: list[DocumentId] = option(
+        description=(
+            "Document ids. Empty: the highest relevant and the highest non-relevant "
+            "document of the first of `first_stages`."
+        ),
+        default_factory=list,
+    )
+
+    @model_validator(mode="after")
+    def _check_case(self) -> Self:
+        if (self.text is None) == (self.query is None):
+            raise ValueError("give either query or text")
+        if self.text is not None and not self.documents:
+            raise ValueError("text is a query without judgements, so documents must be given")
+        return self
+
+
+class TermWeightPageConfig(Section):
+    """A page of `snakemake term_weight_pages` (docs/methods/term-weight-pages.md)."""
+
+    dataset: str = option(..., "Key of `datasets`.")
+    weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the page.", min_length=1)
+    first_stages: list[str] = option(
+        ["bm25"],
+        "bm25, ql or keys of `first_stages`. Their runs choose cases; the first one also chooses documents.",
+        min_length=1,
+    )
+    cases: list[WeightCaseConfig] = option(
+        description="Queries and documents; empty: the page chooses `queries` cases.", default_factory=list
+    )
+    queries: int = option(
+        3,
+        "Number of cases that the page chooses.",
+        unit="queries",
+        ge=1,
     )

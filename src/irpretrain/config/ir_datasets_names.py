@@ -13,11 +13,9 @@ from irpretrain.corpora.ir_datasets_library import PREFIX, corpus_identifier
 
 
 def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration in which each `ir_datasets:<id>` that stands for a corpus, a data set or a first stage is
-    the name of an entry. Keys that the configuration gives an entry of this name win.
+    """Return an unchecked configuration with an entry for each `ir_datasets:<id>` of a corpus, data set or first stage.
 
-    Args:
-        given: the configuration, not yet checked; what in it has another shape than it should is passed over.
+    Configured keys of the entry win.
 
     Raises:
         ConfigError: ir_datasets has no such data set.
@@ -38,8 +36,7 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mentions_any(given: dict[str, Any]) -> bool:
-    """Whether a text of the configuration names a data set of ir_datasets; each part that YAML's aliases repeat is
-    looked at once, or a few lines could take all memory."""
+    """Whether a text of the configuration names a data set of ir_datasets."""
     parts: list[Any] = [given]
     seen: set[int] = set()
     while parts:
@@ -53,7 +50,6 @@ def _mentions_any(given: dict[str, Any]) -> bool:
 
 
 def entry_name(identifier: str) -> str:
-    """Return the name of an entry that stands for a data set of ir_datasets."""
     return "ir-datasets-" + re.sub("[^a-z0-9]+", "-", identifier.lower()).strip("-")
 
 

@@ -1,4 +1,4 @@
-"""From YAML to a checked `Config`; every fault in one message, none as a traceback."""
+"""From YAML files to a checked `Config`; every fault in one message, none as a traceback."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.catalogue.completion import complete
-from irpretrain.config.base import deep_merge
+from irpretrain.config.base import DISPLAYED, deep_merge, explain
 from irpretrain.config.consistency import NAMED
-from irpretrain.config.explain import SHOWN, explain
 from irpretrain.config.ir_datasets_names import with_ir_datasets
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
-from irpretrain.near_names import instead_of
 from irpretrain.papers.files import fill_objective, read_preset, read_recipe
 from irpretrain.resources import resources_directory
+from irpretrain.wording import instead_of
 
+# The key under which an overlay names those that lie under it.
 LAYERS = "layers"
-"""The key under which an overlay names those that lie under it."""
+
+# The key under which an overlay selects what it inherits from all that lies under it.
 INHERIT = "inherit"
-"""The key under which an overlay says what it takes from all that lies under it."""
+
+# Keys that request results, or allow to leave some out; others describe what may be requested.
 REQUESTS = (
     "experiments",
     "downstream",
     "diagnoses",
     "weight_distributions",
     "term_weight_pages",
-    "query_pages",
     "attributions",
     "report",
     "skip_absent",
 )
-"""Keys that ask for results, or say which of them may be left out; others describe what may be asked for."""
+
+# Sections whose entries have names in tables, by default their keys.
 LABELLED = ("datasets", "models")
-"""Sections whose entries have names in tables, by default their keys."""
 
 
 def load_config(base: str | Path, *overlays: str | Path) -> Config:
@@ -47,22 +48,19 @@ def load_config(base: str | Path, *overlays: str | Path) -> Config:
 def lay_overlays(
     base: str | Path, overlays: Iterable[str | Path], last: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return what YAML files say together: overlays, later ones over earlier ones, and all over the base.
+    """Return the merged content of YAML files: later overlays over earlier ones, all over the base, `last` over all.
 
-    In this order, which is Snakemake's of `--configfile`, an entry that one overlay removes and a later one makes anew
-    keeps what the base says of it. Overlays that an overlay names under `layers`, relative to itself, lie under it; one
-    that is there already is not laid again. One that says `inherit: definitions` takes what is described from all that
-    lies under it, not what is asked for (`REQUESTS`); `inherit: nothing` begins anew. So does an
-    encoder with another path.
-
-    Args:
-        last: keys that are laid over all files, as `--config` gives them.
+    Overlays that an overlay names under `layers`, relative to itself, lie under it, each once. `inherit: definitions`
+    takes only descriptions from all that lies under, not requests (`REQUESTS`); `inherit: nothing` begins anew. So does
+    an encoder with another path.
 
     Raises:
         ConfigError: a file cannot be read, an entry without a value removes nothing, or an overlay that begins anew
             lies over another one.
     """
     below: dict[str, Any] = read_yaml(Path(base))
+    # As with Snakemake's `--configfile`, an entry that one overlay removes and a later one makes anew keeps the
+    # base's keys.
     laid: dict[str, Any] = {}
     seen = set[Path]()
     contents: list[tuple[str | Path, dict[str, Any]]] = []
@@ -89,17 +87,17 @@ def lay_overlays(
 def _inherited(source: str | Path, value: Any) -> str:
     if value not in ("all", "definitions", "nothing"):
         raise ConfigError(
-            f"{source}: {INHERIT} must be all, definitions or nothing; given was {SHOWN.repr(value)}"
+            f"{source}: {INHERIT} must be all, definitions or nothing; given was {DISPLAYED.repr(value)}"
         )
     return str(value)
 
 
 def _definitions(lower: dict[str, Any], named: set[str]) -> dict[str, Any]:
     """What lies under an overlay without what it asks for, and without predictors that only a table would show."""
-    kept = {key: value for key, value in lower.items() if key not in REQUESTS}
-    if isinstance(predictors := kept.get("predictors"), dict):
-        kept["predictors"] = {name: value for name, value in predictors.items() if name in named}
-    return kept
+    retained = {key: value for key, value in lower.items() if key not in REQUESTS}
+    if isinstance(predictors := retained.get("predictors"), dict):
+        retained["predictors"] = {name: value for name, value in predictors.items() if name in named}
+    return retained
 
 
 def _without_other_encoder(lower: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +134,7 @@ def _refuse_empty_entries(
 
 
 def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the layers of an overlay with what they say, lowest first, and then the overlay itself."""
+    """Yield the layers of an overlay with their content, lowest first, and then the overlay itself."""
     if path.resolve() in seen and not given:
         return
     seen.add(path.resolve())
@@ -145,7 +143,7 @@ def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[t
     if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
         raise ConfigError(f"{path}: {LAYERS} must be a list of overlays' paths; given was {layers!r}")
     for layer in layers:
-        if not (path.parent / layer).exists():
+        if not os.path.exists(path.parent / layer):  # Path's own raises where the name is too long
             raise ConfigError(_no_layer(path, layer))
         yield from _with_layers(path.parent / layer, seen)
     yield path, content
@@ -153,7 +151,9 @@ def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[t
 
 def _no_layer(path: Path, layer: str) -> str:
     ours = resources_directory().parent / "configs" / layer
-    meant = f"did you mean {os.path.relpath(ours, path.parent)}?" if ours.is_file() else "check the path."
+    meant = (
+        f"did you mean {os.path.relpath(ours, path.parent)}?" if os.path.isfile(ours) else "check the path."
+    )
     return (
         f"{path}: {LAYERS}: {path.parent / layer}: there is no such configuration file; {meant} "
         "A layer's path is relative to the folder of the overlay that names it."
@@ -216,8 +216,7 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _preset_name(given: dict[str, Any], default: str) -> str:
-    """Return which preset fills a section: in place of a name that the model will refuse the default, so that the keys
-    it would fill are not told as missing too."""
+    """Return the preset of a section; the default for an invalid name, so that no missing keys are reported too."""
     name = given.get("preset", default)
     return name if isinstance(name, str) and read_preset(name) else default
 
@@ -233,8 +232,8 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
     for section, filled in recipe.items():
         section_keys = given.get(section, {})
         if isinstance(section_keys, dict):
-            kept = {key: value for key, value in section_keys.items() if value is not None}
-            result[section] = deep_merge(filled, kept)
+            retained = {key: value for key, value in section_keys.items() if value is not None}
+            result[section] = deep_merge(filled, retained)
     return result
 
 
@@ -248,8 +247,7 @@ def _with_objective_preset(options: Any, default: str) -> Any:
 
 
 def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]) -> Any:
-    """Return a model with the preset's keys of `training` that neither the model nor `pretraining` gives; objectives of
-    several types have none in common."""
+    """Return a model with the preset's keys of `training` that neither it nor `pretraining` has, if its types agree."""
     types = {_type_of(task, given.get("objectives")) for task in _tasks_of(model)}
     if len(types) != 1 or model.get("neural") or model.get("cross_encoder"):  # which are not pre-trained here
         return model
@@ -267,7 +265,7 @@ def _tasks_of(model: Any) -> list[Any]:
 
 
 def _type_of(task: Any, objectives: Any) -> str | None:
-    """Return the type of a task's objective, or None where something is misspelt."""
+    """Return the type of a task's objective, or None if something is misspelt."""
     name = task.get("objective") if isinstance(task, dict) else None
     objective = objectives.get(name) if isinstance(objectives, dict) and isinstance(name, str) else None
     kind = objective.get("type") if isinstance(objective, dict) else None
@@ -276,11 +274,11 @@ def _type_of(task: Any, objectives: Any) -> str | None:
 
 def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Return `filled` without the keys that `given` has, at every depth."""
-    kept = {}
+    retained = {}
     for key, value in filled.items():
         over = given.get(key)
         if isinstance(value, dict) and isinstance(over, dict):
-            kept[key] = _without(value, over)
+            retained[key] = _without(value, over)
         elif key not in given:
-            kept[key] = value
-    return kept
+            retained[key] = value
+    return retained

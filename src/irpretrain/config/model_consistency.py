@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from irpretrain.config.base import changed_keys
-from irpretrain.config.first_stage_consistency import RESERVED, missing_runs
+from irpretrain.config.experiment_consistency import RESERVED, missing_runs
 from irpretrain.config.names import unknown_names
-from irpretrain.config.usage import first_stage_names
+from irpretrain.config.usage import active_diagnoses, active_experiments, first_stage_names
 
 if TYPE_CHECKING:
-    from irpretrain.config.experiments import ModelConfig
-    from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
+    from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.root import Config
 
+
+# Keys of a re-ranker with a configured path.
 GIVEN_KEYS = ("label", "cross_encoder", "passages")
-"""What may be said of a re-ranker that is given by its path."""
 
 
 def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
@@ -64,50 +64,20 @@ def _given(config: Config, where: str, model: ModelConfig) -> Iterator[str]:
 
 
 def training_faults(config: Config, name: str) -> Iterator[str]:
-    """Yield the faults of a model's own keys laid over `pretraining`.
-
-    They are of models that something needs; another may keep what does not fit.
-    """
+    """Yield the faults of a used model's own keys laid over `pretraining`."""
     where, tasks = f"models.{name}", config.models[name].tasks
     try:
         training = config.training_of(name)
     except ValueError as error:
         yield str(error)
     else:
-        if fault := training.head_start_fault(tasks):
-            yield f"{where}: {fault}"
-        yield from _segments(config, name, training)
-        yield from _tasks(where, tasks, training)
-
-
-def _tasks(where: str, tasks: list[TaskConfig], training: PretrainingConfig) -> Iterator[str]:
-    if tasks and training.epochs_of is not None:
-        objectives = dict.fromkeys(task.objective for task in tasks)
-        yield from unknown_names(f"{where}: epochs_of", [training.epochs_of], objectives, f"{where}.tasks")
-    for task in tasks:
-        try:
-            training.of_task(task)
-        except ValueError as error:
-            yield f"{where}.tasks: {error}"
-        if training.mixing == "alternate" and len(tasks) > 1 and task.weight == 0:
-            yield (
-                f"{where}.tasks: {task.objective} has weight 0, so with mixing alternate it never has its turn; give "
-                "it a weight, or set mixing to sum"
-            )
-
-
-def _segments(config: Config, name: str, training: PretrainingConfig) -> Iterator[str]:
-    """Faults of tasks that read less of a query than a segment of the graph has; a word is a word piece or more."""
-    words = config.graph.segment_words
-    for task in config.models[name].tasks:
-        options = config.objectives.get(task.objective)
-        read = training.query_length if task.query_length is None else task.query_length
-        if getattr(options, "queries_are_segments", False) and read < words:
-            yield (
-                f"models.{name}.tasks: {task.objective} reads query_length {read} word pieces of segments of "
-                f"graph.segment_words {words} words, so anchors beyond them would decide unread; lower "
-                "graph.segment_words or raise query_length"
-            )
+        words = config.graph.segment_words
+        segments = {
+            key: words
+            for key, options in config.objectives.items()
+            if getattr(options, "queries_are_segments", False)
+        }
+        yield from training.task_faults(tasks, segments, f"{where}.tasks")
 
 
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
@@ -128,7 +98,7 @@ def selection_faults(config: Config, name: str) -> Iterator[str]:
     try:
         training = config.training_of(name)
     except ValueError:
-        return  # another message says what is wrong there
+        return  # another message reports this fault
     if not training.snapshots or not config.models[name].tasks:
         instead = (
             "" if training.epochs is None else f"give models.{name}.training.steps in place of epochs and "
@@ -137,3 +107,85 @@ def selection_faults(config: Config, name: str) -> Iterator[str]:
             f"{where}: {name} keeps no snapshots to choose among; {instead}list steps in "
             f"models.{name}.training.snapshots, or leave select_on out"
         )
+
+
+# Faults of rankers without pre-training, and of models' own fine-tuning keys, that span sections.
+
+
+# Keys of a ranker without pre-training.
+NEURAL_KEYS = ("label", "neural", "finetuning")
+
+
+def ranker_faults(config: Config) -> Iterator[str]:
+    """Yield the faults of a configuration whose sections are sound by themselves."""
+    for name, model in config.models.items():
+        yield from _neural(config, name, model)
+        try:
+            config.finetuning_of(name)
+        except ValueError as error:
+            yield str(error)
+    for name, experiment in active_experiments(config).items():
+        yield from _experiment(config, name, experiment)
+    uses = [("attributions", name, page.models) for name, page in config.attributions.items()]
+    uses += [("diagnoses", name, diagnosis.models) for name, diagnosis in active_diagnoses(config).items()]
+    for section, name, models in uses:
+        for ranker in neural_models(config, models):
+            yield (
+                f"{section}.{name}.models: {ranker} is a ranker without pre-training, which ranks at random until it "
+                "is fine-tuned; leave it out"
+            )
+    for name, page in config.attributions.items():
+        for displayed in page.models:
+            if displayed in config.models and config.reranking_of(displayed).passages is not None:
+                yield (
+                    f"attributions.{name}.models: the score of {displayed} comes from passages, and a page shows one "
+                    "sequence; leave it out"
+                )
+
+
+def neural_models(config: Config, models: list[str]) -> list[str]:
+    """Return those of some models that are rankers without pre-training."""
+    return [name for name in models if name in config.models and config.models[name].neural is not None]
+
+
+def _neural(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
+    if model.neural is None:
+        return
+    where = f"models.{name}"
+    if useless := changed_keys(model, NEURAL_KEYS):
+        yield f"{where}: a ranker without pre-training has no use for {', '.join(useless)}; remove them"
+    yield from unknown_names(
+        f"{where}.neural.collection", [model.neural.collection], config.collections, "collections"
+    )
+    for other, starting in config.models.items():
+        if starting.start == name:
+            yield (
+                f"models.{other}.start: {name} is a ranker without pre-training, which no pre-training starts from; "
+                "name another model"
+            )
+
+
+def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
+    where = f"experiments.{name}"
+    models = neural_models(config, experiment.models)
+    if models and "zero-shot" in experiment.regimes:
+        yield (
+            f"{where}.regimes: {', '.join(models)} has no pre-training, so zero-shot it ranks at random; list it in an "
+            "experiment whose regimes are full or few-shot-<n>"
+        )
+    dataset = config.datasets.get(experiment.dataset)
+    if dataset is None:
+        return
+    trained = config.datasets.get(dataset.train_on) if dataset.train_on is not None else None
+    searched = dict.fromkeys([dataset.corpus, *([trained.corpus] if trained is not None else [])])
+    for model in models:
+        neural = config.models[model].neural
+        corpora = config.collections.get(neural.collection) if neural is not None else None
+        if neural is not None and corpora is not None:
+            lacking = [corpus for corpus in searched if corpus not in corpora]
+            if lacking:
+                yield (
+                    f"models.{model}.neural.collection: {where} trains and tests {model} on "
+                    f"{' and '.join(lacking)}, which collections.{neural.collection} lacks, so its words are not "
+                    "known; add it there, or name a collection that has it"
+                )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from irpretrain.catalogue.entry import SECTIONS
-from irpretrain.catalogue.read import read_catalogue
-from irpretrain.near_names import instead_of
+from irpretrain.catalogue.read import SECTIONS, read_catalogue
+from irpretrain.wording import instead_of
 
 
 def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], section: str) -> Iterator[str]:
-    """Yield a fault, with the nearest name that there is, for each of `names` that a section does not have.
+    """Yield a fault, with the nearest name, for each of `names` that a section does not have.
 
     The catalogue's names count as near: an entry that the catalogue describes needs no other description.
     """

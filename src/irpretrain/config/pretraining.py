@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from irpretrain.config.base import Section, deep_merge, option
-from irpretrain.config.compute import SharedComputeConfig
-from irpretrain.config.explain import explain
-from irpretrain.config.training import LOSS_TEXT, Loss, MaskingConfig, OptimiserConfig, SequenceConfig
+from irpretrain.config.base import Section, deep_merge, explain, option
+from irpretrain.config.names import unknown_names
+from irpretrain.config.training import (
+    LOSS_TEXT,
+    Loss,
+    MaskingConfig,
+    OptimiserConfig,
+    SequenceConfig,
+    SharedComputeConfig,
+)
 
 ACCUMULATION_TEXT = "Micro-batches per optimiser step, of all processes together."
 
@@ -167,12 +173,50 @@ class PretrainingConfig(SequenceConfig):
             "alone, never the encoder; lower mlm_head_steps or raise steps"
         )
 
-    def of_task(self, task: TaskConfig) -> Self:
-        """Return these options with the task's own lengths, loss and masking laid over them.
+    def task_faults(
+        self, tasks: Sequence[TaskConfig], segments: Mapping[str, int], where: str = "tasks"
+    ) -> Iterator[str]:
+        """Yield the faults of one model's tasks under these options, for configuration and library.
 
-        Raises:
-            ValueError: together they make no sense; the message says why.
+        `segments` maps an objective whose queries are segments of the link graph → words of a segment.
         """
+        if fault := self.head_start_fault(tasks):
+            yield f"{where.rpartition('.')[0]}: {fault}".removeprefix(": ")
+        objectives = dict.fromkeys(task.objective for task in tasks)
+        if tasks and self.epochs_of is not None:
+            parent = f"{where.rpartition('.')[0]}: ".removeprefix(": ")
+            yield from unknown_names(f"{parent}epochs_of", [self.epochs_of], objectives, where)
+        for task in tasks:
+            yield from self._faults_of_task(task, where, segments.get(task.objective, 0), len(tasks) > 1)
+
+    def _faults_of_task(self, task: TaskConfig, where: str, segment: int, several: bool) -> Iterator[str]:
+        name = task.objective
+        try:
+            options = self.of_task(task)
+        except ValueError as error:
+            yield f"{where}: {error}"
+            return
+        masking = options.masking
+        if task.mlm_weight > 0 and masking.ratio == 0 and not masking.anchor_ratio:
+            yield (
+                f"{where}: {name} has mlm_weight {task.mlm_weight:g}, but masking.ratio 0 masks nothing to predict; "
+                "raise masking.ratio, or set mlm_weight to 0"
+            )
+        if options.query_length < segment:
+            # A word is a word piece or more.
+            yield (
+                f"{where}: {name} reads query_length {options.query_length} word pieces of segments of "
+                f"graph.segment_words {segment} words, so anchors beyond them would decide unread; lower "
+                "graph.segment_words or raise query_length"
+            )
+        if self.mixing == "alternate" and several and task.weight == 0:
+            yield (
+                f"{where}: {name} has weight 0, so with mixing alternate it never has its turn; give "
+                "it a weight, or set mixing to sum"
+            )
+
+    def of_task(self, task: TaskConfig) -> Self:
+        """Return these options with the task's own lengths, loss and masking; ValueError if they contradict."""
         names = ("max_length", "query_length", "loss", "masking")
         overrides = {name: value for name in names if (value := getattr(task, name)) is not None}
         if not overrides:

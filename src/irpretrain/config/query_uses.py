@@ -23,28 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryUse:
-    """Queries of a data set have a part in what an experiment tests on another data set.
+    """Queries of a data set have a part in what an experiment tests on another data set."""
 
-    Attributes:
-        key: the key of the configuration that names the data set, such as models.prop.select_on.dataset.
-        dataset: the data set whose queries are used.
-        purpose: what test queries must not do here.
-        experiment: the experiment.
-        tested: the data set that the experiment tests on.
-    """
-
-    key: str
-    dataset: str
-    purpose: str
-    experiment: str
-    tested: str
+    key: str  # the key of the configuration that names the data set, such as models.prop.select_on.dataset
+    dataset: str  # the data set whose queries are used
+    purpose: str  # what test queries must not do here
+    experiment: str  # the experiment
+    tested: str  # the data set that the experiment tests on
 
 
 def query_uses(config: Config) -> list[QueryUse]:
-    """Return every use of queries behind the experiments that are run.
-
-    Cross-validation within a data set is no use: there folds keep training and test queries apart.
-    """
+    """Return every use of queries behind the active experiments; folds of one data set are no use."""
     uses = (
         QueryUse(key, dataset, purpose, name, experiment.dataset)
         for name, experiment in active_experiments(config).items()
@@ -58,7 +47,7 @@ def query_uses(config: Config) -> list[QueryUse]:
 def query_use_faults(config: Config) -> Iterator[str]:
     """Yield the uses of test queries that the configuration itself shows: the same data set, or the same files.
 
-    Queries of different files are compared by `irpretrain.corpora.shared_queries`, once they are read.
+    `irpretrain.corpora.shared_queries` compares queries of different files once they are read.
     """
     for use in query_uses(config):
         used, tested = config.datasets[use.dataset].queries, config.datasets[use.tested].queries

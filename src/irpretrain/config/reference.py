@@ -1,6 +1,6 @@
-"""Write docs/reference/config and docs/config.schema.json from the models, so that they cannot drift.
+"""Write docs/reference/config and docs/config.schema.json from the models; with `--check` only compare.
 
-`python -m irpretrain.config.reference docs` writes; with `--check` it only compares and fails on a difference.
+python -m irpretrain.config.reference docs
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ from irpretrain.objectives.registry import OBJECTIVES
 from irpretrain.papers.files import read_preset
 
 FOLDER = "reference/config"
+
+# The page with the top level; hosts of repositories show it with the folder.
 INDEX = "README.md"
-"""The page with the top level; hosts of repositories show it with the folder."""
 TOP = "Top level"
+
+# Page → its heading, and the top-level keys that it describes.
 PAGES = {
     "corpora.md": ("Corpora and data sets", "corpora", "datasets"),
     "formats.md": ("Options of formats",),
@@ -54,10 +57,8 @@ PAGES = {
         "attributions",
         "weight_distributions",
         "term_weight_pages",
-        "query_pages",
     ),
 }
-"""Page → its heading, and the top-level keys that it describes."""
 
 HEADER = """# Configuration reference
 
@@ -68,7 +69,7 @@ An unknown key is an error.
 Two keys stand in overlays alone. `layers` lists overlays that lie under this one; their paths are relative to it.
 `inherit` says what it takes from all that lies under it: `all`, the default; `nothing`; or `definitions`, which leaves
 out what asks for results (`experiments`, `downstream`, `diagnoses`, `weight_distributions`, `term_weight_pages`,
-`query_pages`, `attributions`, `report`), `skip_absent`, and predictors that no objective names. An `encoder` with
+`attributions`, `report`), `skip_absent`, and predictors that no objective names. An `encoder` with
 another `path` takes nothing from the one below.
 
 An entry reads: `key` (default and unit): meaning. Where only a type stands, the default is null or empty. Of listed
@@ -88,34 +89,30 @@ files in `resources/published`. For models whose objectives have one type, `mode
 [training](../../methods/training.md#recipes-of-the-papers) says which of them the paper states.
 """
 
+# Words from which on a description is not repeated.
 LONG_LINE = 12
-"""Words from which on a description is not repeated."""
 
 
 @dataclass
-class _Places:
-    """Where things are described.
+class _Locations:
+    """Where things are described."""
 
-    Attributes:
-        headings: the title of each section that has a heading of its own.
-        entries: title under which each key was described first, filled while the pages are written.
-    """
-
-    headings: dict[type[BaseModel], str]
+    headings: dict[type[BaseModel], str]  # the title of each section that has a heading of its own
+    # Title under which each key was described first, filled while the pages are written.
     entries: dict[tuple[type[BaseModel] | None, str], str]
 
 
 def config_reference() -> dict[str, str]:
     """Return the pages of the reference as Markdown, by their path in the folder of the documentation."""
     sections = list(_sections())
-    places = _Places({model: title for title, model in sections}, {})
+    locations = _Locations({model: title for title, model in sections}, {})
     parts: dict[str, list[str]] = {page: [] for page in (INDEX, *PAGES)}
     for title, model in sections:
         written = parts[_page(title)]
         written.append(f"\n## {_code(title)}\n")
         if " of format " not in title:
             written.append(f"{_summary(model)}\n")
-        written += _entries(title, model, places)
+        written += _entries(title, model, locations)
     for page, (heading, *_) in PAGES.items():
         parts[page].insert(0, f"# {heading}\n\nGenerated; [how to read it]({INDEX}).")
     contents = [f"- [{heading}]({page}){_keys(keys)}" for page, (heading, *keys) in PAGES.items()]
@@ -135,51 +132,49 @@ def _page(title: str) -> str:
     return next((page for page, (_, *sections) in PAGES.items() if top in sections), INDEX)
 
 
-def _entries(title: str, model: type[BaseModel], places: _Places) -> Iterator[str]:
-    """The keys of a section as lines. A key is only named if a section above describes it in the same words, and both
-    have it from the same base class, or the words are many. A section is named here if it is required, or if its
-    heading is that of another place. The top level leaves out what has a page."""
+def _entries(title: str, model: type[BaseModel], locations: _Locations) -> Iterator[str]:
+    """The keys of a section as lines; a key that an earlier section describes equally is only named."""
     required: list[str] = []
     above: dict[str, list[str]] = {}
     lines: list[str] = []
     for name, entry in model.model_fields.items():
         if name == "type" and " of type " in title:
-            continue  # the title says it
+            continue  # the title has it
         if _is_filled_in(entry):
             continue
         if title == TOP and any(name in keys for _, *keys in PAGES.values()):
             if entry.is_required():
                 required.append(f"`{name}`")
-            continue  # its page says what it is
+            continue  # its page describes it
         if isinstance(entry.annotation, type) and issubclass(entry.annotation, BaseModel):
             if own := _own_defaults(entry):
                 lines.append(f"- Section `{name}` has defaults of its own: {', '.join(own)}.")
-            place = places.headings[entry.annotation]
-            if place.removeprefix(f"{title}.") != name:
-                above.setdefault(place, []).append(f"section `{name}`")
+            location = locations.headings[entry.annotation]
+            if location.removeprefix(f"{title}.") != name:
+                above.setdefault(location, []).append(f"section `{name}`")
             elif entry.is_required():
                 required.append(f"`{name}`")
             continue
         line = _line(title, name, entry)
         is_long = len(line.split()) >= LONG_LINE
-        place = places.entries.setdefault((None if is_long else _declaring(model, name), line), title)
-        if place == title:
+        location = locations.entries.setdefault((None if is_long else _declaring(model, name), line), title)
+        if location == title:
             lines.append(line)
         else:
-            above.setdefault(place, []).append(f"`{name}`")
+            above.setdefault(location, []).append(f"`{name}`")
     yield from lines
     if above:
-        places_above = (
-            f"[{_code(place)}]({_address(place, title)}): {', '.join(names)}"
-            for place, names in above.items()
+        locations_above = (
+            f"[{_named_from(location, title)}]({_address(location, title)}): {', '.join(names)}"
+            for location, names in above.items()
         )
-        yield f"- As in {'; '.join(places_above)}."
+        yield f"- As in {'; '.join(locations_above)}."
     if required:
         yield f"- Required sections: {', '.join(required)}."
 
 
 def _own_defaults(entry: FieldInfo) -> list[str]:
-    """Keys of a section, with their values, that have another default here than its description says."""
+    """Keys of a section, with their values, whose default differs here from the description."""
     section = None if entry.is_required() else entry.get_default(call_default_factory=True)
     if section is None:
         return []
@@ -195,10 +190,16 @@ def _code(title: str) -> str:
     return f"`{key}`{of}{kind}"
 
 
-def _address(place: str, reader: str) -> str:
-    """The link to the section `place` from the section `reader`."""
-    page = _page(place)
-    return f"{page if page != _page(reader) else ''}#{_anchor(place)}"
+def _named_from(location: str, reader: str) -> str:
+    """A section as another one names it: beside its sibling by its type or format alone."""
+    key, _, kind = location.partition(" of ")
+    return kind if kind and reader.startswith(f"{key} of ") else _code(location)
+
+
+def _address(location: str, reader: str) -> str:
+    """The link to the section `location` from the section `reader`."""
+    page = _page(location)
+    return f"{page if page != _page(reader) else ''}#{_anchor(location)}"
 
 
 def _declaring(model: type[BaseModel], name: str) -> type[BaseModel]:
@@ -213,7 +214,7 @@ def _anchor(title: str) -> str:
 def config_schema() -> str:
     """Return the JSON schema, with each objective's options spelled out."""
     schema = Config.model_json_schema()
-    options = {name: import_module(module).Options.model_json_schema() for name, module in OBJECTIVES.items()}
+    options = {name: import_module(module).OPTIONS.model_json_schema() for name, module in OBJECTIVES.items()}
     schema["properties"]["objectives"]["additionalProperties"] = {"oneOf": list(options.values())}
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
 
@@ -224,26 +225,26 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
     titles: dict[type[BaseModel], list[str]] = {}
     for title, model in _descendants("", Config):
         titles.setdefault(model, []).append(title)
-    shortest = {model: min(places, key=_length_of_path) for model, places in titles.items()}
+    shortest = {model: min(locations, key=_length_of_path) for model, locations in titles.items()}
     yield from ((title, model) for title, model in _descendants("", Config) if shortest[model] == title)
     types: dict[type[BaseModel], list[str]] = {}
     for name, module in OBJECTIVES.items():
-        types.setdefault(import_module(module).Options, []).append(name)
+        types.setdefault(import_module(module).OPTIONS, []).append(name)
     for options, names in types.items():
         yield f"objectives.<name> of type {', '.join(names)}", options
-    places: dict[Kind, str] = {
+    locations: dict[Kind, str] = {
         "documents": "corpora.<name>",
         "topics": "datasets.<name>.queries",
         "judgements": "datasets.<name>.qrels",
         "runs": "first_stages.<name>.runs.<data set>",
     }
-    for kind, place in places.items():
+    for kind, location in locations.items():
         for name in FORMATS[kind]:
-            options = format_module(kind, name).Options
+            options = format_module(kind, name).OPTIONS
             if options.model_fields:
-                yield f"{place}.options of format {name}", options
+                yield f"{location}.options of format {name}", options
             for child, model in _children("", options):
-                yield f"{place}.options.{child} of format {name}", model
+                yield f"{location}.options.{child} of format {name}", model
 
 
 def _descendants(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
@@ -272,7 +273,7 @@ def _is_filled_in(entry: FieldInfo) -> bool:
 
 
 def _of_type(model: type[BaseModel]) -> str:
-    """What tells a section from others that may stand in its place; empty where there are none."""
+    """What distinguishes a section from its alternatives; empty without any."""
     field = model.model_fields.get("type")
     kinds = get_args(field.annotation) if field is not None and field.is_required() else ()
     return f" of type {kinds[0]}" if len(kinds) == 1 else ""
@@ -288,8 +289,8 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     unit, default = str(extra.get("unit", "")), _default(title, name, field)
     if unit in name.split("_"):
-        unit = ""  # the name says it
-    if type(field.default) in (bool, int, float, str) and default == _shown(field.default) != "empty":
+        unit = ""  # the name has it
+    if type(field.default) in (bool, int, float, str) and default == _displayed(field.default) != "empty":
         # The default shows the type. Where only some values are allowed it is the bold one of these.
         choices = _type(field.annotation)
         if _plain(field.annotation):
@@ -304,12 +305,12 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
         if field.default is None:
             kind = kind.removesuffix(" or null")
         if default == f"*preset* {kind.replace(', ', ' or ')}":
-            kind, shown = default, ""  # the presets show every value
+            kind, displayed = default, ""  # the presets show every value
         elif default.replace('"', "`").strip("`") == f"[{kind.removeprefix('list of ')}]":  # every value
-            shown = "; all"
+            displayed = "; all"
         else:
-            shown = "" if default in ("`null`", "empty") else f"; {default}"
-        facts = f"{kind}{', ' * bool(unit)}{unit}{shown}"
+            displayed = "" if default in ("`null`", "empty") else f"; {default}"
+        facts = f"{kind}{', ' * bool(unit)}{unit}{displayed}"
     return f"- `{name}` ({facts}): {_linked(literal(field.description or ''))}".rstrip(": ")
 
 
@@ -356,13 +357,13 @@ def _type(annotation: Any) -> str:
 
 def _default(title: str, name: str, field: FieldInfo) -> str:
     if name in (keys := _preset_keys(title)):
-        paper, released = map(_shown, keys[name])
+        paper, released = map(_displayed, keys[name])
         return f"*preset* {paper}" if paper == released else f"*preset* {paper} or {released}"
     if field.is_required():
         return "required"
     if field.default_factory is not None or field.default is PydanticUndefined:
         return "empty"
-    return _shown(field.default)
+    return _displayed(field.default)
 
 
 def _preset_keys(title: str) -> dict[str, tuple[Any, Any]]:
@@ -378,7 +379,7 @@ def _preset_keys(title: str) -> dict[str, tuple[Any, Any]]:
     return {key: (paper[key], released[key]) for key in paper}
 
 
-def _shown(value: Any) -> str:
+def _displayed(value: Any) -> str:
     text = json.dumps(value) if not isinstance(value, str) else value
     return f"`{text}`" if text else "empty"
 
@@ -388,7 +389,6 @@ def _summary(model: type[BaseModel]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the generated files in the given folder."""
     pages = {**config_reference(), "config.schema.json": config_schema()}
     return write_or_check(arguments, pages)
 

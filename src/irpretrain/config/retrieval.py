@@ -7,9 +7,8 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.corpora import ENTRY, FileConfig, check_measures
-from irpretrain.config.training import SequenceConfig
+from irpretrain.config.training import ComputeConfig, SequenceConfig
 from irpretrain.corpora.registry import Kind
 
 
@@ -42,14 +41,16 @@ class IndriConfig(Section):
     mu: float = option(2500.0, "Dirichlet prior.", unit="words", gt=0)
 
 
+# BM25; query likelihood with Dirichlet and with Jelinek-Mercer smoothing.
 RankingModel = Literal["bm25", "ql", "ql-jm"]
-"""BM25; query likelihood with Dirichlet and with Jelinek-Mercer smoothing."""
+
+# The same, and Indri's query likelihood for weighted and structured queries.
 StageModel = Literal["bm25", "ql", "ql-jm", "indri"]
-"""The same, and Indri's query likelihood for weighted and structured queries."""
 LUCENE_WORDS = "lucene"
+
+# How a query is cut into words before it is analysed: by Lucene's tokeniser (LUCENE_WORDS), or as documents are (a
+# `text.words.WordKind`).
 QueryWords = str
-"""How a query is cut into words before it is analysed: by Lucene's tokeniser (LUCENE_WORDS), or as documents are (a
-`text.words.WordKind`)."""
 
 K1 = Annotated[float, Field(ge=0)]
 B = Annotated[float, Field(ge=0, le=1)]
@@ -87,10 +88,11 @@ class SweepConfig(Section):
         return given
 
 
+# First stages over the tf index, with the parameters of `retrieval`.
 BUILT_IN_FIRST_STAGES = ("bm25", "ql")
-"""First stages over the tf index, with the parameters of `retrieval`."""
+
+# What `first_stages.<name>.index` calls the index of term frequencies.
 TF_INDEX = "tf"
-"""What `first_stages.<name>.index` calls the index of term frequencies."""
 
 
 class ParametersConfig(Section):
@@ -102,23 +104,23 @@ class ParametersConfig(Section):
     smoothing: Smoothing | None = option(None, "Of query likelihood (Jelinek-Mercer).")
 
     def given(self) -> dict[str, float]:
-        """Return those that are not null."""
         return {name: value for name, value in self.model_dump().items() if value is not None}
 
 
+# Which parameters each ranking model has.
 MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
     "bm25": ("k1", "b"),
     "ql": ("mu",),
     "ql-jm": ("smoothing",),
     "indri": ("mu",),
 }
-"""Which parameters each ranking model has."""
+
+# Key of `retrieval` that has a ranking model's parameters.
 MODEL_SECTIONS: dict[str, str] = {
     "bm25": "bm25",
     "ql": "query_likelihood",
     "ql-jm": "jelinek_mercer",
 }
-"""Key of `retrieval` that has a ranking model's parameters."""
 
 
 class DependenceConfig(Section):
@@ -136,9 +138,10 @@ class RunConfig(FileConfig):
     kind: ClassVar[Kind] = "runs"
 
     format: str = option("trec", "trec, tsv, or another one in docs/corpora.md.")
-    order_by: Literal["score", "rank"] = option(
-        "score",
-        "score: ranks that contradict it are an error. rank: scores are ignored (such as distances).",
+    order_by: Literal["score", "rank"] | None = option(
+        None,
+        "score: ranks order equal scores only. rank: scores are ignored (such as distances). "
+        "null: score, and ranks that contradict the scores are an error.",
     )
     depth: int | None = option(
         None, "Documents taken of each query; null: `retrieval.depth`.", unit="documents", ge=1
@@ -203,9 +206,6 @@ class TextRankConfig(Section):
     """TextRank (Mihalcea and Tarau, 2004): PageRank of the words of each text."""
 
     type: Literal["textrank"] = option(..., "Which kind of index.")
-    scale: int = option(100, "N: a weight is round(N × PageRank); weights below 1 are dropped.", ge=1)
-    window: int = option(4, "Words within a window of this size are linked.", unit="words", ge=2)
-    damping: float = option(0.85, "Probability of following a link.", ge=0, lt=1)
 
 
 class ExpansionConfig(Section):
@@ -240,17 +240,9 @@ class Doc2QueryConfig(Section):
         ge=8,
     )
     queries: int = option(10, "Queries per document (docT5query: 40 and more).", unit="queries", ge=1)
-    decoding: Literal["sampling", "beam"] = option(
-        "sampling",
-        "sampling: draw each piece among the `top_k` most probable ones. beam: a beam search of width "
-        "`queries`.",
-    )
-    top_k: int = option(10, "For sampling: number of most probable pieces to draw from.", ge=1)
     query_length: int = option(64, "Maximum query length.", unit="word pieces", ge=1)
     times: int = option(1, "How often the queries count; the document's text counts once.", ge=1)
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the draws.")
-    batch_queries: int = option(64, "Queries written at once.", unit="queries", ge=1)
-    block: int = option(512, "Documents sorted by length together.", unit="documents", ge=1)
     compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
 
 
@@ -260,7 +252,12 @@ IndexConfig = Annotated[TextRankConfig | ExpansionConfig | Doc2QueryConfig, Fiel
 class RetrievalConfig(Section):
     """First-stage retrieval with Lucene through Anserini."""
 
-    depth: int = option(200, "Candidates per query.", unit="documents", ge=1)
+    depth: int = option(
+        200,
+        "Candidates per query; measures look no deeper where nothing is re-ranked.",
+        unit="documents",
+        ge=1,
+    )
     bm25: Bm25Config = option(description="BM25 parameters.", default_factory=Bm25Config)
     query_likelihood: QueryLikelihoodConfig = option(
         description="QL parameters.", default_factory=QueryLikelihoodConfig
@@ -282,7 +279,6 @@ class RetrievalConfig(Section):
     )
 
     def parameters_of(self, model: RankingModel) -> dict[str, float]:
-        """Return the parameters of a ranking model by name."""
         section: Section = getattr(self, MODEL_SECTIONS[model])
         return section.model_dump()
 
@@ -328,7 +324,12 @@ class PassagesConfig(Section):
 class RerankingConfig(SequenceConfig):
     """Scoring of candidates by a cross-encoder. Fine-tuned models use the lengths of `finetuning`."""
 
-    depth: int | None = option(None, "Re-rank only this many candidates; null: all.", unit="documents", ge=1)
+    depth: int | None = option(
+        None,
+        "Re-rank and score only this many candidates, first stages too; null: all.",
+        unit="documents",
+        ge=1,
+    )
     batch_tokens: int | None = option(
         None,
         "Word pieces per batch, computed padding included. null: 2,048 on a processor, 65,536 on a GPU.",

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 from pydantic import SerializeAsAny, field_validator, model_validator
 
-from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.axioms import (
     AxiomsConfig,
     DiagnosisConfig,
@@ -14,7 +13,7 @@ from irpretrain.config.axioms import (
     PseudoQueriesConfig,
     WordVectorsConfig,
 )
-from irpretrain.config.base import Section, deep_merge, option
+from irpretrain.config.base import Section, deep_merge, explain, option
 from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.downstream import (
@@ -25,22 +24,22 @@ from irpretrain.config.downstream import (
 )
 from irpretrain.config.experiments import (
     AbsenceConfig,
+    AttributionConfig,
     EvaluationConfig,
     ExperimentConfig,
     ModelConfig,
     Paper,
     ReportConfig,
+    TermWeightPageConfig,
+    WeightDistributionConfig,
 )
-from irpretrain.config.explain import explain
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.pretraining import PretrainingConfig
-from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.config.usage import active_downstream, active_experiments, with_starts
-from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
+from irpretrain.config.usage import with_starts
 from irpretrain.objectives.registry import read_options
 
 
@@ -155,10 +154,6 @@ class Config(Section):
         description="Pages of the target `term_weight_pages` by name: heat maps of passages.",
         default_factory=dict,
     )
-    query_pages: dict[str, QueryPageConfig] = option(
-        description="Pages of the target `query_pages` by name: two rankings of single queries side by side.",
-        default_factory=dict,
-    )
     report: ReportConfig = option(description="Tables, figures and the report.", default_factory=ReportConfig)
 
     @field_validator("objectives", mode="before")
@@ -176,10 +171,11 @@ class Config(Section):
         return self
 
     def of_papers(self, papers: list[Paper]) -> Config:
-        """Return the configuration with the report of these papers alone, and the experiments that they show."""
-        narrowed = self.model_copy(update={"report": self.report.model_copy(update={"papers": papers})})
-        shown = {"experiments": active_experiments(narrowed), "downstream": active_downstream(narrowed)}
-        return narrowed.model_copy(update=shown)
+        """Return the configuration with the report of these papers alone; `config.usage` has what they show.
+
+        It is not checked again, and keeps all experiments: these decide how deep rankings are.
+        """
+        return self.model_copy(update={"report": self.report.model_copy(update={"papers": papers})})
 
     def encoder_of(self, model: str) -> EncoderConfig:
         """Return the encoder that a model starts from, directly or through others."""
@@ -189,8 +185,7 @@ class Config(Section):
     def training_of(self, model: str) -> PretrainingConfig:
         """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.
 
-        A model's own length, in steps or epochs (of one objective or of all), replaces that of `pretraining`, whichever
-        it is in.
+        A model's own length, in steps or epochs, replaces that of `pretraining`, whichever it is in.
         """
         overrides = self.models[model].training
         inherited = self.pretraining.model_dump()
@@ -211,16 +206,14 @@ class Config(Section):
         return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
 
     def downstream_training_of(self, task: str) -> QuestionAnsweringConfig | SentenceTasksConfig:
-        """Return the fine-tuning options of one task: `question_answering` or `sentence_tasks` with the task's own keys
-        merged in."""
+        """Return the fine-tuning options of one task: its section with the task's own keys merged in."""
         described = self.downstream_tasks[task]
         base = self.question_answering if described.kind == "questions" else self.sentence_tasks
         merged = deep_merge(base.model_dump(), described.training)
         return explain(type(base), merged, f"downstream_tasks.{task}.training")
 
     def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
-        """Return how a model's candidates are scored: `reranking` with the model's own passages, and after fine-tuning
-        with the lengths that it was fine-tuned with."""
+        """Return `reranking` with the model's own passages, and after fine-tuning with its fine-tuning lengths."""
         changes: dict[str, Any] = {}
         if (passages := self.models[model].passages) is not None:
             changes["passages"] = passages

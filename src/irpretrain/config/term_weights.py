@@ -8,19 +8,21 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.compute import ComputeConfig, SharedComputeConfig
 from irpretrain.config.pretraining import ACCUMULATION_TEXT
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import OptimiserConfig
+from irpretrain.config.training import ComputeConfig, OptimiserConfig, SharedComputeConfig
 from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf", "attention"]
+
+# Length of a training for which neither steps nor epochs are given.
 EPOCHS = 3.0
-"""Length of a training for which neither steps nor epochs are given."""
+
+# Models that learn from labels.
 TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
-"""Models that learn from labels."""
+
+# Models that read word pieces by an encoder.
 ENCODED: tuple[Model, ...] = ("regressor", "attention")
-"""Models that read word pieces by an encoder."""
 
 
 class TermLabelsConfig(Section):
@@ -56,7 +58,6 @@ class TermTrainingConfig(Section):
         "mean", "Squared errors of a step: mean (released code) or sum (paper, equation 2)."
     )
     dropout: float | None = option(None, "Dropout inside the encoder; null: the encoder's own.", ge=0, lt=1)
-    head_dropout: float = option(0.1, "Dropout before the linear layer.", ge=0, lt=1)
     optimiser: OptimiserConfig = option(
         description="Optimiser and schedule.", default_factory=OptimiserConfig
     )
@@ -135,9 +136,6 @@ class TermWeightsConfig(Section):
     )
     training: TermTrainingConfig = option(
         description="Training of the regressor.", default_factory=TermTrainingConfig
-    )
-    ridge: float = option(
-        1e-3, "For word-vectors: L2 penalty of the regression, times the number of words.", ge=0
     )
     inference: TermInferenceConfig = option(
         description="Prediction of weights.", default_factory=TermInferenceConfig

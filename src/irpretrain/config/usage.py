@@ -14,11 +14,9 @@ from irpretrain.papers.files import known_papers, papers_with_depths, show_axiom
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
     from irpretrain.config.downstream import DownstreamConfig
-    from irpretrain.config.experiments import ExperimentConfig
-    from irpretrain.config.query_pages import QueryPageConfig, ShownRankingConfig
+    from irpretrain.config.experiments import ExperimentConfig, WeightDistributionConfig
     from irpretrain.config.root import Config
     from irpretrain.config.text import EncoderConfig
-    from irpretrain.config.weight_views import WeightDistributionConfig
 
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 
@@ -28,7 +26,7 @@ def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
     return {
         name: entry
         for name, entry in config.experiments.items()
-        if is_shown(config, entry) and not hides_depths(config, entry)
+        if is_reported(config, entry) and not hides_depths(config, entry)
     }
 
 
@@ -41,10 +39,10 @@ def hides_depths(config: Config, experiment: ExperimentConfig) -> bool:
 
 def active_downstream(config: Config) -> dict[str, DownstreamConfig]:
     """Return the entries of `downstream` that some paper of the report shows; no other is run."""
-    return {name: entry for name, entry in config.downstream.items() if is_shown(config, entry)}
+    return {name: entry for name, entry in config.downstream.items() if is_reported(config, entry)}
 
 
-def is_shown(config: Config, entry: ExperimentConfig | DownstreamConfig) -> bool:
+def is_reported(config: Config, entry: ExperimentConfig | DownstreamConfig) -> bool:
     """Whether some paper of the report shows an entry; those that name no paper belong to each."""
     return entry.papers is None or not set(entry.papers).isdisjoint(config.report.papers)
 
@@ -61,7 +59,9 @@ def first_stages_of(experiment: ExperimentConfig) -> list[str]:
 
 def searched_stages(config: Config, dataset: str) -> list[str]:
     """Return the first stages that experiments show on a data set; those built in even without an experiment."""
-    experiments = [shown for shown in active_experiments(config).values() if shown.dataset == dataset]
+    experiments = [
+        displayed for displayed in active_experiments(config).values() if displayed.dataset == dataset
+    ]
     stages = [stage for experiment in experiments for stage in first_stages_of(experiment)]
     return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, *stages]))
 
@@ -92,8 +92,7 @@ def training_candidates(config: Config, dataset: str, candidates: str) -> str:
 
 
 def most_shots(config: Config, dataset: str) -> tuple[int, int]:
-    """Return the largest n of the few-shot-<n> regimes that train on a data set: where its own folds are tested, and
-    where another data set is; 0 where there is none."""
+    """Return the largest n of few-shot-<n> regimes on a data set's own folds, and for another data set, or 0."""
     by_folds, by_another = list[str](), list[str]()
     for experiment in active_experiments(config).values():
         if trained_on(config, experiment.dataset) == dataset:
@@ -114,12 +113,8 @@ def used_models(config: Config) -> list[str]:
 
 
 def wanted_models(config: Config) -> list[str]:
-    """Return the models that an experiment, page of attributions, page of queries or diagnosis needs, those they start
-    from included."""
+    """Return the models that an experiment, page of attributions or diagnosis needs, and those they start from."""
     attributed = [name for page in config.attributions.values() for name in page.models]
-    attributed += [
-        name for page in config.query_pages.values() for name in (page.left.model, page.right.model)
-    ]
     diagnosed = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
     return list(dict.fromkeys([*used_models(config), *with_starts(config, [*attributed, *diagnosed])]))
 
@@ -136,59 +131,31 @@ def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
 
 def hidden_views(config: Config) -> list[str]:
     """Return a line for each section whose entries the report lacks, as no paper of it shows them."""
-    sections = {
-        "diagnoses": (show_axioms, ""),
-        "weight_distributions": (show_term_weights, "; the target weight_distributions makes them without"),
-    }
+    sections = {"diagnoses": show_axioms, "weight_distributions": show_term_weights}
     lines = []
-    for section, (is_shown_by, instead) in sections.items():
+    for section, is_reported_by in sections.items():
         names = [f"{section}.{name}" for name in getattr(config, section)]
-        if names and not is_shown_by(config.report.papers):
-            papers = " or ".join(paper for paper in known_papers() if is_shown_by([paper]))
-            lines.append(f"Not in the report: {', '.join(names)}. Add {papers} to report.papers{instead}.")
+        if names and not is_reported_by(config.report.papers):
+            papers = " or ".join(paper for paper in known_papers() if is_reported_by([paper]))
+            lines.append(f"Not in the report: {', '.join(names)}. Add {papers} to report.papers.")
     return lines
-
-
-def active_query_pages(config: Config) -> dict[str, QueryPageConfig]:
-    """Return the pages of queries that cost nothing but themselves: experiments of the report make both runs."""
-    return {
-        name: page
-        for name, page in config.query_pages.items()
-        if all(_is_made(config, page, shown) for shown in (page.left, page.right))
-    }
-
-
-def _is_made(config: Config, page: QueryPageConfig, shown: ShownRankingConfig) -> bool:
-    """Whether some experiment makes the run of a ranking."""
-    for experiment in active_experiments(config).values():
-        if experiment.dataset != page.dataset:
-            continue
-        if shown.model in first_stage_names(config):
-            if shown.model in first_stages_of(experiment):
-                return True
-        elif (
-            experiment.candidates == page.candidates
-            and shown.model in experiment.models
-            and (shown.regime or "zero-shot") in experiment.regimes
-            and shown.seed in experiment.seeds
-        ):
-            return True
-    return False
 
 
 def used_predictors(config: Config) -> list[str]:
     """Return the predictors that a table shows or an objective in use asks for."""
-    shown = shown_predictors(config) if show_axioms(config.report.papers) else {}
+    displayed = displayed_predictors(config) if show_axioms(config.report.papers) else {}
     return [
-        name for name in dict.fromkeys([*shown, *_teaching_predictors(config)]) if name in config.predictors
+        name
+        for name in dict.fromkeys([*displayed, *_teaching_predictors(config)])
+        if name in config.predictors
     ]
 
 
-def shown_predictors(config: Config) -> dict[str, PredictorConfig]:
-    """Return the predictors that the tables of ARES show, of those whose files are there.
+def displayed_predictors(config: Config) -> dict[str, PredictorConfig]:
+    """Return the predictors in the tables of ARES whose files exist.
 
-    These are all that teach a model in use, and all that no objective names, as nothing but a table can want these.
-    Where experiments are left out because files are missing, their models count as in use.
+    All that teach a model in use, and all that no objective names, as only tables use these. If experiments are left
+    out because files are missing, their models count as in use.
     """
     unused = {getattr(objective, "predictor", None) for objective in config.objectives.values()}
     unused -= set(config.predictors) if config.absent else set(_teaching_predictors(config))
@@ -242,13 +209,11 @@ def with_starts(config: Config, models: Iterable[str]) -> list[str]:
 
 
 def tested_datasets(config: Config) -> list[str]:
-    """Return the data sets of all experiments."""
     return list(dict.fromkeys(experiment.dataset for experiment in active_experiments(config).values()))
 
 
 def used_datasets(config: Config) -> list[str]:
-    """Return the data sets that experiments test or train on, that choose snapshots or parameters of first
-    stages, or that predictors or weightings of words learn from."""
+    """Return the data sets that experiments test or train on, or that choose or teach something in use."""
     training = (
         trained_on(config, experiment.dataset)
         for experiment in active_experiments(config).values()
@@ -277,7 +242,7 @@ def used_first_stages(config: Config) -> list[str]:
 
 
 def used_runs(config: Config) -> list[tuple[str, str]]:
-    """Return (first stage, data set) of every run of others that some experiment shows or some model re-ranks."""
+    """Return (first stage, data set) of every external run that some experiment shows or some model re-ranks."""
     datasets = used_datasets(config)
     stages = [name for name in used_first_stages(config) if name in config.first_stages]
     return [
@@ -311,36 +276,22 @@ def stage_over(config: Config, model: str, candidates: str) -> str | None:
     return name if stage is not None and stage.candidates == candidates else None
 
 
-def depth_of(config: Config, first_stage: str) -> int:
-    """Return how many candidates a query a first stage retrieves."""
-    stage = config.first_stages.get(ranked_stage(config, first_stage))
-    return config.retrieval.depth if stage is None or stage.depth is None else stage.depth
-
-
-def reranked_depth(config: Config, first_stage: str) -> int:
-    """Return how many of them are re-ranked."""
-    return min(depth_of(config, first_stage), config.reranking.depth or depth_of(config, first_stage))
-
-
 def index_names(config: Config) -> list[str]:
-    """Return every index that a first stage may name."""
     passages = (name for name, weighting in config.term_weights.items() if weighting.kind == "passages")
     return [TF_INDEX, *config.indexes, *passages]
 
 
 def used_indexes(config: Config) -> list[str]:
-    """Return the entries of `indexes` that first stages in use search."""
     stages = (config.first_stages.get(name) for name in used_first_stages(config))
     named = dict.fromkeys(stage.index for stage in stages if stage is not None)
     return [name for name in named if name in config.indexes]
 
 
 def used_weightings(config: Config) -> list[str]:
-    """Return the weightings that predict what first stages in use search or weigh queries by, or what the report
-    shows the distributions of."""
+    """Return the weightings behind first stages in use, or whose distributions the report displays."""
     stages = (config.first_stages.get(name) for name in used_first_stages(config))
     names = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
-    names += [name for shown in active_distributions(config).values() for name in shown.weightings]
+    names += [name for displayed in active_distributions(config).values() for name in displayed.weightings]
     tasks = [task for model in wanted_models(config) for task in config.models[model].tasks]
     names += [getattr(config.objectives.get(task.objective), "weighting", None) for task in tasks]
     named = [(name, config.term_weights[name]) for name in names if name in config.term_weights]
@@ -376,8 +327,7 @@ def collections_with_vectors(config: Config) -> list[str]:
 
 
 def used_corpora(config: Config) -> list[str]:
-    """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, whose word
-    vectors weigh words or begin a ranker, or of whose weights the report shows the distribution."""
+    """Return the corpora that experiments, query comparisons, word vectors or weight distributions in use read."""
     neural = (config.models[name].neural for name in used_models(config))
     collections = [
         *(ranker.collection for ranker in neural if ranker is not None),
@@ -388,17 +338,14 @@ def used_corpora(config: Config) -> list[str]:
     ]
     trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
     searched = [config.datasets[name].corpus for name in used_datasets(config)]
-    shown = [corpus for shown in active_distributions(config).values() for corpus in shown.corpora]
-    return list(dict.fromkeys([*trained, *searched, *shown]))
+    displayed = [
+        corpus for displayed in active_distributions(config).values() for corpus in displayed.corpora
+    ]
+    return list(dict.fromkeys([*trained, *searched, *displayed]))
 
 
 def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
-    """Return the length of the longest sequence that each stage in use makes for an encoder, by the key that sets it.
-
-    Args:
-        config: the configuration.
-        encoder: key of the encoder, of `used_encoders`.
-    """
+    """Return the longest sequence of each stage in use for an encoder (of `used_encoders`), by configuration key."""
     models = [name for name in used_models(config) if _encoder_key(config, name) == encoder]
     lengths = (
         {} if encoder.startswith("term_weights.") else {"reranking.max_length": config.reranking.max_length}

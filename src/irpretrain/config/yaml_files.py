@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,44 +10,149 @@ import yaml
 
 from irpretrain.errors import ConfigError, one_line
 
-
-class _Repeated(yaml.MarkedYAMLError):
-    """A key stands twice in a mapping, of which YAML would keep the second alone."""
+_MERGE = "tag:yaml.org,2002:merge"
 
 
-class _Loader(yaml.SafeLoader):
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        lines = dict[str, int]()
+class _LostKeys(yaml.MarkedYAMLError):
+    """YAML would drop keys without a word: of a key that stands twice, or of a mapping that replaces a merged one."""
+
+
+class StrictLoader(yaml.SafeLoader):
+    """PyYAML's safe loader, which raises `yaml.YAMLError` where YAML would drop a key."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        # By node: what many merges share is looked at once.
+        self._merged: dict[int, dict[Any, tuple[yaml.ScalarNode, yaml.Node]]] = {}
+        self._lost: dict[tuple[int, int], list[str]] = {}
+
+    def construct_document(self, node: yaml.Node) -> Any:
+        self._check(node, set())
+        return super().construct_document(node)
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put merged keys into a mapping; PyYAML's own writes those of two merges of one mapping twice."""
+        others = [(key, value) for key, value in node.value if not isinstance(key, yaml.ScalarNode)]
+        node.value = [*self._pairs(node).values(), *others]
+
+    def _check(self, node: yaml.Node, seen: set[int]) -> None:
+        """Refuse keys that stand twice or are lost by a merge, in a node and all below it."""
+        if id(node) in seen:
+            return
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            self._check_keys(node)
+            self._pairs(node)
+        for part in node.value if isinstance(node, yaml.CollectionNode) else ():
+            for inner in part if isinstance(part, tuple) else (part,):
+                self._check(inner, seen)
+
+    def _check_keys(self, node: yaml.MappingNode) -> None:
+        lines = dict[Any, int]()
         for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
-                continue
-            line = key.start_mark.line + 1
-            if (first := lines.setdefault(key.value, line)) != line:
-                raise _Repeated(
-                    problem=f"{key.value} is already in line {first}", problem_mark=key.start_mark
-                )
-        return super().construct_mapping(node, deep)
+            if isinstance(key, yaml.ScalarNode):
+                value = self._value_of(key)
+                for spelling in (value, str(value)):  # 1, 0x1 and "1" name one entry
+                    if spelling in lines:
+                        raise _LostKeys(
+                            problem=f"{key.value} is already in line {lines[spelling]}; join the two",
+                            problem_mark=key.start_mark,
+                        )
+                lines[value] = lines[str(value)] = key.start_mark.line + 1
+
+    def _value_of(self, key: yaml.ScalarNode) -> Any:
+        """Return what a key means, such as 1 for 0x1."""
+        return key.value if key.tag == _MERGE else self.construct_object(key)
+
+    def _pairs(self, node: yaml.MappingNode) -> dict[Any, tuple[yaml.ScalarNode, yaml.Node]]:
+        """Return the pairs of a mapping by key, those that merges bring included, which come first; refuse merges that
+        lose inner keys."""
+        if id(node) in self._merged:
+            return self._merged[id(node)]
+        own: dict[Any, tuple[yaml.ScalarNode, yaml.Node]] = {
+            self._value_of(key): (key, value)
+            for key, value in node.value
+            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE
+        }
+        pairs, merges = dict(own), list(_merges(node))
+        for mapping, merge in merges:
+            for name, pair in self._pairs(mapping).items():
+                retained = pairs.setdefault(name, pair)  # the first that has a key counts
+                if lost := self._lost_keys(retained[1], pair[1]):
+                    mark = own[name][0].start_mark if name in own else merge.start_mark
+                    raise _LostKeys(problem=_lost_text(pair[0].value, lost), problem_mark=mark)
+        names = [name for mapping, _ in reversed(merges) for name in self._pairs(mapping)]
+        self._merged[id(node)] = {name: pairs[name] for name in dict.fromkeys([*names, *own])}
+        return self._merged[id(node)]
+
+    def _lost_keys(self, retained: yaml.Node, replaced: yaml.Node) -> list[str]:
+        """Return the keys of a replaced mapping, dotted where they are inner ones, that the retained one lacks."""
+        if retained is replaced or not (
+            isinstance(retained, yaml.MappingNode) and isinstance(replaced, yaml.MappingNode)
+        ):
+            return []
+        both = id(retained), id(replaced)
+        if both not in self._lost:
+            lost = list[str]()
+            pairs = self._pairs(retained)
+            for name, (key, value) in self._pairs(replaced).items():
+                if name not in pairs:
+                    lost.append(key.value)
+                else:
+                    lost += (f"{key.value}.{inner}" for inner in self._lost_keys(pairs[name][1], value))
+            self._lost[both] = lost
+        return self._lost[both]
+
+
+def _equals_sign(loader: StrictLoader, node: yaml.ScalarNode) -> Any:
+    return loader.construct_scalar(node)
+
+
+# The key "=", which PyYAML reads in the method that StrictLoader replaces.
+StrictLoader.add_constructor("tag:yaml.org,2002:value", _equals_sign)
+
+
+def _merges(node: yaml.MappingNode) -> Iterator[tuple[yaml.MappingNode, yaml.Node]]:
+    """Yield the mappings that `<<` merges into a mapping, in their order, each with that key."""
+    for key, value in node.value:
+        if key.tag == _MERGE:
+            for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(mapping, yaml.MappingNode):
+                    raise yaml.constructor.ConstructorError(
+                        None, None, "<< needs a mapping, or a list of mappings", mapping.start_mark
+                    )
+                yield mapping, key
+
+
+def _lost_text(name: str, lost: list[str]) -> str:
+    """A merge (`<<`) joins the outer level only: a mapping that replaces a merged one may lack keys of it."""
+    return (
+        f"{name} replaces the {name} that << brings, so {', '.join(lost)} would be lost; "
+        f"repeat {'it' if len(lost) == 1 else 'them'}, or name the replaced mapping with an anchor (&name) and "
+        "begin with <<: *name here too"
+    )
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return the content of a file.
 
     Raises:
-        ConfigError: there is no such file, it is no valid YAML, a key stands twice, or it holds no mapping.
+        ConfigError: the file is missing or invalid YAML, a key occurs twice or a merge would lose it, or it holds no
+            mapping.
     """
     try:
-        content = _Loader(_text(path)).get_single_data()
+        content = StrictLoader(_text(path)).get_single_data()
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such configuration file") from None
     except OSError as error:
         raise ConfigError(f"{path}: the file cannot be opened: {error.strerror or error}") from None
     except RecursionError:
         raise ConfigError(f"{path}: this is not valid YAML: it is nested too deeply") from None
-    except _Repeated as error:
-        raise ConfigError(f"{_place(path, error)}: {error.problem}; join the two") from None
+    except _LostKeys as error:
+        raise ConfigError(f"{_location(path, error)}: {error.problem}") from None
     except yaml.MarkedYAMLError as error:
-        told = one_line(ValueError(f"{error.context or ''} {error.problem or ''}"))
-        raise ConfigError(f"{_place(path, error)}: this is not valid YAML: {told}") from None
+        reported = one_line(ValueError(f"{error.context or ''} {error.problem or ''}"))
+        raise ConfigError(f"{_location(path, error)}: this is not valid YAML: {reported}") from None
     except (
         yaml.YAMLError,
         ValueError,
@@ -69,6 +174,6 @@ def _text(path: Path) -> str:
         ) from None
 
 
-def _place(path: Path, error: yaml.MarkedYAMLError) -> str:
+def _location(path: Path, error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     return f"{path}:{mark.line + 1}" if mark else str(path)

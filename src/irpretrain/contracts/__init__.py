@@ -1,4 +1,4 @@
-"""The tables that stages hand to each other: declared once, checked when written and when read.
+"""The tables that stages exchange: declared once, checked when written and when read.
 
 A table is Parquet. Its schema names every column with type, unit and meaning; `docs/contracts.md` is generated from
 here. TREC files (runs, qrels), Hugging Face model directories and Lucene indexes keep their own formats.
@@ -46,12 +46,14 @@ from irpretrain.contracts.table import (
     BYTES_PER_GROUP,
     ROWS_AS_OBJECTS,
     ROWS_PER_GROUP,
-    Column,
     Contract,
+    ContractColumn,
     ContractWriter,
     parquet_file,
+    row_group,
 )
 
+# All tables, in the order of docs/contracts.md.
 CONTRACTS = (
     DOCUMENTS,
     REDIRECTS,
@@ -80,4 +82,3 @@ CONTRACTS = (
     SCORES,
     CLAIMS,
 )
-"""All tables, in the order of docs/contracts.md."""

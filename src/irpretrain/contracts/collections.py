@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record
+from irpretrain.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
 
 SECTION = record(level=pa.int16(), heading=pa.string(), start=pa.int32(), end=pa.int32(), role=pa.string())
 LINK = record(target=pa.string(), fragment=pa.string(), start=pa.int32(), end=pa.int32(), section=pa.int16())
@@ -11,12 +11,12 @@ DOCUMENTS = Contract(
     "documents",
     "A corpus shard: one row per document, in corpus order (part, position).",
     (
-        Column("document_id", pa.string(), "unique in its collection"),
-        *PLACE,
-        Column("title", pa.string(), "title, or empty"),
-        Column("url", pa.string(), "address, or empty"),
-        Column("body", pa.string(), "plain text with a newline between paragraphs"),
-        Column(
+        ContractColumn("document_id", pa.string(), "unique in its collection"),
+        *LOCATION,
+        ContractColumn("title", pa.string(), "title, or empty"),
+        ContractColumn("url", pa.string(), "address, or empty"),
+        ContractColumn("body", pa.string(), "plain text with a newline between paragraphs"),
+        ContractColumn(
             "sections",
             list_of(SECTION),
             "in order: level (0: lead section, 2: ==x==, …), heading, start and end of its "
@@ -25,7 +25,7 @@ DOCUMENTS = Contract(
             "characters",
             default=[],
         ),
-        Column(
+        ContractColumn(
             "links",
             list_of(LINK),
             "in order: linked title, fragment without #, start and end of the anchor in the "
@@ -33,7 +33,7 @@ DOCUMENTS = Contract(
             "characters",
             default=[],
         ),
-        Column(
+        ContractColumn(
             "disambiguation", pa.bool_(), "the page only lists articles with similar names", default=False
         ),
     ),
@@ -44,27 +44,27 @@ REDIRECTS = Contract(
     "Redirects of a corpus shard, in corpus order. The file's metadata `title_case` is the "
     "dump's rule for the case of titles.",
     (
-        *PLACE,
-        Column("title", pa.string(), "title of the redirect page"),
-        Column("target", pa.string(), "target title as written"),
-        Column("fragment", pa.string(), "section of the target without #, or empty"),
+        *LOCATION,
+        ContractColumn("title", pa.string(), "title of the redirect page"),
+        ContractColumn("target", pa.string(), "target title as written"),
+        ContractColumn("fragment", pa.string(), "section of the target without #, or empty"),
     ),
 )
 
 _SIZES = (
-    Column("words", pa.int32(), "words of the body, split at white space", "words"),
-    Column("segments", pa.int32(), "number of segments, at least 1", "segments"),
-    Column("disambiguation", pa.bool_(), "the page only lists meanings of its title"),
+    ContractColumn("words", pa.int32(), "words of the body, split at white space", "words"),
+    ContractColumn("segments", pa.int32(), "number of segments, at least 1", "segments"),
+    ContractColumn("disambiguation", pa.bool_(), "the page only lists meanings of its title"),
 )
 
 LINK_SOURCES = Contract(
     "link_sources",
     "Documents of a corpus shard as link sources, in corpus order.",
     (
-        *PLACE,
-        Column("document_id", pa.string(), "document"),
-        Column("title", pa.string(), "its title"),
-        Column("key", pa.string(), "normalised title; links match it"),
+        *LOCATION,
+        ContractColumn("document_id", pa.string(), "document"),
+        ContractColumn("title", pa.string(), "its title"),
+        ContractColumn("key", pa.string(), "normalised title; links match it"),
         *_SIZES,
     ),
 )
@@ -73,14 +73,14 @@ LINKS = Contract(
     "links",
     "Links of a corpus shard in document order.",
     (
-        *PLACE,
-        Column("segment", pa.int16(), "segment of the anchor's first character in the source"),
-        Column("section", pa.int16(), "section of the anchor in the source"),
-        Column("start", pa.int32(), "start of the anchor in the source's body", "characters"),
-        Column("end", pa.int32(), "end of the anchor in the source's body", "characters"),
-        Column("target", pa.string(), "normalised title of the target, before redirects"),
-        Column("see_also", pa.bool_(), "the anchor is in a See Also section"),
-        Column("mention", pa.bool_(), "a mention of a title, made a link by option"),
+        *LOCATION,
+        ContractColumn("segment", pa.int16(), "segment of the anchor's first character in the source"),
+        ContractColumn("section", pa.int16(), "section of the anchor in the source"),
+        ContractColumn("start", pa.int32(), "start of the anchor in the source's body", "characters"),
+        ContractColumn("end", pa.int32(), "end of the anchor in the source's body", "characters"),
+        ContractColumn("target", pa.string(), "normalised title of the target, before redirects"),
+        ContractColumn("see_also", pa.bool_(), "the anchor is in a See Also section"),
+        ContractColumn("mention", pa.bool_(), "a mention of a title, made a link by option"),
     ),
 )
 
@@ -89,11 +89,11 @@ NODES = Contract(
     "Documents of a collection as graph nodes, by corpus in the order of the configuration, "
     "then by (part, position).",
     (
-        Column("node", pa.int32(), "document number, equal to the row number"),
-        Column("document_id", pa.string(), "document"),
-        Column("title", pa.string(), "its title"),
-        Column("corpus", pa.int16(), "corpus of the collection, from 0"),
-        *PLACE,
+        ContractColumn("node", pa.int32(), "document number, equal to the row number"),
+        ContractColumn("document_id", pa.string(), "document"),
+        ContractColumn("title", pa.string(), "its title"),
+        ContractColumn("corpus", pa.int16(), "corpus of the collection, from 0"),
+        *LOCATION,
         *_SIZES,
     ),
 )
@@ -103,19 +103,23 @@ HYPERLINKS = Contract(
     "Links from segments to documents: one row per (source, segment, target), sorted by "
     "these ([groups D1 to D5](methods/wikipedia-graph.md)).",
     (
-        Column("source", pa.int32(), "node that links"),
-        Column("segment", pa.int16(), "segment of the source"),
-        Column("target", pa.int32(), "linked node, never the source"),
-        Column("start", pa.int32(), "start of the target's first anchor in that segment", "characters"),
-        Column("end", pa.int32(), "its end", "characters"),
-        Column("symmetric", pa.bool_(), "the target links the source from any segment"),
-        Column("back_segment", pa.int16(), "first segment of the target that links the source, or -1"),
-        Column(
+        ContractColumn("source", pa.int32(), "node that links"),
+        ContractColumn("segment", pa.int16(), "segment of the source"),
+        ContractColumn("target", pa.int32(), "linked node, never the source"),
+        ContractColumn(
+            "start", pa.int32(), "start of the target's first anchor in that segment", "characters"
+        ),
+        ContractColumn("end", pa.int32(), "its end", "characters"),
+        ContractColumn("symmetric", pa.bool_(), "the target links the source from any segment"),
+        ContractColumn(
+            "back_segment", pa.int16(), "first segment of the target that links the source, or -1"
+        ),
+        ContractColumn(
             "strong",
             pa.bool_(),
             "the target's first anchor of the source is in its first segment",
         ),
-        Column("section", pa.int16(), "section of the first anchor in the source"),
+        ContractColumn("section", pa.int16(), "section of the first anchor in the source"),
     ),
 )
 
@@ -123,8 +127,8 @@ SEE_ALSO = Contract(
     "see_also",
     "Edges of the See Also graph, distinct, sorted by (source, target).",
     (
-        Column("source", pa.int32(), "node with the link in See Also"),
-        Column("target", pa.int32(), "linked node, never the source"),
+        ContractColumn("source", pa.int32(), "node with the link in See Also"),
+        ContractColumn("target", pa.int32(), "linked node, never the source"),
     ),
 )
 
@@ -132,26 +136,29 @@ ANCHOR_TEXTS = Contract(
     "anchor_texts",
     "Targets of each anchor text in a collection, distinct, sorted by (anchor, target).",
     (
-        Column("anchor", pa.string(), "anchor text, case folded, with single spaces"),
-        Column("target", pa.int32(), "linked node"),
-        Column("links", pa.int32(), "number of rows in HYPERLINKS", "links"),
+        ContractColumn("anchor", pa.string(), "anchor text, case folded, with single spaces"),
+        ContractColumn("target", pa.int32(), "linked node"),
+        ContractColumn("links", pa.int32(), "number of rows in HYPERLINKS", "links"),
     ),
 )
 
 QUERIES = Contract(
     "queries",
     "Queries of a data set, in the order of their source.",
-    (Column("query_id", pa.string(), "used in runs and qrels"), Column("text", pa.string(), "query text")),
+    (
+        ContractColumn("query_id", pa.string(), "used in runs and qrels"),
+        ContractColumn("text", pa.string(), "query text"),
+    ),
 )
 
 WORD_COUNTS = Contract(
     "word_counts",
     "Collection statistics: one row per word, sorted by word (code points).",
     (
-        Column("word", pa.string(), "lower-cased word"),
-        Column("count", pa.int64(), "occurrences in the collection", "words"),
-        Column("documents", pa.int64(), "documents with the word", "documents"),
-        Column(
+        ContractColumn("word", pa.string(), "lower-cased word"),
+        ContractColumn("count", pa.int64(), "occurrences in the collection", "words"),
+        ContractColumn("documents", pa.int64(), "documents with the word", "documents"),
+        ContractColumn(
             "stem_documents",
             pa.int64(),
             "documents in which it is the first word of its Porter stem",
@@ -164,7 +171,7 @@ VOCABULARY = Contract(
     "vocabulary",
     "Vocabulary of a ranker over words, in the order of its vectors, from 1.",
     (
-        Column("word", pa.string(), "lower-cased word"),
-        Column("number", pa.int64(), "row in WORD_COUNTS of the ranker's collection"),
+        ContractColumn("word", pa.string(), "lower-cased word"),
+        ContractColumn("number", pa.int64(), "row in WORD_COUNTS of the ranker's collection"),
     ),
 )

@@ -2,19 +2,21 @@
 
 import pyarrow as pa
 
-from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record
+from irpretrain.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
 
 TERM_TARGETS = Contract(
     "term_targets",
     "Targets of term weighting: one row per text (passage or query) or per (query, passage) "
     "pair, in text order ([definitions](methods/deepct.md)).",
     (
-        *PLACE,
-        Column("document_id", pa.string(), "document, or query if queries are weighted"),
-        Column("sample", pa.int32(), "row of that text, from 0; third key of the order"),
-        Column("text", pa.string(), "text"),
-        Column("judged", pa.int32(), "number of relevant queries (of a passage) or documents (of a query)"),
-        Column("targets", list_of(pa.float32()), "target of each word, from 0 to 1"),
+        *LOCATION,
+        ContractColumn("document_id", pa.string(), "document, or query if queries are weighted"),
+        ContractColumn("sample", pa.int32(), "row of that text, from 0; third key of the order"),
+        ContractColumn("text", pa.string(), "text"),
+        ContractColumn(
+            "judged", pa.int32(), "number of relevant queries (of a passage) or documents (of a query)"
+        ),
+        ContractColumn("targets", list_of(pa.float32()), "target of each word, from 0 to 1"),
     ),
 )
 
@@ -23,9 +25,9 @@ TERM_WEIGHTS = Contract(
     "term_weights",
     "Predicted weights for a corpus shard or a data set's queries: one row per text, in order.",
     (
-        *PLACE,
-        Column("document_id", pa.string(), "document, or query if queries are weighted"),
-        Column(
+        *LOCATION,
+        ContractColumn("document_id", pa.string(), "document, or query if queries are weighted"),
+        ContractColumn(
             "terms",
             list_of(TERM_WEIGHT),
             "distinct lower-cased words, sorted",
@@ -38,9 +40,9 @@ TERM_VECTORS = Contract(
     "term_vectors",
     "Integer weights in place of term frequencies in an index: one row per text, in order.",
     (
-        *PLACE,
-        Column("document_id", pa.string(), "document, or query if queries are weighted"),
-        Column(
+        *LOCATION,
+        ContractColumn("document_id", pa.string(), "document, or query if queries are weighted"),
+        ContractColumn(
             "terms",
             list_of(TERM_COUNT),
             "distinct lower-cased words with weight 1 or more, not stemmed, sorted",
@@ -52,9 +54,9 @@ EXPANSIONS = Contract(
     "expansions",
     "Queries that a model wrote: one row per document, in order.",
     (
-        *PLACE,
-        Column("document_id", pa.string(), "document"),
-        Column(
+        *LOCATION,
+        ContractColumn("document_id", pa.string(), "document"),
+        ContractColumn(
             "queries",
             list_of(pa.string()),
             "queries in the order of their draws, or best first",
@@ -66,13 +68,13 @@ SPAN_QUESTIONS = Contract(
     "span_questions",
     "One row per question of extractive question answering.",
     (
-        Column("role", pa.string(), "train, choose (epoch and learning rate) or test"),
-        Column("question_id", pa.string(), "question"),
-        Column("question", pa.string(), "its text"),
-        Column("context", pa.string(), "text with the answer"),
-        Column("answers", list_of(pa.string()), "every accepted answer"),
-        Column("starts", list_of(pa.int32()), "start of each answer that occurs in the text"),
-        Column("ends", list_of(pa.int32()), "end of each, exclusive"),
+        ContractColumn("role", pa.string(), "train, choose (epoch and learning rate) or test"),
+        ContractColumn("question_id", pa.string(), "question"),
+        ContractColumn("question", pa.string(), "its text"),
+        ContractColumn("context", pa.string(), "text with the answer"),
+        ContractColumn("answers", list_of(pa.string()), "every accepted answer"),
+        ContractColumn("starts", list_of(pa.int32()), "start of each answer that occurs in the text"),
+        ContractColumn("ends", list_of(pa.int32()), "end of each, exclusive"),
     ),
 )
 
@@ -80,21 +82,23 @@ LABELLED_SENTENCES = Contract(
     "labelled_sentences",
     "One row per example of a GLUE task.",
     (
-        Column("role", pa.string(), "train, choose (epoch and learning rate), test or mismatched"),
-        Column(
+        ContractColumn("role", pa.string(), "train, choose (epoch and learning rate), test or mismatched"),
+        ContractColumn(
             "example_id", pa.string(), "<file>-<line>: file train, development or mismatched, line from 1"
         ),
-        Column("texts", list_of(pa.string()), "one or two sentences"),
-        Column("label", pa.string(), "class, or a number as written"),
+        ContractColumn("texts", list_of(pa.string()), "one or two sentences"),
+        ContractColumn("label", pa.string(), "class, or a number as written"),
     ),
 )
 
 _RUN = (
-    Column("dataset", pa.string(), "data set"),
-    Column("candidates", pa.string(), "first-stage run that is re-ranked"),
-    Column("model", pa.string(), "model, or the first stage itself"),
-    Column("regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"),
-    Column("seed", pa.int32(), "seed; 0 without training"),
+    ContractColumn("dataset", pa.string(), "data set"),
+    ContractColumn("candidates", pa.string(), "first-stage run that is re-ranked"),
+    ContractColumn("model", pa.string(), "model, or the first stage itself"),
+    ContractColumn(
+        "regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"
+    ),
+    ContractColumn("seed", pa.int32(), "seed; 0 without training"),
 )
 
 PER_QUERY = Contract(
@@ -102,10 +106,10 @@ PER_QUERY = Contract(
     "One row per query, measure and run.",
     (
         *_RUN,
-        Column("fold", pa.int32(), "test fold of the query, from 1; 0 without folds"),
-        Column("query_id", pa.string(), "query"),
-        Column("measure", pa.string(), "measure, in ir_measures' notation"),
-        Column("value", pa.float64(), "its value"),
+        ContractColumn("fold", pa.int32(), "test fold of the query, from 1; 0 without folds"),
+        ContractColumn("query_id", pa.string(), "query"),
+        ContractColumn("measure", pa.string(), "measure, in ir_measures' notation"),
+        ContractColumn("value", pa.float64(), "its value"),
     ),
 )
 
@@ -114,10 +118,12 @@ SCORES = Contract(
     "One row per mean, in `results/scores.csv` and `results/scores/<experiment>.csv`.",
     (
         *_RUN,
-        Column("fold", pa.int32(), "test fold whose queries the mean is over, from 1; 0: all judged queries"),
-        Column("measure", pa.string(), "measure, in ir_measures' notation"),
-        Column("value", pa.float64(), "mean; a judged query without documents counts 0"),
-        Column("queries", pa.int32(), "number of queries", "queries"),
+        ContractColumn(
+            "fold", pa.int32(), "test fold whose queries the mean is over, from 1; 0: all judged queries"
+        ),
+        ContractColumn("measure", pa.string(), "measure, in ir_measures' notation"),
+        ContractColumn("value", pa.float64(), "mean; a judged query without documents counts 0"),
+        ContractColumn("queries", pa.int32(), "number of queries", "queries"),
     ),
 )
 
@@ -126,46 +132,55 @@ CLAIMS = Contract(
     "One row per [claim](claims.md) of a paper, in `results/claims.csv` and "
     "`results/claims/<paper>.csv`. Cells without a number are empty.",
     (
-        Column("paper", pa.string(), "key of the paper"),
-        Column("claim", pa.string(), "key of the claim in `resources/claims/<paper>.yaml`"),
-        Column("says", pa.string(), "the claim"),
-        Column("place", pa.string(), "section and table of the paper"),
-        Column("better", pa.string(), "the side that is claimed to be better"),
-        Column("worse", pa.string(), "the other side, or the share of it to reach"),
-        Column("dataset", pa.string(), "data set"),
-        Column("candidates", pa.string(), "first-stage run that is re-ranked"),
-        Column(
+        ContractColumn("paper", pa.string(), "key of the paper"),
+        ContractColumn("claim", pa.string(), "key of the claim in `resources/claims/<paper>.yaml`"),
+        ContractColumn("says", pa.string(), "the claim"),
+        ContractColumn("place", pa.string(), "section and table of the paper"),
+        ContractColumn("better", pa.string(), "the side that is claimed to be better"),
+        ContractColumn("worse", pa.string(), "the other side, or the share of it to reach"),
+        ContractColumn("dataset", pa.string(), "data set"),
+        ContractColumn("candidates", pa.string(), "first-stage run that is re-ranked"),
+        ContractColumn(
             "measure",
             pa.string(),
             "measure, AUC of a predictor, gain of an axiom, agreement with one, or weight "
             "of the heaviest term",
         ),
-        Column(
+        ContractColumn(
             "queries",
             pa.int32(),
             "number of queries that the test pairs; of other measures pairs, passages or seeds",
         ),
-        Column(
+        ContractColumn(
             "seeds",
             pa.int32(),
             "seeds of training that both sides share; 0 where nothing was trained with one",
         ),
-        Column("difference", pa.float64(), "better minus worse, mean over seeds and queries"),
-        Column("low", pa.float64(), "lower end of its 95 % interval"),
-        Column("high", pa.float64(), "upper end"),
-        Column("p", pa.float64(), "two-tailed p-value"),
-        Column("p_holm", pa.float64(), "the same, corrected over the paper's claims that were tested"),
-        Column(
+        ContractColumn("difference", pa.float64(), "better minus worse, mean over seeds and queries"),
+        ContractColumn("low", pa.float64(), "lower end of its 95 % interval"),
+        ContractColumn("high", pa.float64(), "upper end"),
+        ContractColumn("p", pa.float64(), "two-tailed p-value"),
+        ContractColumn(
+            "p_holm", pa.float64(), "the same, corrected over the paper's claims that were tested"
+        ),
+        ContractColumn(
             "effect",
             pa.float64(),
             "smallest effect of interest; for a share, (1 - share) of the worse side",
         ),
-        Column("power", pa.float64(), "probability of an interval above 0 if the difference is that effect"),
-        Column(
+        ContractColumn(
+            "power", pa.float64(), "probability of an interval above 0 if the difference is that effect"
+        ),
+        ContractColumn(
             "verdict",
             pa.string(),
             "supported, contradicted, too small, undecided, not run, or not testable here",
         ),
-        Column("reason", pa.string(), "why"),
+        ContractColumn("reason", pa.string(), "why"),
+        ContractColumn(
+            "differs",
+            pa.string(),
+            "what the sides differ in, such as groups read in pre-training; empty: nothing but the method",
+        ),
     ),
 )

@@ -1,6 +1,6 @@
 """What a table between stages is: its columns, how it is written, and how it is checked when it is read."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,19 +14,22 @@ import pyarrow.parquet as pq
 from irpretrain.atomic import atomic_file
 from irpretrain.errors import MAKE_AGAIN, IntegrityError, one_line
 
+# Rows in a Parquet row group at most.
 ROWS_PER_GROUP = 16_384
-"""Rows in a Parquet row group at most."""
+
+# Bytes of values after which a row group ends: its last row reaches them. Where groups end depends on the rows alone,
+# so that equal rows give equal bytes however they arrive.
 BYTES_PER_GROUP = 64 << 20
-"""Bytes of values after which a row group ends: its last row reaches them. Where groups end depends on the rows alone,
-so that equal rows give equal bytes however they arrive."""
+
+# Rows that are held as Python objects at a time, which cost several times their Arrow form.
 ROWS_AS_OBJECTS = 1024
-"""Rows that are held as Python objects at a time, which cost several times their Arrow form."""
+
+# Characters of texts in such rows, after which they are turned into Arrow's form.
 CHARACTERS_AS_OBJECTS = 8 << 20
-"""Characters of texts in such rows, after which they are turned into Arrow's form."""
 
 
 @dataclass(frozen=True)
-class Column:
+class ContractColumn:
     """One column: name, Arrow type, meaning, unit where it has one, and what a row of a writer means that lacks it."""
 
     name: str
@@ -42,7 +45,7 @@ class Contract:
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
+    columns: tuple[ContractColumn, ...]
 
     @property
     def schema(self) -> pa.Schema:
@@ -67,10 +70,11 @@ class Contract:
             return writer.rows
 
     def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
-        """Read the whole table after checking its schema."""
         self.check(path)
         with _read(path):
-            return pq.read_table(path, columns=columns, partitioning=None)
+            table = pq.read_table(path, columns=columns, partitioning=None)
+            _check_rows(path, table.num_rows)
+            return table
 
     def stream(
         self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
@@ -78,8 +82,12 @@ class Contract:
         """Yield record batches of at most `rows` rows, each of one row group, so that memory stays flat."""
         self.check(path)
         with _read(path), parquet_file(path) as file:
+            read = 0
             for group in range(file.num_row_groups):
-                yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=columns)
+                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=columns):
+                    read += batch.num_rows
+                    yield batch
+            _check_rows(path, read)
 
     def stream_chosen(
         self,
@@ -88,18 +96,17 @@ class Contract:
         columns: list[str] | None = None,
         rows: int = ROWS_AS_OBJECTS,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of some documents, at most `rows` at a time; of row groups without any only the identifiers
-        are read."""
+        """Yield the rows of some documents, at most `rows` at a time; of other row groups only identifiers are read."""
         self.check(path)
         names = pa.array(sorted(document_ids), pa.string())
         with _read(path), parquet_file(path) as file:
             for group in range(file.num_row_groups):
-                matches = pc.is_in(file.read_row_group(group, ["document_id"]).column(0), value_set=names)
+                identifiers = row_group(path, file, group, ["document_id"]).column(0)
+                matches = pc.is_in(identifiers, value_set=names)
                 if pc.any(matches).as_py():
-                    yield from file.read_row_group(group, columns).filter(matches).to_batches(rows)
+                    yield from row_group(path, file, group, columns).filter(matches).to_batches(rows)
 
     def count(self, path: str | Path) -> int:
-        """Return the number of rows without reading them."""
         self.check(path)
         return pq.read_metadata(path).num_rows
 
@@ -118,12 +125,31 @@ class Contract:
             )
 
 
-def parquet_file(path: str | Path) -> pq.ParquetFile:
+def parquet_file(path: str | Path, equal_once: Sequence[str] = ()) -> pq.ParquetFile:
     """Open a Parquet file to be read piece by piece.
 
-    By itself pyarrow asks for all row groups at the first one and keeps their bytes to the end: the whole file.
+    `equal_once` names columns of texts whose equal values are in memory once: a few kB may hold a text for millions of
+    rows.
     """
-    return pq.ParquetFile(path, pre_buffer=False)
+    # pyarrow's default requests all row groups with the first one and keeps the whole file in memory.
+    return pq.ParquetFile(path, pre_buffer=False, read_dictionary=list(equal_once) or None)
+
+
+def row_group(
+    path: str | Path, file: pq.ParquetFile, group: int, columns: list[str] | None = None
+) -> pa.Table:
+    """Return a row group of the file at `path`; raise IntegrityError where it is damaged."""
+    with _read(path):
+        table = file.read_row_group(group, columns)
+        if table.num_rows != (rows := file.metadata.row_group(group).num_rows):
+            raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows of a row group can be read")
+        return table
+
+
+def _check_rows(path: str | Path, read: int) -> None:
+    """Refuse a file with fewer rows than its metadata state, as with damaged pages."""
+    if read != (rows := pq.read_metadata(path).num_rows):
+        raise pa.ArrowInvalid(f"{read:,} of {rows:,} rows can be read")
 
 
 @contextmanager
@@ -216,10 +242,10 @@ def _bytes_of_rows(table: pa.Table) -> np.ndarray:
     """Bytes of each row's values, [rows]: the same however the table is cut."""
     sizes = np.zeros(table.num_rows, np.int64)
     for column in table.columns:
-        place = 0
+        location = 0
         for chunk in column.chunks:
-            sizes[place : place + len(chunk)] += _bytes_of_values(chunk)
-            place += len(chunk)
+            sizes[location : location + len(chunk)] += _bytes_of_values(chunk)
+            location += len(chunk)
     return sizes
 
 
@@ -246,22 +272,20 @@ def _brief(schema: pa.Schema) -> str:
     return ", ".join(f"{f.name}: {f.type}{'' if not f.nullable else '?'}" for f in schema)
 
 
-PLACE: tuple[Column, ...] = (
-    Column("part", pa.int32(), "file of the corpus; first key of the order"),
-    Column(
+# Where a row stands in its corpus.
+LOCATION: tuple[ContractColumn, ...] = (
+    ContractColumn("part", pa.int32(), "file of the corpus; first key of the order"),
+    ContractColumn(
         "position",
         pa.int64(),
         "record in that file; for a passage, record × 65,536 + passage; second key of the order",
     ),
 )
-"""Where a row stands in its corpus."""
 
 
 def record(**fields: pa.DataType) -> pa.DataType:
-    """Return the type of a record without nulls."""
     return pa.struct([pa.field(name, kind, nullable=False) for name, kind in fields.items()])
 
 
 def list_of(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a list without nulls."""
     return pa.list_(pa.field("item", kind, nullable=False))

@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.collection import absent_documents, document_names
-from irpretrain.corpora.judgements.trec import columns_hint
 from irpretrain.corpora.topics_and_judgements import Judgements
 from irpretrain.errors import InputError
 
@@ -16,46 +15,40 @@ CHECK = "Check that topics, judgements and corpus belong together."
 
 
 def near_hint(lost: Iterable[str], names: Iterable[pa.Array], where: str) -> str:
-    """Return a sentence on why identifiers may be unknown; nothing where none resembles a known one.
+    """Return a sentence on why identifiers may be unknown; empty if none resembles a known one.
 
-    Args:
-        lost: identifiers that are unknown.
-        names: the known identifiers, in batches, which are read until one resembles an unknown one.
-        where: what holds the known ones, such as "the corpus".
+    `names` is read until one resembles an unknown one; `where` names their source, such as "the corpus".
     """
     unknown = pa.array(sorted(lost), pa.string())
+    subject = f"T{where[1:]}" if where.startswith("the ") else where  # the name of a file stays as it is
     forms = _forms(unknown)
     for batch in names:
         near = pc.index_in(forms, _forms(batch))
         if near.null_count < len(near):
-            place = pc.index(pc.is_valid(near), True).as_py()
+            location = pc.index(pc.is_valid(near), True).as_py()
             return (
-                f"{where[:1].upper()}{where[1:]} has {batch[near[place].as_py()]} in place of {unknown[place]}: "
-                "identifiers differ by zeros in front of numbers, case or separators alone; mend one of the files."
+                f"{subject} has {batch[near[location].as_py()]} in place of {unknown[location]}: "
+                "identifiers differ by zeros in front of numbers, .0 behind them, case or separators alone; mend one "
+                "of the files."
             )
     return ""
 
 
 def _forms(names: pa.Array) -> pa.Array:
-    """Identifiers in small letters, with one sign as every separator, their numbers without zeros in front."""
-    parts = pc.replace_substring_regex(pc.utf8_lower(names), r"[-_./: ]+", "-")
+    """Identifiers in small letters, with one sign as every separator, their numbers without zeros in front and a .0."""
+    whole = pc.replace_substring_regex(pc.utf8_lower(names), r"^([0-9]+)\.0+$", r"\1")
+    parts = pc.replace_substring_regex(whole, r"[-_./: ]+", "-")
     return pc.replace_substring_regex(parts, r"(^|[^0-9])0+([0-9])", r"\1\2")
 
 
 def check_queries_are_judged(
-    topics: Collection[str],
-    judged: Mapping[str, Collection[str]],
+    topics: Collection[str],  # identifiers of the queries
+    judged: Mapping[str, Collection[str]],  # query id → what is judged for it: documents, or answers
     topics_file: Path,
     judged_file: Path,
-    what: str = "judgement",
+    what: str = "judgement",  # what the second file holds, in the singular
 ) -> None:
-    """Raise InputError for files without a record, and for files that have no query in common.
-
-    Args:
-        topics: identifiers of the queries.
-        judged: query id → what is judged for it: documents, or answers.
-        what: what the second file holds, in the singular.
-    """
+    """Raise InputError for files without a record, and for files that have no query in common."""
     if not topics:
         raise InputError(
             topics_file, "there is no query in it", remedy="Give the file of topics, and its format."
@@ -70,28 +63,26 @@ def check_queries_are_judged(
         f"none of the {len(judged):,} queries in it is in {topics_file}: "
         f"it has {query}, the topics have {min(topics)}"
     )
-    if any(name in topics for pairs in judged.values() for name in pairs):
+    if hint := near_hint(judged, [pa.array(sorted(topics))], str(topics_file)):
+        remedy = hint
+    elif any(name in topics for pairs in judged.values() for name in pairs):
         remedy = (
             "Queries stand where documents should: its columns must be query, iteration, document, relevance. A file "
             "with other columns can be read with format: tsv."
         )
     else:
-        remedy = near_hint(judged, [pa.array(sorted(topics))], str(topics_file)) or CHECK
+        remedy = CHECK
     raise InputError(judged_file, reason, remedy=remedy)
 
 
 def check_documents_are_known(
     dataset: DatasetConfig,
     judgements: Judgements,
-    unknown: set[str],
+    unknown: set[str],  # the judged documents that the corpus lacks
     documents: Sequence[str | Path],
     judged_file: Path,
 ) -> None:
-    """Raise InputError for unknown documents where the data set refuses them, and where all judged ones are unknown.
-
-    Args:
-        unknown: the judged documents that the corpus lacks.
-    """
+    """Raise InputError for unknown documents where the data set refuses them, and where all judged ones are unknown."""
     judged = {name for pairs in judgements.values() for name in pairs}
     if not unknown or (len(unknown) < len(judged) and dataset.unknown_documents != "refuse"):
         return
@@ -119,13 +110,11 @@ def check_something_is_relevant(judgements: Judgements, judged_file: Path) -> No
 
 
 def document_hint(unknown: set[str], judgements: Judgements, documents: Sequence[str | Path]) -> str:
-    """Return why judged documents may be unknown; nothing where no reason is seen."""
+    """Return why judged documents may be unknown; nothing if no reason is seen."""
     passages = {f"{name}#0" for name in unknown}
     if len(absent_documents(passages, documents)) < len(passages):
         return (
             "The corpus is cut into passages, which have names of their own: leave passage_words out of the corpus "
             "that the data set searches, or judge passages (document#0, document#1, …)."
         )
-    if unknown == {"0"} and all(pairs.keys() == unknown for pairs in judgements.values()):
-        return columns_hint(graded=any(grade for pairs in judgements.values() for grade in pairs.values()))
     return near_hint(unknown, document_names(documents), "the corpus")

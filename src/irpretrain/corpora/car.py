@@ -12,11 +12,9 @@ from typing import IO, Any, cast
 import cbor2
 
 from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.corpora.records import Malformed
+from irpretrain.corpora.records import Malformed, is_too_large, too_large
 
 DEEPEST = 100
-LONGEST_ITEM = 64 << 20
-"""Bytes of one item of the stream, everything in it included."""
 BREAK = b"\xff"
 OPEN_LIST = b"\x9f"
 KINDS = {0: "articles", 1: "outlines", 2: "paragraphs"}
@@ -30,26 +28,28 @@ class CborError(Exception):
         self.byte = byte
 
 
+class CborTooLarge(CborError):
+    """An item over the bounds of a record."""
+
+
 class CborReader:
     """Reads items of a CBOR stream (RFC 8949) by cbor2, with bounds on depth and size; `byte` is how far it read."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.byte = 0
-        self._stream, self._start, self._ahead = stream, 0, b""
+        self._stream, self._start, self._reads, self._ahead = stream, 0, 0, b""
         self._decoder = cbor2.CBORDecoder(cast(Any, self), max_depth=DEEPEST)
 
     def has_ended(self) -> bool:
-        """Return whether the stream holds no further byte."""
         return not self._peek()
 
     def item(self) -> Any:
-        """Return the next item.
+        """Return the next item; EOFError at the end.
 
         Raises:
-            EOFError: the stream has ended.
-            CborError: the item cannot be read; where the next one begins is not known then.
+            CborError: the item cannot be read; the start of the next one is then unknown.
         """
-        self._start = self.byte
+        self._start, self._reads = self.byte, 0
         if self.has_ended():
             raise EOFError
         try:
@@ -69,11 +69,7 @@ class CborReader:
             yield self.item()
 
     def close_list(self) -> None:
-        """Read the break that ends a list of unknown length, and with it the stream.
-
-        Raises:
-            CborError: the stream ends before it, or goes on behind it.
-        """
+        """Read the break that ends a list of unknown length; CborError without it, or if bytes follow."""
         self._start = self.byte
         if self.read(1) != BREAK:
             raise CborError("the file breaks off", self.byte)
@@ -86,15 +82,15 @@ class CborReader:
 
     def read(self, number: int) -> bytes:
         """Return the next bytes of the stream, which is what cbor2 asks for."""
-        if self.byte + number - self._start > LONGEST_ITEM:
-            raise CborError(f"an item of more than {LONGEST_ITEM:,} bytes", self._start)
+        self._reads += 1  # at least one for each list, text or number in the item
+        if is_too_large(self.byte + number - self._start, self._reads):
+            raise CborTooLarge("the item is too large", self._start)
         content, self._ahead = self._ahead, b""
         content += self._stream.read(number - len(content))
         self.byte += len(content)
         return content
 
     def readable(self) -> bool:
-        """cbor2 asks for this."""
         return True
 
     def seekable(self) -> bool:
@@ -103,10 +99,9 @@ class CborReader:
 
 
 def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
-    """Yield the items of a file with their numbers, from 0; a fault ends it: nothing tells where the next item begins.
+    """Yield the items of a file with their numbers, from 0; a fault ends it, as the start of the next item is unknown.
 
-    Args:
-        kind: key of `KINDS`: what the file must hold by its header, if it has one.
+    `kind` is a key of `KINDS`: what the header must name, if there is a header.
     """
     number = 0
     with open_bytes(path) as stream:
@@ -118,18 +113,20 @@ def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
                     return
                 yield number, item
                 number += 1
+        except CborTooLarge as error:
+            yield too_large(number, location=_location(number, error.byte), loses_more=True)
         except CborError as error:
-            where = _place(number, error.byte)
+            where = _location(number, error.byte)
             yield Malformed(number, "broken CBOR", str(error), None, where, GET_AGAIN, loses_more=True)
         except DAMAGE as error:
             detail = damage_text(path, error)
-            where = _place(number, reader.byte)
+            where = _location(number, reader.byte)
             yield Malformed(number, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
 
 
 def _items(reader: CborReader, kind: int) -> Iterator[Any]:
     if reader.has_ended():
-        yield Malformed(0, "no CAR file", "the file is empty", place="its beginning", remedy=GET_AGAIN)
+        yield Malformed(0, "no CAR file", "the file is empty", location="its beginning", remedy=GET_AGAIN)
         return
     first = reader.item()
     if not (isinstance(first, list) and first[:1] == ["CAR"]):
@@ -140,16 +137,18 @@ def _items(reader: CborReader, kind: int) -> Iterator[Any]:
     if holds != kind:
         contents = KINDS.get(holds, "something else") if isinstance(holds, int) else "something else"
         remedy = f"Give the file of {KINDS[kind]}"
-        yield Malformed(0, "another CAR file", f"it holds {contents}", place="its header", remedy=remedy)
+        yield Malformed(0, "another CAR file", f"it holds {contents}", location="its header", remedy=remedy)
         return
     if not reader.open_list():
-        yield Malformed(0, "no CAR file", "no list follows the header", place="its header", remedy=GET_AGAIN)
+        yield Malformed(
+            0, "no CAR file", "no list follows the header", location="its header", remedy=GET_AGAIN
+        )
         return
     yield from reader.items()
     reader.close_list()
 
 
-def _place(number: int, byte: int) -> str:
+def _location(number: int, byte: int) -> str:
     return f"item {number + 1}, byte {byte:,}"
 
 

@@ -1,23 +1,46 @@
-"""Records from their parts, with the checks that all formats share."""
+"""Checked records, and JSON files, for every format.
 
+Records from their parts, with the checks that all formats share.
+
+White space around an identifier is not part of it, in any format: TREC files cannot hold it.
+"""
+
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.records import AnyDocument, Document, Judgement, Malformed, Query, Retrieved, Skipped
+from irpretrain.corpora.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Document,
+    Judgement,
+    Malformed,
+    Query,
+    Retrieved,
+    Share,
+    Skipped,
+    everything,
+    is_too_large,
+    most_bytes,
+    most_parts,
+    too_large,
+)
+from irpretrain.given_json import parse_json
 
 Entry = TypeVar("Entry")
 Made = TypeVar("Made")
 
-_RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}")
+_RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}(?:\.0{0,9})?")
 _RANK = re.compile(r"[0-9]{1,9}")
 _SCORE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
 
-class Options(Section):
+class NoOptions(Section):
     """The format has no options."""
 
 
@@ -29,20 +52,36 @@ def converted(
         yield entry if isinstance(entry, Malformed) else convert(entry)
 
 
+def comment_or(line: Line, record: Made) -> Made | Skipped:
+    """Return the record of a line; a line that begins with `#` and is no sound record is a skipped comment."""
+    # `# ` always begins a comment, so that no line of a header (such as ir_metadata's) is read as data.
+    is_comment = line.text.startswith("#") and (isinstance(record, Malformed) or line.text.split()[0] == "#")
+    return Skipped(line.position, "comment", location=f"line {line.number}") if is_comment else record
+
+
+def several_in_one(
+    position: int, marks: int, mark: str, line: int | None = None, location: str = ""
+) -> Malformed:
+    """Return the fault of a record that holds a mark more than once, which each record of its format has once."""
+    return Malformed(position, "several records in one", f"1 record, but {marks:,} × {mark}", line, location)
+
+
 def document(
     position: int, identifier: str, title: str, body: str, url: str = "", line: int | None = None
 ) -> AnyDocument:
     """Return the document; one with a bad identifier is malformed, one without title and body is skipped as empty."""
+    identifier = identifier.strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
     title, body = clean_line(title), clean_text(body)
     if not title and not body.strip():
-        return Skipped(position, "empty document", place=f"document {identifier}")
+        return Skipped(position, "empty document", location=f"document {identifier}")
     return Document(position, identifier, title, clean_line(url), body)
 
 
 def query(identifier: str, text: str, position: int, line: int | None = None) -> Query | Malformed:
     """Return the query, its text on one line; an identifier with white space or an empty text is malformed."""
+    identifier = identifier.strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
     cleaned = clean_line(text)
@@ -54,18 +93,20 @@ def query(identifier: str, text: str, position: int, line: int | None = None) ->
 def judgement(
     query_id: str, document_id: str, relevance: str, position: int, line: int | None = None
 ) -> Judgement | Malformed:
-    """Return the judgement; relevance must be a whole number."""
+    """Return the judgement; relevance must be a whole number, which may end in .0."""
+    query_id, document_id = query_id.strip(), document_id.strip()
     if fault := identifier_fault(query_id) or identifier_fault(document_id):
         return Malformed(position, "bad identifier", fault, line)
     if not _RELEVANCE.fullmatch(relevance):
         return Malformed(position, "relevance is not a whole number", repr(relevance[:40]), line)
-    return Judgement(position, query_id, document_id, int(relevance), line)
+    return Judgement(position, query_id, document_id, int(relevance.partition(".")[0]), line)
 
 
 def retrieved(
     query_id: str, document_id: str, rank: str | None, score: str | None, position: int, line: int | None
 ) -> Retrieved | Malformed:
     """Return a line of a run; a rank is a whole number of 0 or more, a score a finite number in decimals."""
+    query_id, document_id = query_id.strip(), document_id.strip()
     if fault := identifier_fault(query_id) or identifier_fault(document_id):
         return Malformed(position, "bad identifier", fault, line)
     if rank is not None and not _RANK.fullmatch(rank):
@@ -74,3 +115,62 @@ def retrieved(
         return Malformed(position, "score is not a finite number", repr(score[:40]), line)
     whole, decimal = None if rank is None else int(rank), None if score is None else float(score)
     return Retrieved(position, query_id, document_id, whole, decimal, line)
+
+
+# Files that are one JSON value, or one JSON object a line: shared by formats of all kinds.
+
+
+ONE_A_LINE = "one object per line is read; jq -c '.[]' FILE writes a list so"
+ONE_OBJECT_A_LINE = "one object per line is read; jq -c . FILE writes objects so"
+
+# Numbers and short texts that take as much memory as one list or object.
+VALUES_PER_PART = 8
+
+# A file that is one JSON value, held in memory as a whole, may be as large as so many of the largest records.
+RECORDS_PER_FILE = 4
+
+
+def read_json(path: Path) -> Any | Malformed:
+    """Return the value of a file, or why it is none; then all records of the file are lost."""
+    try:
+        with open_bytes(path) as stream:
+            content = stream.read(RECORDS_PER_FILE * most_bytes() + 1)
+            parts = content.count(b"[") + content.count(b"{") + content.count(b",") // VALUES_PER_PART
+            if is_too_large(len(content) // RECORDS_PER_FILE, parts // RECORDS_PER_FILE):
+                return too_large(0, loses_more=True)
+            return parse_json(content)
+    except DAMAGE as error:
+        return Malformed(0, "damaged archive", damage_text(path, error), loses_more=True)
+    except RecursionError:
+        return Malformed(0, "not valid JSON", "nested too deeply", loses_more=True)
+    except json.JSONDecodeError as error:
+        return Malformed(0, "not valid JSON", error.msg, error.lineno, loses_more=True)
+    except ValueError as error:
+        return Malformed(0, "not valid JSON", str(error), loses_more=True)
+
+
+def read_objects(path: Path, share: Share = everything) -> Iterator[FieldLine | Malformed]:
+    """Yield the objects of a share's lines; a position is a line's number less 1."""
+    return converted(read_lines(path, share=share), parse_object)
+
+
+def parse_object(line: Line) -> FieldLine | Malformed:
+    """Return the object of a line, or why it holds none."""
+    text = line.text
+    if text.count("[") + text.count("{") + text.count(",") // VALUES_PER_PART > most_parts():
+        return too_large(line.position, line.number)
+    try:
+        fields = parse_json(line.text)
+    except RecursionError:
+        return line.malformed("not valid JSON", "nested too deeply")
+    except ValueError as error:
+        if line.text.lstrip()[:1] == "[":
+            return line.malformed("a JSON list", ONE_A_LINE)
+        if line.number == 1 and line.text.strip() == "{":
+            return line.malformed("not valid JSON", f"{error}; {ONE_OBJECT_A_LINE}")
+        return line.malformed("not valid JSON", str(error))
+    if isinstance(fields, list):
+        return line.malformed("a JSON list", ONE_A_LINE)
+    if not isinstance(fields, dict):
+        return line.malformed("not a JSON object", line.text[:40])
+    return FieldLine(line.position, line.number, fields)

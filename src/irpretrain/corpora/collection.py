@@ -13,34 +13,30 @@ import pyarrow.compute as pc
 from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.policy import no_documents, over_budget
-from irpretrain.corpora.shards import PASSAGES_PER_DOCUMENT
+from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
 
-Place = tuple[str, Path, int, int]
-"""Document id, shard, part and position."""
+# Document id, shard, part and position.
+Location = tuple[str, Path, int, int]
+UNIQUE_IDENTIFIERS = (
+    "Identifiers must be unique; mend the corpus. A Wikipedia dump has the option leave_out, which takes all "
+    "but one of the places as <file name>:<record>."
+)
 
 
 def check_collection(
     documents: Sequence[str | Path],
-    output: str | Path | None = None,
+    output: str | Path | None = None,  # where to write the counts as JSON, if anywhere
+    # How many records were to be read, by the name of the corpus (its shards' folder): those that became
+    # documents, redirects, or were left out and counted.
     expected: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Check that no document id occurs twice in the shards of a collection, that it is not empty, and that its corpora
-    have as many records as they should, and no more malformed ones than they may.
-
-    Identifiers are compared by 64-bit hashes first (8 bytes a document in memory), and only those whose
-    hashes collide by themselves.
-
-    Args:
-        documents: shards of all corpora of the collection.
-        output: where to write the counts as JSON, if anywhere.
-        expected: how many records were to be read, by the name of the corpus (its shards' folder): those that became
-            documents, redirects, or were left out and counted.
+    """Check a collection: no repeated document id, no empty corpus, the expected numbers of records, few malformed
+    ones.
 
     Raises:
-        InputError: naming the first repeated id and both its places, the empty corpus, the corpus with another
-            number, or with too many malformed records.
+        InputError: with the first repeated id and both locations, or the corpus with a wrong number or too many faults.
     """
     paths = [Path(path) for path in documents]
     if not paths:
@@ -51,26 +47,23 @@ def check_collection(
     corpora = {name: _check_corpus(name, shards[name]) for name in sorted(shards)}
     for name, number in sorted((expected or {}).items()):
         _check_number([path for path in paths if path.parent.name == name], number)
-    check_identifiers(paths, _recorded_place)
+    # Identifiers are compared by 64-bit hashes first (8 bytes per document in memory), then those whose hashes
+    # collide.
+    check_identifiers(paths, _recorded_location)
     counts = {"documents": sum(corpora.values()), "corpora": corpora}
     if output is not None:
         write_text(output, json.dumps(counts, indent=1, sort_keys=True) + "\n")
     return counts
 
 
-def check_identifiers(shards: Sequence[Path], tell_place: Callable[[Path, int, int], str]) -> None:
-    """Raise InputError, with the first repeated id and two of its places, where documents share an id.
-
-    Args:
-        shards: DOCUMENTS tables.
-        tell_place: returns a document's place in the user's files, from its shard, part and position.
-    """
+def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path, int, int], str]) -> None:
+    """Raise InputError, with the first repeated id and two of its locations, if documents share an id."""
     if repeated := _repeated(shards, sum(DOCUMENTS.count(path) for path in shards)):
-        _refuse(repeated, tell_place)
+        _refuse(repeated, describe_location)
 
 
-def told_place(file: str | Path, position: int, format: str) -> str:
-    """Return the place of a record: of a dump its position, which the option `leave_out` takes, else its number."""
+def describe_location_in(file: str | Path, position: int, format: str) -> str:
+    """Return the position of a record: of a dump its position, which the option `leave_out` takes, else its number."""
     return f"in {file} (record {position if format == 'wikipedia-dump' else position + 1})"
 
 
@@ -91,8 +84,7 @@ def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
 
 
 def _check_corpus(name: str, shards: list[Path]) -> int:
-    """Return the number of documents of a corpus. Refuse one that is empty, and one of whose records, in all shards
-    together, more are malformed than its configuration allows."""
+    """Return the number of documents of a corpus; refuse an empty one, and too many malformed records in all shards."""
     total = sum(DOCUMENTS.count(path) for path in shards)
     counts = [read_sidecar(path).get("counts", {}) for path in shards]
     if total == 0:
@@ -101,7 +93,7 @@ def _check_corpus(name: str, shards: list[Path]) -> int:
         examples = [example for shard in counts for example in shard.get("malformed_examples", ())]
         raise InputError(
             name,
-            ": ".join([excess.told, *examples[:1]]),
+            ": ".join([excess.reported, *examples[:1]]),
             remedy=f"Mend the files, or set malformed: {excess.enough} of the corpus. The .meta.json of its shards "
             "have examples.",
         )
@@ -109,7 +101,7 @@ def _check_corpus(name: str, shards: list[Path]) -> int:
 
 
 def _check_number(shards: list[Path], expected: int) -> None:
-    """Refuse a corpus whose shards' sidecars tell of another number of records."""
+    """Refuse a corpus whose shards' sidecars have another number of records."""
     records = sum(int(read_sidecar(path).get("counts", {}).get("read", 0)) for path in shards)
     if shards and records != expected:
         raise InputError(
@@ -120,8 +112,8 @@ def _check_number(shards: list[Path], expected: int) -> None:
         )
 
 
-def _repeated(paths: Sequence[Path], total: int) -> dict[str, list[Place]]:
-    """Return the places of every id that occurs more than once."""
+def _repeated(paths: Sequence[Path], total: int) -> dict[str, list[Location]]:
+    """Return the positions of every id that occurs more than once."""
     # Python's own hash differs from process to process; it only narrows the search, so the result does not.
     names = (name for column in document_names(paths) for name in column.to_pylist())
     hashes = np.fromiter(map(hash, names), np.int64, count=total)
@@ -129,41 +121,38 @@ def _repeated(paths: Sequence[Path], total: int) -> dict[str, list[Place]]:
     suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
     if not suspects:
         return {}
-    places: dict[str, list[Place]] = {}
-    for place in _places(paths):
-        if hash(place[0]) in suspects:
-            places.setdefault(place[0], []).append(place)
-    return {name: occurrences for name, occurrences in places.items() if len(occurrences) > 1}
+    locations: dict[str, list[Location]] = {}
+    for location in _locations(paths):
+        if hash(location[0]) in suspects:
+            locations.setdefault(location[0], []).append(location)
+    return {name: occurrences for name, occurrences in locations.items() if len(occurrences) > 1}
 
 
-def _places(paths: Sequence[Path]) -> Iterator[Place]:
+def _locations(paths: Sequence[Path]) -> Iterator[Location]:
     for path in paths:
         for batch in DOCUMENTS.stream(path, columns=["document_id", "part", "position"]):
             for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 yield name, path, part, position
 
 
-def _refuse(repeated: dict[str, list[Place]], tell_place: Callable[[Path, int, int], str]) -> None:
-    name, places = next(iter(repeated.items()))
-    (_, first, *_), (_, second, *_) = places[:2]
+def _refuse(repeated: dict[str, list[Location]], describe_location: Callable[[Path, int, int], str]) -> None:
+    name, locations = next(iter(repeated.items()))
+    (_, first, *_), (_, second, *_) = locations[:2]
     others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
-    shown = " and ".join(tell_place(*place[1:]) for place in places[:2])
+    displayed = " and ".join(describe_location(*location[1:]) for location in locations[:2])
     if first.parent == second.parent:
-        remedy = (
-            "Identifiers must be unique; mend the corpus. A Wikipedia dump has the option leave_out, which takes all "
-            "but one of the places as <file name>:<record>."
-        )
+        remedy = UNIQUE_IDENTIFIERS
     else:
         remedy = (
             "Two corpora of a collection share identifiers; rename those of one, or leave one corpus out."
         )
     raise InputError(
-        second, f"document id {name!r} occurs {len(places)} times: {shown}{others}", remedy=remedy
+        second, f"document id {name!r} occurs {len(locations)} times: {displayed}{others}", remedy=remedy
     )
 
 
-def _recorded_place(shard: Path, part: int, position: int) -> str:
-    """The place of a document in the file that the shard's sidecar names; the shard's where there is no sidecar."""
+def _recorded_location(shard: Path, part: int, position: int) -> str:
+    """The position of a document in the file that the shard's sidecar names; the shard's where there is no sidecar."""
     record = read_sidecar(shard)
     parameters = record.get("parameters", {})
     corpus, source = parameters.get("corpus", {}), parameters.get("source", "")
@@ -175,4 +164,4 @@ def _recorded_place(shard: Path, part: int, position: int) -> str:
     own = part // shards if record.get("counts", {}).get("files", 1) >= shards else part  # see `share_of`
     file = files[own] if own < len(files) else f"file {part} of {shard}"
     number = position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else position
-    return told_place(file, number, corpus.get("format", ""))
+    return describe_location_in(file, number, corpus.get("format", ""))

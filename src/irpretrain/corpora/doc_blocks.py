@@ -1,52 +1,61 @@
-"""Files of many documents between `<DOC>` and `</DOC>`, one document after the other: shared by the TREC formats.
+"""Files of consecutive documents between `<DOC>` and `</DOC>`: shared by the TREC formats.
 
 A document reaches from its `<DOC>` to the next one, so that a page which quotes these tags stays whole; it must end
 with `</DOC>`.
 """
 
+import html
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from irpretrain.corpora.characters import without_marks
+from irpretrain.corpora.checked import several_in_one
 from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
-from irpretrain.corpora.records import Malformed, Share
+from irpretrain.corpora.records import Malformed, Share, is_too_large, most_bytes, too_large
 
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
 CHUNK = 1 << 20
-LONGEST = 64 << 20
-"""Bytes. A longer document is malformed; the bound keeps memory flat on damaged input."""
 REMEDY = "Get the file again, or mend it"
 SMART = "This looks like a file of a SMART collection: give format: smart"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """What stands between the tags of one document.
+class DocBlock:
+    """What stands between the tags of one document."""
 
-    Attributes:
-        position: number of the document in its file, from 0.
-        byte: of the (unpacked) file at which its `<DOC>` stands, from 0.
-    """
-
-    position: int
-    byte: int
+    position: int  # number of the document in its file, from 0
+    byte: int  # of the (unpacked) file at which its `<DOC>` stands, from 0
     content: bytes
 
     def malformed(self, reason: str, detail: str = "", remedy: str = REMEDY) -> Malformed:
-        """Return a fault of this document, with its place."""
-        return Malformed(self.position, reason, detail, place=self.place, remedy=remedy)
+        return Malformed(self.position, reason, detail, location=self.location, remedy=remedy)
 
     @property
-    def place(self) -> str:
-        """The place of the document in words."""
+    def location(self) -> str:
         return f"document {self.position + 1}, byte {self.byte:,}"
 
 
-def read_blocks(path: Path, share: Share, followed_by: bytes = b"") -> Iterator[Block | Malformed]:
+def escaped_cdata(markup: str) -> str:
+    """Return markup with character references in place of `<![CDATA[` … `]]>`, whose content is text as it stands."""
+    first, *rest = markup.split("<![CDATA[")
+    pieces = [first]
+    for piece in rest:
+        content, end, after = piece.partition("]]>")
+        pieces.append(html.escape(content, quote=False) + after if end else f"<![CDATA[{piece}")
+    return "".join(pieces)
+
+
+def read_blocks(
+    path: Path, share: Share, mark: bytes, followed_by: bytes = b""
+) -> Iterator[DocBlock | Malformed]:
     """Yield the documents of a share.
 
     Args:
-        followed_by: what a `<DOC>` must be followed by, white space aside, to begin a document.
+        mark: name of the tag that each document has once; a block with two is two documents with a damaged border.
+        followed_by: what must follow a `<DOC>`, white space aside, to begin a document.
     """
     position = -1
     for byte, content in _pieces(path, followed_by):
@@ -60,29 +69,29 @@ def read_blocks(path: Path, share: Share, followed_by: bytes = b"") -> Iterator[
                 yield fault
             continue
         if share(position):
-            yield _block(position, byte, content)
+            yield _block(position, byte, content, mark)
         position += 1
     if position == 0 and share(0):
         detail = "there is no <DOC> in it"
         remedy = "Leave such files out by `files` of the corpus"
-        yield Malformed(0, "no documents", detail, place="its beginning", remedy=remedy)
+        yield Malformed(0, "no documents", detail, location="its beginning", remedy=remedy)
 
 
 def _outside(content: bytes, byte: int) -> Malformed | None:
     """The fault of text before the first document; a byte order mark is none."""
-    text = content.removeprefix(b"\xef\xbb\xbf").strip()
+    text = without_marks(content).strip()
     if not text:
         return None
     detail = repr(text[:40].decode("utf-8", "replace"))
     remedy = SMART if text.startswith(b".I ") else REMEDY
-    return Malformed(0, "text before the first <DOC>", detail, place=f"byte {byte:,}", remedy=remedy)
+    return Malformed(0, "text before the first <DOC>", detail, location=f"byte {byte:,}", remedy=remedy)
 
 
-def _block(position: int, byte: int, content: bytes) -> Block | Malformed:
+def _block(position: int, byte: int, content: bytes, mark: bytes) -> DocBlock | Malformed:
     end = content.rfind(CLOSING)
-    block = Block(position, byte, content[len(OPENING) : end if end >= 0 else len(content)])
-    if len(content) > LONGEST:
-        return block.malformed("document too long", f"more than {LONGEST:,} bytes")
+    block = DocBlock(position, byte, content[len(OPENING) : end if end >= 0 else len(content)])
+    if is_too_large(len(content), content.count(b"<")):
+        return too_large(position, location=block.location)
     if end < 0:
         return block.malformed(
             "document is not closed", "there is no </DOC> before the next <DOC> or the file's end"
@@ -90,16 +99,19 @@ def _block(position: int, byte: int, content: bytes) -> Block | Malformed:
     behind = content[end + len(CLOSING) :].strip(b"\0\x1a \t\r\n")
     if behind:
         return block.malformed("text behind </DOC>", repr(behind[:40].decode("utf-8", "replace")))
+    found = Counter(bool(tag[1]) for tag in re.finditer(rb"<(/?)%b\b" % mark, content, re.IGNORECASE))
+    if (marks := max(found.values(), default=0)) > 1:
+        return several_in_one(position, marks, f"<{mark.decode()}>", location=block.location)
     return block
 
 
 def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malformed]]:
-    """Yield what stands before the first `<DOC>`, then each document with its tags, each with its first byte.
+    """Yield the text before the first `<DOC>`, then each document with its tags, each with its first byte.
 
-    A document over `LONGEST` is cut there; damage is told where it is met, after all that could be read before it.
+    A document beyond the size limit (`bounds`) is cut; damage comes after everything before it.
     """
     buffer, start, searched = bytearray(), 0, 0
-    dropping = False
+    dropping, longest = False, most_bytes()
     with open_bytes(path) as stream:
         while True:
             try:
@@ -121,21 +133,21 @@ def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malfo
                     yield start, bytes(buffer)
                 return
             searched = max(searched, len(buffer) - LOOK_BACK)
-            if len(buffer) > LONGEST + LOOK_BACK:
+            if len(buffer) > longest + LOOK_BACK:
                 if not dropping:
-                    yield start, bytes(buffer[: LONGEST + 1])
+                    yield start, bytes(buffer[: longest + 1])
                 dropping = True
                 start += searched
                 del buffer[:searched]
                 searched = 0
 
 
+# Bytes at the end of a chunk that are searched again with the next: a tag, white space, and what must follow.
 LOOK_BACK = 128
-"""Bytes at the end of a chunk that are searched again with the next: a tag, white space, and what must follow."""
 
 
 def _next_opening(buffer: bytearray, start: int, followed_by: bytes, at_end: bool) -> int:
-    """The next `<DOC>` that begins a document; -1 where there is none, or more must be read to tell."""
+    """The next `<DOC>` that begins a document; -1 if there is none, or more must be read to decide."""
     opening = buffer.find(OPENING, start)
     while opening >= 0 and followed_by:
         behind = bytes(buffer[opening + len(OPENING) : opening + LOOK_BACK])

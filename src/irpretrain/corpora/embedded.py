@@ -14,9 +14,9 @@ from pydantic import ValidationError, field_validator, model_validator
 from irpretrain.atomic import atomic_directory, atomic_file
 from irpretrain.config.base import Section, option
 from irpretrain.errors import ConfigError, IntegrityError, SetupError
-from irpretrain.near_names import instead_of
 from irpretrain.provenance import sha256
 from irpretrain.resources import parse_yaml
+from irpretrain.wording import instead_of
 
 PREFIX, IR_DATASETS = "embedded:", "ir_datasets:"
 
@@ -51,12 +51,9 @@ class Asset(Section):
 
 
 class Manifest(Section):
-    """The manifest: assets by name."""
-
     assets: dict[str, Asset] = option(..., "Assets by name.", min_length=1)
 
     def asset(self, name: str) -> Asset:
-        """Return the asset called `name`, or raise ConfigError with the names there are."""
         if name not in self.assets:
             raise ConfigError(
                 f"{PREFIX}{name}: there is no such embedded asset; {instead_of(name, sorted(self.assets))}"
@@ -78,8 +75,7 @@ def read_manifest(path: str | Path) -> Manifest:
 
 
 def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets"], str] | tuple[Literal["file"], Path]:
-    """Split a path of the configuration: `embedded:<asset>` names an asset, `ir_datasets:<id>` a data set of
-    ir_datasets, anything else a file or a folder."""
+    """Split a configured path: `embedded:<asset>`, `ir_datasets:<id>`, else a file or a folder."""
     if path.startswith(PREFIX):
         return "embedded", path.removeprefix(PREFIX)
     if path.startswith(IR_DATASETS):
@@ -88,14 +84,12 @@ def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets"], str] | tuple
 
 
 def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[str, int]:
-    """Copy the embedded `asset` to `output` (a file or a directory) after checking version and every SHA-256.
-
-    Returns:
-        The number of files and of bytes.
+    """Copy the embedded `asset` to `output` after checking version and every SHA-256; return numbers of files and
+    bytes.
 
     Raises:
         SetupError: the package is missing or has another version.
-        IntegrityError: a file is missing or is not the one that the manifest describes.
+        IntegrityError: a file is missing or differs from the manifest.
     """
     described = read_manifest(manifest).asset(asset)
     root = _installed(described)
@@ -114,7 +108,7 @@ def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[st
 
 
 def installed_path(asset: Asset) -> Path | None:
-    """Where an asset lies inside its package, unverified; None where the package is not installed."""
+    """Where an asset lies inside its package, unverified; None if the package is not installed."""
     try:
         root = metadata.distribution(asset.package)
     except metadata.PackageNotFoundError:

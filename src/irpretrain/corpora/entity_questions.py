@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.json_files import read_json
+from irpretrain.corpora.checked import read_json
 from irpretrain.corpora.records import Malformed
 
 SUFFIXES = (".json",)

@@ -1,16 +1,73 @@
-"""Documents from records of named fields (JSON objects, table rows): which field is what, and what is refused."""
+"""Records of named fields: tab-separated rows, JSON objects, table rows.
 
-from collections.abc import Collection, Mapping, Sequence
+Tab-separated rows with named columns: shared by documents, topics and judgements.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import checked
-from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.records import AnyDocument, Malformed
+from irpretrain.corpora.characters import displayed_names, identifier_fault
+from irpretrain.corpora.files import FieldLine, read_lines
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
 from irpretrain.errors import InputError
-from irpretrain.near_names import instead_of
-from irpretrain.wording import worded
+from irpretrain.wording import cli_or_api, instead_of
+
+
+def _check_names(columns: list[str]) -> list[str]:
+    if len(set(columns)) < len(columns):
+        raise ValueError("a column is named twice")
+    return columns
+
+
+# Type of an option that names the columns of a file in order, each once.
+ColumnNames = Annotated[list[str], AfterValidator(_check_names)]
+
+
+def header(path: Path) -> list[str]:
+    """Return the column names in the first line of a file, none for an empty file."""
+    for line in read_lines(path):
+        if isinstance(line, Malformed):
+            raise InputError(
+                path, f"the header cannot be read: {line}", line.line, remedy="Save the file as UTF-8."
+            )
+        names = [name.strip() for name in line.text.split("\t")]
+        if len(set(names)) < len(names):
+            repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+            raise InputError(
+                path, f"the header names a column twice: {displayed_names(repeated)}", line.number
+            )
+        return names
+    return []
+
+
+def read_rows(
+    path: Path, columns: Sequence[str], has_header: bool, share: Share = everything
+) -> Iterator[FieldLine | Malformed]:
+    """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
+    first = next((line.position + 1 for line in read_lines(path)), 0) if has_header else 0
+    for line in read_lines(path, share=share):
+        if line.position < first:
+            continue
+        if isinstance(line, Malformed):
+            yield line
+        else:
+            number = line.text.count("\t") + 1
+            if number != len(columns):
+                detail = f"{number:,} instead of {len(columns)}"
+                yield line.malformed("wrong number of columns", detail)
+            else:
+                yield FieldLine(
+                    line.position, line.number, dict(zip(columns, line.text.split("\t"), strict=True))
+                )
+
+
+# Documents from records of named fields (JSON objects, table rows): which field is what, and what is refused.
+
 
 IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
 TITLES = ("title",)
@@ -19,8 +76,6 @@ BODIES = ("text", "body", "contents", "content")
 
 
 class DocumentFields(Section):
-    """Names of the fields that make up a document."""
-
     id_field: str | None = option(
         None, f"Identifier; null: the first field present of {', '.join(IDENTIFIERS)}."
     )
@@ -75,19 +130,21 @@ def body_fields(record: Collection[str], names: DocumentFields) -> list[str]:
 def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> None:
     """Raise InputError where a table lacks a column that the options name, or one that every document needs."""
     named = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
-    shown = [clean_line(name) for name in columns]  # a file's own names may hold what no terminal can show
+    displayed = [
+        displayed_names([name]) for name in columns
+    ]  # a file's own names may hold what no terminal can show
     if repeated := [name for name in columns if list(columns).count(name) > 1]:
-        raise InputError(path, f"there are two columns called {clean_line(repeated[0])}")
+        raise InputError(path, f"there are two columns called {displayed_names(repeated[:1])}")
     for name in named:
         if name is not None and name not in columns:
-            raise InputError(path, f"there is no column {name}; {instead_of(name, shown)}")
+            raise InputError(path, f"there is no column {name}; {instead_of(name, displayed)}")
     for configured, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
         if configured is None and not set(defaults) & set(columns):
-            remedy = worded(
+            remedy = cli_or_api(
                 "Name the column in the corpus's options (id_field, body_fields).",
                 "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
             )
-            raise InputError(path, _lacks(None, defaults, shown), remedy=remedy)
+            raise InputError(path, _lacks(None, defaults, displayed), remedy=remedy)
 
 
 def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) -> str | None:
@@ -110,7 +167,7 @@ def as_identifier(value: Any) -> str | None:
 
 def _lacks(named: str | None, defaults: Sequence[str], record: Collection[str]) -> str:
     fault = f"field {named} is missing" if named else f"none of the fields {', '.join(defaults)} is there"
-    there = ", ".join(sorted(map(str, record))[:10]) or "no fields"
+    there = displayed_names(sorted(map(str, record))) or "no fields"
     return f"{fault}; there are {there}"
 
 

@@ -1,4 +1,7 @@
-"""The files of a source, opened whatever their compression, and their lines with a bound on length."""
+"""A source's files: opened whatever their compression, read line by line with a bound.
+
+Files of several bzip2 or xz streams, as parallel packers write them.
+"""
 
 import bz2
 import gzip
@@ -7,26 +10,95 @@ import lzma
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from irpretrain.corpora.records import Malformed, Share, everything
+from irpretrain.corpora.characters import without_marks
+from irpretrain.corpora.records import Malformed, Share, everything, most_bytes, too_large
 from irpretrain.errors import InputError
+
+_PACKED_AT_ONCE = 1 << 16
+
+
+class Streams(io.RawIOBase):
+    """The unpacked streams of a bzip2 or xz file.
+
+    Python's own readers take a damaged stream after the first one for foreign bytes, and end without an error.
+    """
+
+    def __init__(self, path: str | Path, new: Callable[[], Any], padding: int) -> None:
+        """Zeros between streams, as many as a multiple of `padding`, are passed over, as in gzip files."""
+        self._file = open(path, "rb")  # noqa: SIM115 - closed in `close`
+        self._new, self._padding = new, padding
+        self._packed = b""
+        self._stream: Any = None
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        text = self._read(len(buffer))
+        buffer[: len(text)] = text
+        return len(text)
+
+    def _read(self, size: int) -> bytes:
+        while True:
+            if self._stream is None:
+                self._pass_zeros()
+                if not self._packed:
+                    return b""
+                self._stream = self._new()
+            elif self._stream.needs_input and not self._packed:
+                self._packed = self._file.read(_PACKED_AT_ONCE)
+                if not self._packed:
+                    raise EOFError("the file ends within a stream")
+            text: bytes = self._stream.decompress(self._packed, size)
+            self._packed = self._stream.unused_data
+            if self._stream.eof:
+                self._stream = None
+            if text:
+                return text
+
+    def _pass_zeros(self) -> None:
+        zeros = 0
+        while not self._packed and (packed := self._file.read(_PACKED_AT_ONCE)):
+            self._packed = packed.lstrip(b"\0")
+            zeros += len(packed) - len(self._packed)
+        before = len(self._packed)
+        self._packed = self._packed.lstrip(b"\0")
+        if (zeros + before - len(self._packed)) % self._padding:
+            raise EOFError("the zeros between two streams are too few or too many")
+
+
+STREAMS: dict[str | None, tuple[Callable[[], Any], int]] = {
+    "bzip2": (bz2.BZ2Decompressor, 1),
+    "xz": (lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),  # The .xz File Format, section 2.2
+}
+
+
+# The files of a source, opened whatever their compression, and their lines with a bound on length.
+
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 Compression = Literal["gzip", "bzip2", "xz", "zstandard"]
 Encoding = Literal["utf-8", "latin-1", "windows-1252"]
-LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes. A longer line is malformed; the bound keeps memory flat on damaged or hostile input."""
 
 _BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
+
+# Where a tar archive has its magic (POSIX 1003.1, ustar).
 _TAR_MAGIC = slice(257, 262)
-"""Where a tar archive says what it is (POSIX 1003.1, ustar)."""
+
+# Bytes of a file that show whether it is packed.
 BEGINNING = _TAR_MAGIC.stop
-"""Bytes of a file that tell whether it is packed."""
+
+# What archives that are not read begin with, what they are called, and what to do.
 _ARCHIVES = {
     b"7z\xbc\xaf\x27\x1c": (
         "a 7z archive",
@@ -61,12 +133,17 @@ _ARCHIVES = {
         "lz4 -dc FILE | zstd -o FILE.zst packs it in a way that can be read",
     ),
 }
-"""What archives that are not read begin with, what they are called, and what to do."""
+
+# Ends names of files in other packings, or with other names than `COMPRESSIONS`.
+_UNREAD = re.compile(r"\.(?:zip|7z|rar|tar|tar\.gz|tgz|lz4|lzma|lz|z|gzip|bzip2|zstd)$", re.IGNORECASE)
+
+# Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2).
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
-"""Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2)."""
+
+# What names of Wikipedia's dumps in many parts have after .xml: the first and the last page.
 _PAGES = re.compile(r"(?<=\.xml)-p\d+p\d+[^.]*")
-"""What names of Wikipedia's dumps in many parts have after .xml: the first and the last page."""
-_UTF8_BOM, _UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+UNIX_LINES = "Save the file with Unix line ends (tr '\\r' '\\n')"
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +159,12 @@ class Line:
         return self.number - 1
 
     def malformed(self, reason: str, detail: str) -> Malformed:
-        """Return a fault of the line, with its place."""
         return Malformed(self.position, reason, detail, self.number)
+
+    def joined(self) -> Malformed:
+        """Return the fault of a line with a carriage return in it, which ended a line once."""
+        detail = "a carriage return alone ends no line"
+        return Malformed(self.position, "several lines in one", detail, self.number, remedy=UNIX_LINES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +181,9 @@ def list_files(
 ) -> list[Path]:
     """Return the files of `source` in the order that numbers the parts of a corpus.
 
-    A file stands for itself, whatever its name. Of a folder, the files with one of `suffixes` (a suffix of
-    compression may follow) in it and in its sub-folders count, or in their place those whose relative path fits one of
-    `patterns` (`*` is anything but /, `**/` any folders; letters in either case), sorted by their relative path (code
-    points). Names that begin with a dot are hidden.
+    A file is taken whatever its name. Of a folder and its sub-folders, files with one of `suffixes` (a suffix of
+    compression may follow), or those whose relative path fits one of `patterns` (`*` is anything but /, `**/` any
+    folders; any case), sorted by relative path (code points). Names that begin with a dot are hidden.
     """
     source = Path(source)
     try:
@@ -120,6 +200,8 @@ def list_files(
         if path.is_symlink() and not path.exists():
             remedy = "Mend the link, or delete it if the file is not meant to count."
             raise InputError(path, "this link leads nowhere", remedy=remedy)
+    if patterns is None:
+        _refuse_unread(source, suffixes, set(fitting))
     paths = [path for path in fitting if path.is_file()]
     if not paths:
         what = (
@@ -135,20 +217,30 @@ def list_files(
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Yield what lies in a folder and its sub-folders, those behind links too; nothing hidden, no folder twice.
+def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Path]) -> None:
+    """Raise InputError where a file of the format lies in the folder in a packing alone that is not read."""
+    endings = tuple(filter(None, suffixes))
+    for path in sorted(_walk(source)):
+        unpacked = path.with_name(_UNREAD.sub("", path.name) or path.name)
+        if unpacked != path and unpacked.name.lower().endswith(endings) and unpacked not in fitting:
+            remedy = "Unpack it, or name the files that count by `files` of the corpus."
+            raise InputError(
+                path, "files packed like this one are not read, and it would be left out", remedy=remedy
+            )
 
-    Of two ways to a folder, the first in the order of names counts, whatever the order of the file system.
-    """
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and its sub-folders, through links too; nothing hidden, no folder twice."""
     seen = set[tuple[int, int]]()
-    for place, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
-        state = os.stat(place)
+    for location, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
+        state = os.stat(location)
         if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
             folders.clear()
             continue
         seen.add((state.st_dev, state.st_ino))
+        # Of two ways to a folder, the first by name counts, whatever the order of the file system.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place) / name for name in names if not name.startswith("."))
+        yield from (Path(location) / name for name in names if not name.startswith("."))
 
 
 def _refuse_folder(error: OSError) -> None:
@@ -186,7 +278,6 @@ def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[s
 
 
 def one_file(source: str | Path) -> Path:
-    """Return `source`, which must be a file."""
     path = Path(source)
     if path.is_dir():
         raise InputError(path, "this is a folder; a file is needed here")
@@ -197,7 +288,7 @@ def one_file(source: str | Path) -> Path:
 
 
 def _refuse_pipe(path: str | Path) -> None:
-    """Raise InputError for what can be read only once: the first bytes tell the compression, and are then lost."""
+    """Raise InputError for a pipe: reading the first bytes, which show the compression, loses them."""
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
         remedy = "Write what it gives to a file, and name that."
@@ -217,7 +308,6 @@ def compression_of(path: str | Path) -> Compression | None:
 
 
 def compression_in(start: bytes) -> Compression | None:
-    """Return how a file is compressed that begins with these bytes."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     if start.startswith(b"BZh") and start[4:10] in _BZIP2_BLOCKS:
@@ -228,14 +318,10 @@ def compression_in(start: bytes) -> Compression | None:
 
 
 def open_bytes(path: str | Path) -> IO[bytes]:
-    """Open a file for reading, decompressed.
-
-    Raises:
-        InputError: it cannot be opened, or is an archive that is not read: tar, compressed or not, 7z, zip, RAR, lz4.
-    """
+    """Open a file for reading, decompressed; InputError if impossible, or an archive (tar, 7z, zip, RAR, lz4)."""
     compression = compression_of(path)
     if compression is not None:
-        with _opened(path, compression) as stream, suppress(*DAMAGE):  # damage is told when it is read
+        with _opened(path, compression) as stream, suppress(*DAMAGE):  # damage is reported when it is read
             refuse_packed(path, stream.read(_TAR_MAGIC.stop))
     return _opened(path, compression)
 
@@ -268,10 +354,8 @@ def _opened(path: str | Path, compression: Compression | None) -> IO[bytes]:
     try:
         if compression == "gzip":
             return cast(IO[bytes], gzip.open(path, "rb"))
-        if compression == "bzip2":
-            return bz2.open(path, "rb")
-        if compression == "xz":
-            return lzma.open(path, "rb")
+        if compression in STREAMS:
+            return io.BufferedReader(Streams(path, *STREAMS[compression]), 1 << 17)
         return _open_zstandard(path) if compression == "zstandard" else open(path, "rb")
     except OSError as error:
         raise _cannot_open(path, error) from None
@@ -287,14 +371,15 @@ def _open_zstandard(path: str | Path) -> IO[bytes]:
     return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"), 1 << 20)
 
 
+# What reading a truncated or corrupt archive raises.
 DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
-"""What reading a truncated or corrupt archive raises."""
+
+# Remedy for a damaged file.
 GET_AGAIN = "Get the file again and compare its checksum"
-"""Remedy for a damaged file."""
 
 
 def damage_text(path: str | Path, error: BaseException) -> str:
-    """Return what is damaged; raise InputError for a fault of disk or network, which says nothing about the data."""
+    """Return what is damaged; raise InputError for a fault of disk or network."""
     if isinstance(error, OSError) and error.errno:
         raise InputError(path, f"reading failed: {error.strerror or error}") from error
     return " ".join(str(error).split()) or type(error).__name__
@@ -302,34 +387,30 @@ def damage_text(path: str | Path, error: BaseException) -> str:
 
 def read_lines(
     path: str | Path,
-    longest: int = LONGEST_LINE,
     encoding: Encoding = "utf-8",
     share: Share = everything,
 ) -> Iterator[Line | Malformed]:
-    """Yield the lines of a share of a text file, blank ones left out; a line's position is its number less 1.
+    r"""Yield the non-blank lines of a share of a text file; a line's position is its number less 1.
 
-    A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are not of the encoding or
-    longer than `longest` bytes are malformed, and so is the line in which a compressed file breaks off.
+    A byte order mark is dropped; `\r\n` ends a line like `\n`. Lines that are not of the encoding or longer than a
+    record may be (`bounds`) are malformed, and so is the line in which a compressed file breaks off.
 
     Raises:
-        InputError: the file begins as UTF-16 does, so that no line of it could be read; or reading fails (disk,
-            network), in whichever share.
+        InputError: the file begins as UTF-16 does, or reading fails (disk, network), in any share.
     """
-    number = 0
+    number, longest = 0, most_bytes()
     with open_bytes(path) as stream:
         try:
             while raw := stream.readline(longest + 1):
                 if too_long := len(raw) > longest and not raw.endswith(b"\n"):
                     _skip_rest(stream)
                 number += 1
-                if number == 1:  # read by every share: it tells the encoding
-                    if encoding == "utf-8" and raw.startswith(_UTF16_BOMS):
-                        raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
-                    raw = raw.removeprefix(_UTF8_BOM)
+                if number == 1:  # read by every share: it shows the encoding
+                    raw = _without_bom(path, raw, encoding)
                 if number > 1 or share(0):  # of other shares' lines only the first is read
                     if too_long:
-                        yield Malformed(number - 1, "line too long", f"more than {longest:,} bytes", number)
-                    else:
+                        yield too_large(number - 1, number)
+                    elif not raw.isspace():
                         line = _decode(raw, number, encoding)
                         if isinstance(line, Malformed) or line.text.strip():
                             yield line
@@ -340,6 +421,69 @@ def read_lines(
             detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
             if share(number):
                 yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
+
+
+def read_text(path: str | Path, encoding: Encoding = "utf-8") -> Iterator[Line | Malformed]:
+    r"""Yield a text file in pieces of many lines, each with its first line number; faults as in `read_lines`.
+
+    Records of millions of short lines cost no time per line. Blank lines stay, line ends are `\n`.
+    """
+    number, longest = 1, most_bytes()
+    with open_bytes(path) as stream:
+        try:
+            while raw := stream.read(_PIECE):
+                last = b"" if raw.endswith(b"\n") else stream.readline(longest + 1)
+                if number == 1:
+                    raw = _without_bom(path, raw, encoding)
+                if too_long := len(last) > longest and not last.endswith(b"\n"):
+                    _skip_rest(stream)
+                    raw, last = raw[: raw.rfind(b"\n") + 1], b""
+                raw += last
+                yield from _decode_lines(raw, number, encoding)
+                number += raw.count(b"\n")
+                if too_long:
+                    yield too_large(number - 1, number)
+                    number += 1
+        except DAMAGE as error:
+            detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
+            yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
+
+
+# Bytes that are read at a time: the most that is lost before the end of a truncated archive.
+_PIECE = 1 << 16
+
+
+def _without_bom(path: str | Path, start: bytes, encoding: Encoding) -> bytes:
+    if encoding == "utf-8" and start.startswith(_UTF16_BOMS):
+        raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
+    return without_marks(start)
+
+
+def _decode_lines(raw: bytes, number: int, encoding: Encoding) -> Iterator[Line | Malformed]:
+    """Yield the text of several lines, or of single lines if one cannot be decoded."""
+    try:
+        yield Line(number, raw.removesuffix(b"\n").decode(encoding).replace("\r\n", "\n").removesuffix("\r"))
+    except UnicodeDecodeError:
+        for line, content in enumerate(raw.removesuffix(b"\n").split(b"\n"), number):
+            yield _decode(content, line, encoding)
+
+
+_COMMENT = re.compile(r"\s*#(?:\s|$|ir_metadata)")
+
+
+def uncommented_lines(path: str | Path) -> Iterator[Line | Malformed]:
+    """Yield the lines of a file in a format of TREC without comments, such as a header of ir_metadata."""
+    for line in read_lines(path):
+        if isinstance(line, Malformed) or not _COMMENT.match(line.text):
+            yield line
+
+
+def given_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines of a file; InputError on a malformed line."""
+    for line in read_lines(path):
+        if isinstance(line, Malformed):
+            raise InputError(path, f"{line.reason}: {line.detail}", line.line, line.remedy)
+        yield line.number, line.text
 
 
 def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:

@@ -1,6 +1,6 @@
 """ir_datasets (MacAvaney et al., SIGIR 2021), an optional package: data sets by identifier, read without network.
 
-ir_datasets keeps its files, with their checksums, in the folder IR_DATASETS_HOME, by default ~/.ir_datasets.
+Its files, with checksums, lie in the folder IR_DATASETS_HOME, by default ~/.ir_datasets.
 """
 
 import json
@@ -14,17 +14,18 @@ from irpretrain.atomic import write_text
 from irpretrain.corpora.embedded import IR_DATASETS as PREFIX
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError, one_line
-from irpretrain.near_names import instead_of
+from irpretrain.wording import instead_of
 
 FORMAT = "ir_datasets"
 VERSION = "0.6.3"
+
+# Kind of a format → what ir_datasets calls that part of a data set.
 PARTS: dict[Kind, str] = {
     "documents": "docs",
     "topics": "queries",
     "judgements": "qrels",
     "runs": "scoreddocs",
 }
-"""Kind of a format → what ir_datasets calls that part of a data set."""
 
 
 def load_dataset(identifier: str) -> Any:
@@ -55,12 +56,11 @@ def corpus_identifier(identifier: str) -> str:
 
 
 def home() -> Path:
-    """Return the folder that holds ir_datasets' files."""
     return Path(_library().util.home_path())
 
 
 def count_of(identifier: str, kind: Kind) -> int:
-    """Return how many records ir_datasets says that a part of a data set has; 0 where it does not say."""
+    """Return the number of records of a part by ir_datasets' metadata; 0 if unknown."""
     return getattr(load_dataset(identifier), f"{PARTS[kind]}_count")() or 0
 
 
@@ -70,10 +70,10 @@ def download_command(identifier: str, part: str) -> str:
 
 
 def read_records(identifier: str, part: str, first: int = 0, end: int | None = None) -> Iterator[Any]:
-    """Yield the records of a part of a data set from number `first` on, up to before `end`.
+    """Yield the records of a part of a data set from number `first` to before `end`.
 
     Raises:
-        InputError: they are not downloaded, which says how to download them, or cannot be read.
+        InputError: they cannot be read, or are not downloaded (the message has the command).
     """
     dataset = dataset_with(identifier, part)
     with _without_network(identifier, part):
@@ -107,7 +107,7 @@ def check_downloaded(identifier: str, part: str) -> None:
 
 
 def downloads_text(parts: Iterable[tuple[str, str]]) -> str:
-    """Return which parts of data sets are on the disk, and how to get the others; nothing where there is none."""
+    """Return which parts of data sets are on the disk, and how to get the others; nothing if there is none."""
     lines = [
         f"  {identifier} {part}: "
         + ("present" if is_downloaded(identifier, part) else f"missing; {download_command(identifier, part)}")
@@ -117,16 +117,11 @@ def downloads_text(parts: Iterable[tuple[str, str]]) -> str:
 
 
 def describe_part(identifier: str, part: str, several_shards: bool, output: str | Path) -> dict[str, Any]:
-    """Write a small file that stands for a part of a data set: the readers of format ir_datasets take it.
-
-    Where shards read documents, ir_datasets' own store of documents is made first: of it each shard reads its slice.
-
-    Returns:
-        Identifier, part and version of ir_datasets; `slices` is the number of documents where shards read slices.
-    """
+    """Write a small file that the readers of format ir_datasets accept as a part of a data set; return its content."""
     dataset = dataset_with(identifier, part)
     check_downloaded(identifier, part)
     slices = None
+    # Where shards read documents, ir_datasets' own store of documents is made first: each shard reads its slice.
     if several_shards:
         with _without_network(identifier, part):
             build = getattr(dataset.docs_store(), "build", None)
@@ -144,17 +139,12 @@ def describe_part(identifier: str, part: str, several_shards: bool, output: str 
 
 
 def described_part(path: Path) -> tuple[str, str, int | None]:
-    """Return identifier, part and slices of a file of `describe_part`."""
     description = json.loads(path.read_text(encoding="utf-8"))
     return description["identifier"], description["part"], description["slices"]
 
 
 def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
-    """Return the text of a document or query: of some fields, or the one that ir_datasets takes.
-
-    Raises:
-        InputError: it has no such field, or none are named and ir_datasets takes none.
-    """
+    """Return a record's text of `fields`, or ir_datasets' default; InputError if it has no such field or default."""
     named = ", ".join(record._fields)
     if fields is None and not hasattr(record, "default_text"):
         reason = "ir_datasets does not say what the text of its records is"

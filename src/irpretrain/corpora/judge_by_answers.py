@@ -1,59 +1,151 @@
-"""Judgements that follow from answers: of the passages retrieved for a question, those that hold one are relevant.
+"""A test collection whose judgements follow from answers, as in open-domain question answering.
 
-So open-domain question answering judges retrieval (Karpukhin et al., 2020; EntityQuestions, Sciavolino et al., 2021).
-The whole collection is not judged: the name of a country answers many questions and stands in very many passages, and
-no measure of the first ranks needs more than what was retrieved.
+Whether a passage holds an answer: `has_answer` of Dense Passage Retrieval (dpr/data/qa_validation.py), by string.
+
+Passage and answer are decomposed (NFD) and cut into words: runs of letters, numbers and marks, or one other character
+that is no separator, control, format or unassigned one. A passage holds an answer if the answer's words are consecutive
+in it, ignoring case.
 """
 
+import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
+import regex
 
 from irpretrain.atomic import atomic_file
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.corpora.answer_words import spaced
-from irpretrain.corpora.collection import document_names
-from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.topics_and_judgements import Sources, read_answers, source_files
+from irpretrain.corpora.belonging import check_queries_are_judged
+from irpretrain.corpora.collection import check_collection, document_names
+from irpretrain.corpora.losses import Loss, log, lost_documents, malformed_records
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.shared_queries import sample
+from irpretrain.corpora.topics_and_judgements import (
+    REPEATED_JUDGEMENT,
+    REPEATED_QUERY,
+    Sources,
+    check_number,
+    read_answers,
+    read_queries,
+    source_files,
+)
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_run
 
+_WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
+
+
+def spaced(text: str) -> str:
+    """Return the words of a text in small letters, each between spaces."""
+    words = (word.lower() for word in _WORD.findall(unicodedata.normalize("NFD", text)))
+    # So an answer is in a passage exactly if `spaced(answer)` is in `spaced(passage)`: a search in C.
+    return f" {' '.join(words)} "
+
+
+def has_words(text: str) -> bool:
+    return _WORD.search(text) is not None
+
+
+# A test collection whose judgements follow from answers: its questions, before anything is retrieved for them.
+
+
+def prepare_questions(
+    dataset: DatasetConfig,
+    questions_source: Sources,
+    answers_source: Sources,
+    documents: Sequence[str | Path],  # all shards of the corpus that is searched
+    seed: int,
+    queries: str | Path,  # where the table of queries goes
+    # How many records the corpus must have, by its name; see `collection.check_collection`.
+    corpora: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Read, check and sample the questions of a data set; those without an answer are left out and counted.
+
+    A question that no passage of the corpus answers stays, and counts 0. Order and sample are those of
+    `testcollection.prepare`.
+
+    Returns:
+        Counts of records read, left out by reason, and written.
+
+    Raises:
+        InputError: a refused malformed record or unanswered question, nothing left, unexpected numbers, or a corpus
+            that is empty or repeats a document id.
+        ConfigError: there are fewer questions than `sample_queries`.
+    """
+    corpus = check_collection(documents, expected=corpora)
+    files = source_files("topics", dataset.queries, questions_source)
+    answer_files = source_files("judgements", dataset.qrels, answers_source)
+    topics = RecordTally(dataset.queries.malformed, "queries.malformed")
+    answered = RecordTally(dataset.qrels.malformed, "qrels.malformed")
+    questions = read_queries(dataset.queries, files, topics)
+    answers = read_answers(dataset.qrels, answer_files, answered)
+    check_number(dataset.queries, files, len(questions) + topics.skipped[REPEATED_QUERY], "queries")
+    number = len(answers) + answered.skipped[REPEATED_JUDGEMENT]
+    check_number(dataset.qrels, answer_files, number, "questions with answers")
+    names = {query.query_id for query in questions}
+    check_queries_are_judged(names, answers, files[0], answer_files[0], "answer")
+    usable = [query for query in questions if query.query_id in answers]
+    without = [query for query in questions if query.query_id not in answers]
+    if without and dataset.unjudged_queries == "refuse":
+        raise InputError(
+            files[0],
+            f"{len(without):,} questions have no answer, such as {without[0].query_id}",
+            without[0].line,
+            remedy="Add answers, or set unjudged_queries: drop to leave such questions out and count them.",
+        )
+    chosen = sample(usable, dataset, seed, files[0], having="an answer")
+    QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
+    example = f"question {without[0].query_id}" if without else ""
+    losses = [
+        *lost_documents(documents),
+        malformed_records(topics, "questions"),
+        malformed_records(answered, "answers"),
+        Loss(len(without), len(questions), "questions have no answer and are left out", example),
+    ]
+    return {
+        **log(dataset.label, f"{len(chosen):,} questions", corpus["documents"], losses),
+        "documents": corpus["documents"],
+        "queries": topics.counts(),
+        "answers": answered.counts(),
+        "queries_without_answer": len(without),
+        "queries_not_sampled": len(usable) - len(chosen),
+        "queries_written": len(chosen),
+    }
+
+
+# Judgements that follow from answers: of the passages retrieved for a question, those that hold one are relevant.
+#
+# So open-domain question answering judges retrieval (Karpukhin et al., 2020; EntityQuestions, Sciavolino et al.,
+# 2021). The whole collection is not judged: the name of a country answers many questions and stands in very many
+# passages, and no measure of the first ranks needs more than what was retrieved.
+
+
+# Query id → id of a passage that was retrieved for it → whether it holds an answer.
 Pairs = dict[str, dict[str, bool]]
-"""Query id → id of a passage that was retrieved for it → whether it holds an answer."""
 
 
 def judge_by_answers(
     dataset: DatasetConfig,
-    answers_source: Sources,
-    queries: str | Path,
-    runs: Sequence[str | Path],
-    documents: Sequence[str | Path],
+    answers_source: Sources,  # the answers, in the data set's format of judgements
+    queries: str | Path,  # QUERIES table
+    runs: Sequence[str | Path],  # TREC runs of first stages
+    documents: Sequence[str | Path],  # all shards of the corpus, in any number
+    # Where the TREC file of judgements goes, sorted by query id, then document id (code points).
     qrels: str | Path,
 ) -> dict[str, Any]:
-    """Judge every passage that some run retrieves for a question: 1 where its body holds an answer, else 0.
+    """Judge every passage that some run retrieves for a question: 1 if its body holds an answer, else 0; return counts.
 
-    For a question for which nothing was retrieved the passage is judged whose id comes first (code points), so that it
-    counts in every mean. Memory holds the ids of what was retrieved; passages are read one after the other.
-
-    Args:
-        answers_source: the answers, in the data set's format of judgements.
-        queries: QUERIES table.
-        runs: TREC runs of first stages.
-        documents: all shards of the corpus, in any number.
-        qrels: where the TREC file of judgements goes, sorted by query id, then document id (code points).
-
-    Returns:
-        Counts of questions and judgements.
+    For a question without candidates the passage with the first id (code points) is judged, so that the question counts
+    in every mean. Memory holds the ids of what was retrieved; passages are streamed.
 
     Raises:
-        InputError: a malformed answer that is refused, or a run has a question that the table lacks, or a passage that
-            the corpus lacks.
+        InputError: a refused malformed answer, or a run has an unknown question or passage.
     """
-    tally = Tally(dataset.qrels.malformed, "qrels.malformed")
+    tally = RecordTally(dataset.qrels.malformed, "qrels.malformed")
     answers = read_answers(dataset.qrels, source_files("judgements", dataset.qrels, answers_source), tally)
     pairs: Pairs = {name: {} for name in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()}
     for path in runs:

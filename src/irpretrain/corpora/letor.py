@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from irpretrain.corpora.checked import converted
+from irpretrain.corpora.checked import converted, several_in_one
 from irpretrain.corpora.files import Line, read_lines
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
 
 PARTS = ("train", "vali", "test")
 _LINE = re.compile(
-    r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>\S+)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>\S+)"
+    r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>\S++)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>\S+)"
 )
 _FEATURE = re.compile(r"([0-9]{1,4}):(\S+)")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?|NULL")
@@ -47,6 +47,8 @@ def _parse(line: Line) -> LetorLine | Malformed:
     if match is None:
         detail = f"{line.text[:60]!r} is no <label> qid:<query> <features> #docid = <document>"
         return line.malformed("not a line of LETOR", detail)
+    if marks := line.text.count("qid:", match.end()):
+        return several_in_one(line.position, marks + 1, "qid:", line.number)
     features = _features(match["features"])
     if isinstance(features, str):
         return line.malformed("feature cannot be read", repr(features[:40]))
@@ -84,13 +86,13 @@ def fold_folders(folder: Path) -> dict[int, Path]:
 
 
 def read_folds(folder: Path) -> dict[str, int]:
-    """Return query → fold such that ours have LETOR's own three parts.
+    """Return query → fold such that the folds have LETOR's own three parts.
 
-    With test fold f we validate on the next fold; LETOR's Fold1 tests S5 and validates on S4, Fold2 tests S1 and
-    validates on S5, and so on. So our fold 1 is S5, our fold 2 is S4 ... our fold 5 is S1.
+    Test fold f validates on the next fold; LETOR's Fold1 tests S5 and validates on S4, Fold2 tests S1 and validates on
+    S5, and so on. So fold 1 is S5, fold 2 is S4 ... fold 5 is S1.
 
     Raises:
-        InputError: a line cannot be read, a query is in two test parts, or the parts do not follow one another so.
+        InputError: a line cannot be read, a query is in two test parts, or the parts do not follow this order.
     """
     folders = fold_folders(folder)
     parts = {

@@ -7,42 +7,36 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.documents.trectext import BARE_TEXT
-from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.policy import RecordTally
 from irpretrain.progress import notice
 from irpretrain.provenance import read_sidecar
 
+# Reasons for which a document that ought to have text is left out.
 EMPTY = ("empty document", "empty text", "no text", "no text under title_tags and body_tags")
-"""Reasons for which a document that ought to have text is left out."""
+
+# Share from which on a loss is a warning.
 WORTH_A_WARNING = 0.01
-"""Share from which on a loss is a warning."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Records that do not count.
+    """Records that do not count."""
 
-    Attributes:
-        number, total: of how many are lost how many.
-        what: in words, behind "3 of 200".
-        example: one of them.
-        hint: a sentence on what may be the cause; nothing where none is seen.
-    """
-
+    # number, total: of how many are lost how many.
     number: int
     total: int
-    what: str
-    example: str = ""
-    hint: str = ""
+    what: str  # in words, behind "3 of 200"
+    example: str = ""  # one of them
+    hint: str = ""  # a sentence on what may be the cause; nothing if none is seen
 
     def __str__(self) -> str:
         return f"{self.number:,} of {self.total:,} {self.what}"
 
     @property
     def is_worth_a_warning(self) -> bool:
-        """Whether more than a hundredth is lost."""
         return self.number / self.total > WORTH_A_WARNING
 
-    def tell(self, label: str) -> None:
+    def log(self, label: str) -> None:
         """Say it on the screen, as a warning where it is worth one."""
         notice(
             label,
@@ -68,8 +62,8 @@ def empty_documents(shards: Iterable[Mapping[str, Any]]) -> Loss:
         lost.update(reasons)
         first = counts.get("first_left_out", {})
         example = example or next((first[reason] for reason in sorted(reasons) if reason in first), "")
-    told = ", ".join(f"{number:,} × {reason}" for reason, number in sorted(lost.items()))
-    return Loss(lost.total(), total, f"documents are left out ({told})", example)
+    reported = ", ".join(f"{number:,} × {reason}" for reason, number in sorted(lost.items()))
+    return Loss(lost.total(), total, f"documents are left out ({reported})", example)
 
 
 def bare_texts(shards: Iterable[Mapping[str, Any]]) -> Loss:
@@ -86,25 +80,15 @@ def lost_documents(documents: Iterable[str | Path]) -> list[Loss]:
     return [empty_documents(shards), bare_texts(shards)]
 
 
-def malformed_records(tally: Tally, what: str) -> Loss:
+def malformed_records(tally: RecordTally, what: str) -> Loss:
     """Return the loss of records that cannot be read and are skipped."""
     lost = sum(tally.malformed.values())
     example = tally.examples[0] if tally.examples else ""
     return Loss(lost, tally.read, f"{what} cannot be read and are left out", example)
 
 
-def tell(label: str, queries: str, documents: int, losses: Iterable[Loss]) -> dict[str, Any]:
-    """Say on the screen what a data set holds and loses; return it as the sidecar has it for the report.
-
-    Args:
-        label: the data set.
-        queries: what is asked, in words.
-        documents: of the corpus that is searched.
-        losses: what does not count.
-
-    Returns:
-        `summary`, one line, and `warnings`, one for each loss of more than a hundredth.
-    """
+def log(label: str, queries: str, documents: int, losses: Iterable[Loss]) -> dict[str, Any]:
+    """Log what a data set holds and loses; return `summary`, a line, and `warnings`, one per loss above 1 %."""
     present = [loss for loss in losses if loss.number]
     lost = "; ".join(map(str, present)) or "nothing left out"
     summary = f"{documents:,} documents, {queries}; {lost}"

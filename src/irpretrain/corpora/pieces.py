@@ -1,47 +1,201 @@
-"""The text of a large file in pieces: shards read one file, each its share, and agree on every place in it.
+"""A large file in pieces: shards share one file, bzip2 included.
 
-| file | a piece is | its place | a share is |
-|---|---|---|---|
-| plain | 1 MiB | byte of the file | a range of bytes, read alone |
-| bzip2, one stream or many | a block | bit of the file | the blocks that begin in a range of bytes, read alone |
-| gzip, xz, Zstandard | 1 MiB of the text | byte of the text | every n-th piece; all are decompressed |
+Blocks of a bzip2 file, each decompressed by itself, from any position in the file.
 
-Places depend on the file alone, never on the shares.
+A stream is blocks of at most 900 kB of text that need no other block. A block, and the end of a stream, begins at any
+bit with a mark of 48 bits (J. Seward's bzip2; `bzip2recover` uses the same). So a file can be read from the middle,
+with one stream or, as Wikipedia's multistream dumps, one per 100 pages, and only a damaged block is lost.
+
+Chance makes the 48 bits too, in one of a thousand dumps of the English Wikipedia: a block that cannot be decompressed
+up to the next mark is tried up to the ones after it.
 """
 
+import bz2
 import os
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Self
 
-from irpretrain.corpora.bzip2_blocks import read_blocks
+import numpy as np
+
 from irpretrain.corpora.files import DAMAGE, compression_of, damage_text, open_bytes
 from irpretrain.corpora.records import Share
 from irpretrain.errors import InputError
 
+_BLOCK, _STREAM_END = 0x314159265359, 0x177245385090
+_MARK_BITS = 48
+_HEADER = b"BZh9"
+
+# Bytes that are searched for marks at a time.
+WINDOW = 1 << 20
+
+# Bytes. No block is longer: 900,000 symbols of at most 20 bits, and its tables.
+LONGEST_BLOCK = 4 << 20
+
+# Marks inside a block that are recognised as chance.
+FALSE_MARKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    bit: int  # that it begins at
+    # None if it cannot be decompressed, or where the end of a stream is not followed by the next stream.
+    text: bytes | None
+    following: int | None  # bit of the next mark behind it, None if there is none
+
+
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A mark that begins `shift` bits into a byte: its bits there, in the whole bytes that follow, and behind them."""
+
+    shift: int
+    is_block: bool
+    first: int
+    inside: bytes
+    last: int
+
+    @classmethod
+    def of(cls, mark: int, shift: int) -> Self:
+        first, *inside, last = (mark << (8 - shift)).to_bytes(7, "big")
+        return cls(shift, mark == _BLOCK, first, bytes(inside), last >> (8 - shift) if shift else 0)
+
+
+_NEEDLES = [_Needle.of(mark, shift) for mark in (_BLOCK, _STREAM_END) for shift in range(8)]
+
+
+def read_blocks(path: str | Path, start: int = 0) -> Iterator[Block]:
+    """Yield the blocks that begin at byte `start` or later, in the order of the file."""
+    with open(path, "rb", buffering=0) as file:
+        marks = _marks(file.fileno(), start)
+        ahead: deque[tuple[int, bool]] = deque()
+        while _read_marks(ahead, marks, 1):
+            bit, is_block = ahead.popleft()
+            if is_block:
+                text = _text(file.fileno(), bit, ahead, marks)
+                yield Block(bit, text, ahead[0][0] if ahead else None)
+            else:
+                following = ahead[0][0] if _read_marks(ahead, marks, 1) else None
+                if not _next_stream_follows(file.fileno(), bit, following):
+                    yield Block(bit, None, following)
+
+
+def _next_stream_follows(file: int, bit: int, following: int | None) -> bool:
+    """Whether only zeros lie between the end of a stream, marked at `bit`, and the next stream or the file's end.
+
+    Else a block with a damaged mark is lost; `following` is the next mark.
+    """
+    offset = (bit + _MARK_BITS + 32 + 7) // 8  # a checksum, and bits up to a whole byte
+    stop = os.fstat(file).st_size if following is None else following // 8 - len(_HEADER)
+    if stop < offset or (following or 0) % 8:
+        return False
+    while offset < stop and not (between := os.pread(file, min(WINDOW, stop - offset), offset)).strip(b"\0"):
+        offset += len(between)
+    return offset >= stop
+
+
+def _text(
+    file: int, bit: int, ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]]
+) -> bytes | None:
+    """The text of the block at `bit`; marks that proved to be inside it are removed from `ahead`."""
+    for tried in range(FALSE_MARKS + 1):
+        if not _read_marks(ahead, marks, tried + 1) or (ahead[tried][0] - bit) // 8 > LONGEST_BLOCK:
+            return None
+        text = _decompress(_bits(file, bit, ahead[tried][0]), ahead[tried][0] - bit)
+        if text is not None:
+            for _ in range(tried):
+                ahead.popleft()
+            return text
+    return None
+
+
+def _read_marks(ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]], number: int) -> bool:
+    while len(ahead) < number:
+        if (mark := next(marks, None)) is None:
+            return False
+        ahead.append(mark)
+    return True
+
+
+def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
+    """Yield (bit, whether a block begins there; else a stream ends) in order."""
+    offset = start
+    while window := os.pread(file, WINDOW + _MARK_BITS // 8, offset):  # a mark may reach so far beyond
+        marks = [
+            (8 * (offset + byte) + needle.shift, needle.is_block)
+            for needle in _NEEDLES
+            for byte in _occurrences(window, needle)
+            if byte < WINDOW
+        ]
+        yield from sorted(marks)
+        offset += WINDOW
+
+
+def _occurrences(window: bytes, needle: _Needle) -> Iterator[int]:
+    """Yield the bytes of the window in which the needle's mark begins."""
+    byte = window.find(needle.inside, 1)
+    while byte >= 0:
+        after = byte + len(needle.inside)
+        if window[byte - 1] & (0xFF >> needle.shift) == needle.first and (
+            needle.shift == 0 or (after < len(window) and window[after] >> (8 - needle.shift) == needle.last)
+        ):
+            yield byte - 1
+        byte = window.find(needle.inside, byte + 1)
+
+
+def _bits(file: int, start: int, end: int) -> bytes:
+    """The bits from `start` to `end` of the file, shifted to begin with a byte; the last byte's rest is noise."""
+    raw: Any = np.frombuffer(os.pread(file, end // 8 - start // 8 + 1, start // 8), np.uint8)
+    shift = start % 8
+    if shift:
+        following = np.append(raw[1:], np.uint8(0))
+        raw = (raw << shift) | (following >> (8 - shift))
+    return raw[: -(-(end - start) // 8)].tobytes()
+
+
+def _decompress(block: bytes, bits: int) -> bytes | None:
+    """The text of a block of `bits` bits, made a stream of its own; None if it is damaged."""
+    checksum = int.from_bytes(block[6:10], "big")  # of a stream of one block, the stream's is the block's
+    rest = bits % 8
+    whole, last = block[: bits // 8], block[bits // 8] >> (8 - rest) if rest else 0
+    end = (((last << _MARK_BITS) | _STREAM_END) << 32) | checksum
+    length = rest + _MARK_BITS + 32
+    padding = -length % 8
+    try:
+        return bz2.decompress(_HEADER + whole + (end << padding).to_bytes((length + padding) // 8, "big"))
+    except (OSError, ValueError):
+        return None
+
+
+# The text of a large file in pieces: shards read one file, each its share, and agree on every place in it.
+#
+# | file | a piece is | its place | a share is |
+# |---|---|---|---|
+# | plain | 1 MiB | byte of the file | a range of bytes, read alone |
+# | bzip2, one stream or many | a block | bit of the file | the blocks that begin in a range of bytes, read alone |
+# | gzip, xz, Zstandard | 1 MiB of the text | byte of the text | every n-th piece; all are decompressed |
+#
+# Places depend on the file alone, never on the shares.
+
+
+# Bytes of a piece of a file that has no blocks.
 PIECE = 1 << 20
-"""Bytes of a piece of a file that has no blocks."""
+
+# Bytes that are decompressed at a time: the most that is lost before the end of a truncated archive.
 AT_ONCE = 1 << 16
-"""Bytes that are decompressed at a time; so many at most are lost before the place where an archive breaks off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some bytes of the text.
+    """Some bytes of the text."""
 
-    Attributes:
-        place: of the first byte; see the module's table.
-        text: the bytes.
-        own: whether the piece belongs to the share that is read; others are needed to finish what begins in one.
-        past: whether no piece of the share follows, nor is this one.
-        is_block: whether `place` is that of a whole block, so that bytes within it have no place of their own.
-    """
-
-    place: int
-    text: bytes
+    offset: int  # of the first byte; see the module's table
+    text: bytes  # the bytes
+    # Whether the piece belongs to the share that is read; others are needed to finish what begins in one.
     own: bool = True
-    past: bool = False
+    past: bool = False  # whether no piece of the share follows, nor is this one
+    # Whether `offset` is that of a whole block, so that bytes within it have no place of their own.
     is_block: bool = False
 
 
@@ -49,16 +203,14 @@ class Piece:
 class Damage:
     """Bytes are lost here. `where` is the place in words, `own` as of a piece."""
 
-    place: int
+    offset: int
     where: str
     reason: str
     own: bool = True
 
 
 def read_pieces(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
-    """Yield the pieces of a share in order, and others between and after them.
-
-    The pieces after the last one of a share go on to the end of the file: the caller stops when it has what it needs.
+    """Yield the pieces of a share in order, others between them, and then up to the end of the file: the caller stops.
 
     Raises:
         InputError: the file cannot be opened, or reading fails (disk, network).
@@ -76,17 +228,17 @@ def read_pieces(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
         raise InputError(path, f"reading failed: {error.strerror or error}") from error
 
 
-def byte_of(path: str | Path, place: int) -> int:
+def byte_of(path: str | Path, offset: int) -> int:
     """Return the byte near a place: of the file, or of its text where that is compressed without blocks."""
-    return place // 8 if compression_of(path) == "bzip2" else place
+    return offset // 8 if compression_of(path) == "bzip2" else offset
 
 
-def place_in_words(path: str | Path, place: int) -> str:
-    """Return what a user is told of a place in a file."""
+def offset_in_words(path: str | Path, offset: int) -> str:
+    """Return a position in a file for a message."""
     compression = compression_of(path)
     near = "near " if compression == "bzip2" else ""
     whose = "" if compression in (None, "bzip2") else " of the text"
-    return f"{near}byte {byte_of(path, place):,}{whose}"
+    return f"{near}byte {byte_of(path, offset):,}{whose}"
 
 
 def _blocks(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
@@ -103,32 +255,32 @@ def _blocks(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damag
 
 def _plain(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
     own = share.range_of(size, PIECE)
-    place = own.start
+    offset = own.start
     with open(path, "rb") as handle:
-        handle.seek(place)
+        handle.seek(offset)
         while text := handle.read(PIECE):
-            yield Piece(place, text, place < own.stop, place >= own.stop)
-            place += len(text)
+            yield Piece(offset, text, offset < own.stop, offset >= own.stop)
+            offset += len(text)
 
 
 def _decompressed(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
-    place, fault = 0, None
+    offset, fault = 0, None
     with open_bytes(path) as stream:
         while fault is None:
-            text, fault = _fill(path, stream)
-            in_share = place // PIECE % share.of == share.number
+            text, fault = _read_piece(path, stream)
+            in_share = offset // PIECE % share.of == share.number
             if text:
-                yield Piece(place, text, in_share)
+                yield Piece(offset, text, in_share)
             elif fault is None:
                 return
-            place += len(text)
-    in_share = place // PIECE % share.of == share.number
+            offset += len(text)
+    in_share = offset // PIECE % share.of == share.number
     yield Damage(
-        place, f"what follows byte {place:,} of the text", f"cannot be decompressed: {fault}", in_share
+        offset, f"what follows byte {offset:,} of the text", f"cannot be decompressed: {fault}", in_share
     )
 
 
-def _fill(path: str | Path, stream: IO[bytes]) -> tuple[bytes, str | None]:
+def _read_piece(path: str | Path, stream: IO[bytes]) -> tuple[bytes, str | None]:
     """A whole piece, or what there is of it before the text ends or breaks off, and why it breaks off."""
     piece = bytearray()
     try:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from irpretrain.config.malformed import MalformedConfig
+from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.records import (
     Answers,
@@ -22,9 +22,10 @@ from irpretrain.corpora.records import (
     Retrieved,
     Skipped,
     SpanQuestion,
+    bounded,
 )
 from irpretrain.errors import InputError
-from irpretrain.wording import worded
+from irpretrain.wording import cli_or_api
 
 Record = TypeVar(
     "Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText
@@ -34,23 +35,18 @@ EXAMPLES = 20
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """More malformed records than the configuration allows.
+    """More malformed records than the configuration allows."""
 
-    Attributes:
-        told: how many they are and how many may be, in words.
-        enough: setting of `malformed` that allows as many; empty where not one record would be left.
-    """
-
-    told: str
-    enough: str
+    reported: str  # how many they are and how many may be, in words
+    enough: str  # setting of `malformed` that allows as many; empty if not one record would be left
 
 
-class Tally:
+class RecordTally:
     """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
 
     def __init__(self, policy: MalformedConfig, setting: str) -> None:
         """Start at zero; `setting` is the key of the configuration that holds `policy`, for the message."""
-        self.allowed, self.setting = policy.skip, setting
+        self.allowed, self.record_mb, self.setting = policy.skip, policy.record_mb, setting
         self.fault: tuple[Path, Malformed] | None = None
         self.read = 0
         self.skipped: Counter[str] = Counter()
@@ -62,7 +58,7 @@ class Tally:
 
     def sound(self, path: Path, records: Iterable[Record | Skipped | Malformed]) -> Iterator[Record]:
         """Yield the sound records of `path`; count malformed ones, or raise InputError where none is allowed."""
-        for record in records:
+        for record in bounded(records, self.record_mb):
             self.read += 1
             if isinstance(record, Malformed):
                 self.report(path, record)
@@ -74,16 +70,15 @@ class Tally:
                 yield record
 
     def report(self, path: Path, fault: Malformed) -> None:
-        """Refuse or count one malformed record."""
         what = clean_line(str(fault))  # it may quote what no terminal or log can show
-        place = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_place(fault)})"
+        location = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_location(fault)})"
         if self.allowed == 0 or (fault.loses_more and self.allowed < 1):
             raise self._refusal(path, fault)
         self.fault = self.fault or (path, fault)
         self.malformed[fault.reason] += 1
-        self.first.setdefault(fault.reason, place)
+        self.first.setdefault(fault.reason, location)
         if len(self.examples) < EXAMPLES:
-            self.examples.append(f"{place}: {what}")
+            self.examples.append(f"{location}: {what}")
 
     def settle(self) -> None:
         """Refuse what was read, all of it, if more records are malformed than the configuration allows."""
@@ -91,9 +86,9 @@ class Tally:
             raise self._refusal(*self.fault, excess)
 
     def _refusal(self, path: Path, fault: Malformed, excess: Excess | None = None) -> InputError:
-        what = clean_line(str(fault)) + ("" if fault.line is not None else f" ({_place(fault)})")
+        what = clean_line(str(fault)) + ("" if fault.line is not None else f" ({_location(fault)})")
         enough = excess.enough if excess else "skip"
-        setting = worded(
+        setting = cli_or_api(
             f"set {self.setting}: {enough}", f"add --set {shlex.quote(f'{self.setting}={enough}')}"
         )
         remedy = f"{fault.remedy}, or {setting} to leave such records out and count them."
@@ -101,18 +96,17 @@ class Tally:
             remedy = (
                 f"{fault.remedy}, or give another format or other options (docs/corpora.md): none was sound."
             )
-        return InputError(path, f"{what}; {excess.told}" if excess else what, fault.line, remedy)
+        return InputError(path, f"{what}; {excess.reported}" if excess else what, fault.line, remedy)
 
     def _skip(self, path: Path, record: Skipped) -> None:
         self.skipped[record.reason] += 1
         if record.reason not in self.first:
-            place = clean_line(record.place or record.detail) or f"record {record.position + 1}"
-            self.first[record.reason] = f"{path} ({place})"
+            location = clean_line(record.location or record.detail) or f"record {record.position + 1}"
+            self.first[record.reason] = f"{path} ({location})"
         if record.detail and len(self.named) < EXAMPLES:
             self.named.append(f"{path}: {clean_line(f'{record.reason}: {record.detail}')}")
 
     def counts(self) -> dict[str, Any]:
-        """Return the counts for the sidecar."""
         return {
             "read": self.read,
             "skipped": dict(sorted(self.skipped.items())),
@@ -125,16 +119,12 @@ class Tally:
         }
 
 
-def _place(fault: Malformed) -> str:
-    return fault.place or f"record {fault.position + 1}"
+def _location(fault: Malformed) -> str:
+    return fault.location or f"record {fault.position + 1}"
 
 
 def over_budget(counts: Iterable[Mapping[str, Any]]) -> Excess | None:
-    """Return by how much more of the records read are malformed than the configuration allows; None where not.
-
-    Args:
-        counts: what `Tally.counts` returned, of all shards of a corpus: the answer does not depend on their number.
-    """
+    """Return the excess of malformed records over the configured share in all shards of a corpus; None within it."""
     read = malformed = skipped = 0
     allowed = 1.0
     for shard in counts:
@@ -153,12 +143,8 @@ def over_budget(counts: Iterable[Mapping[str, Any]]) -> Excess | None:
     )
 
 
-def told_reasons(counts: Iterable[Mapping[str, Any]]) -> str:
-    """Return why records were left out, in words: each reason with its number and its first record.
-
-    Args:
-        counts: what `Tally.counts` returned, of one shard or several.
-    """
+def reported_reasons(counts: Iterable[Mapping[str, Any]]) -> str:
+    """Return why records were left out, in words: each reason with its number and its first record."""
     numbers, first = Counter[str](), dict[str, str]()
     for shard in counts:
         for kind in ("skipped", "malformed"):
@@ -174,18 +160,18 @@ def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> Inp
     """Return the refusal of a corpus without a single document, from the counts of its shards."""
     read = sum(int(shard.get("read", 0)) for shard in counts)
     if not read:
-        remedy = worded(
+        remedy = cli_or_api(
             "Check its path, its format and, in a configuration, its `files`.",
             "Check its path and its format (--format).",
         )
         return InputError(source, "the corpus has no documents: its files hold no record", remedy=remedy)
-    remedy = worded(
+    remedy = cli_or_api(
         "Name the fields or tags that hold text and identifier in `options` of the corpus, or give it another format "
         "(docs/corpora.md).",
         "Name the fields or tags that hold text and identifier by --option KEY=VALUE, or another format by --format "
         "(docs/corpora.md).",
     )
-    reasons = told_reasons(counts) or "they are redirects"
+    reasons = reported_reasons(counts) or "they are redirects"
     return InputError(
         source, f"the corpus has no documents: all {read:,} records are left out ({reasons})", remedy=remedy
     )

@@ -1,30 +1,33 @@
-"""What the readers of formats yield: records with their place, and what they had to leave out.
+"""What the readers of formats yield: records with their location, and faults.
 
 A reader never raises for one bad record; it yields `Malformed`, and `irpretrain.corpora.policy` decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
+
+from irpretrain.config.corpora import RECORD_MB
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.article import Link, Section
 
+
 File = TypeVar("File")
 
+# Neighbouring records of a file that stay together when a file is spread over shards.
 BLOCK = 1024
-"""Neighbouring records of a file that stay together when a file is spread over shards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """One of `of` shares of a file, counted from 0: what a shard reads of it.
 
-    Called with the position of a record it says whether the record belongs to the share: blocks of records are
-    dealt out in turn, and readers skip the costly part of the others. Formats that can start in the middle of a file
-    read a range of its bytes or rows instead.
+    Called with a record's position, it returns whether the record belongs to the share: blocks of records are dealt out
+    in turn. Formats that can start in the middle of a file read a range of bytes or rows instead.
     """
 
     number: int = 0
@@ -34,7 +37,7 @@ class Share:
         return position // BLOCK % self.of == self.number
 
     def distance(self, position: int) -> int:
-        """Return how many records lie before the next one of the share, from `position` on; 0 where that is one."""
+        """Return how many records lie before the next one of the share, from `position` on; 0 if that is one."""
         blocks = (self.number - position // BLOCK) % self.of
         return blocks * BLOCK - position % BLOCK if blocks else 0
 
@@ -45,9 +48,9 @@ class Share:
 
 
 def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:
-    """Return which share of file `part` (of `files`) a shard reads; None where it reads nothing of it.
+    """Return the share of file `part` (of `files`) that a shard reads; None for nothing.
 
-    With at least as many files as shards, a file is read by one shard; else every file is shared by all.
+    With at least as many files as shards, one shard reads a file; else all shards share every file.
     """
     if files >= shards:
         return Share() if part % shards == shard else None
@@ -63,10 +66,10 @@ def parts_of_shard(files: Sequence[File], shard: int, shards: int) -> Iterator[t
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document; `position` is its place in its file.
+    """One document; `position` is its index in its file.
 
-    `sections` and `links` are those of an article (characters of `body`); a text without known structure has none.
-    `parts` counts what is no prose, by what became of it ("tables left out").
+    `sections` and `links` are those of an article (characters of `body`); `parts` counts what is no prose, by outcome
+    ("tables left out").
     """
 
     position: int
@@ -123,42 +126,33 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """One line of a run of others: a document that it retrieved for a query, with what places it there.
-
-    Attributes:
-        rank: as it stands in the file, None where it has none.
-        score: likewise; at least one of both is given.
-    """
+    """One line of an external run: a document retrieved for a query, with its rank or score."""
 
     position: int
     query_id: str
     document_id: str
-    rank: int | None
-    score: float | None
+    rank: int | None  # as it stands in the file, None if it has none
+    score: float | None  # likewise; at least one of both is given
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SpanQuestion:
-    """A question on a text, and where its answers stand in it.
-
-    Attributes:
-        answers: every accepted answer.
-        spans: (first character, the one behind the last) of every answer that was found in the context.
-    """
+    """A question on a text, and where its answers stand in it."""
 
     position: int
     question_id: str
     question: str
     context: str
-    answers: tuple[str, ...]
+    answers: tuple[str, ...]  # every accepted answer
+    # (first character, the one behind the last) of every answer that was found in the context.
     spans: tuple[tuple[int, int], ...]
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A sentence or a pair of them; `label` is None where it is not given."""
+    """A sentence or a pair of them; `label` is None if it is not given."""
 
     position: int
     texts: tuple[str, ...]
@@ -168,48 +162,79 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record that makes no document and stops no run.
+    """A record that makes no document and stops no run."""
 
-    Attributes:
-        position: its place in the file.
-        reason: one of few short texts, by which such records are counted.
-        detail: its name, where the screen shall name every such record.
-        place: its place in words, where "record 7" does not help to find it; told of the first such record alone.
-    """
-
-    position: int
-    reason: str
-    detail: str = ""
-    place: str = ""
+    position: int  # its position in the file
+    reason: str  # one of few short texts, by which such records are counted
+    detail: str = ""  # its name, where the screen shall name every such record
+    # Its location in words, where "record 7" does not help; reported for the first such record alone.
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A record that cannot be read.
+    """A record that cannot be read."""
 
-    Attributes:
-        position: its place in the file.
-        reason: one of few short texts, by which such records are counted.
-        detail: what exactly is wrong here.
-        line: 1-based line number, where the format has lines.
-        place: its place in words, where "record 7" does not help to find it.
-        remedy: what the user can do about it.
-        loses_more: whether an unknown number of records is lost with it: an archive is damaged, a file breaks off.
-    """
-
-    position: int
-    reason: str
-    detail: str = ""
-    line: int | None = None
-    place: str = ""
-    remedy: str = "Mend the record"
+    position: int  # its position in the file
+    reason: str  # one of few short texts, by which such records are counted
+    detail: str = ""  # what exactly is wrong here
+    line: int | None = None  # 1-based line number, where the format has lines
+    location: str = ""  # its location in words, where "record 7" does not help
+    remedy: str = "Mend the record"  # what the user can do about it
+    # Whether an unknown number of records is lost with it: an archive is damaged, a file breaks off.
     loses_more: bool = False
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
+# What a reader of documents makes of a record.
 AnyDocument = Document | Skipped | Malformed
-"""What a reader of documents makes of a record."""
+
+# The whole of a file.
 everything = Share()
-"""The whole of a file."""
+
+
+# How large one record may be: a small packed file may hold a record that takes all memory, or minutes.
+
+
+Record = TypeVar("Record")
+TOO_LARGE = "record too large"
+
+_megabytes = ContextVar("record_mb", default=RECORD_MB)
+
+
+def most_bytes() -> int:
+    return _megabytes.get() << 20
+
+
+def most_parts() -> int:
+    """Return how many tags, lists, objects or lines a record may have: one per 128 bytes of the largest record."""
+    return _megabytes.get() << 13  # a tag or an empty list takes some 100 bytes of memory
+
+
+def bounded(records: Iterable[Record], megabytes: int) -> Iterator[Record]:
+    """Yield the records, each read under a bound in megabytes."""
+    iterator = iter(records)
+    while True:
+        token = _megabytes.set(megabytes)
+        try:
+            record = next(iterator)
+        except StopIteration:
+            return
+        finally:
+            _megabytes.reset(token)
+        yield record
+
+
+def is_too_large(size: int, parts: int) -> bool:
+    """Whether a record of this size is over the bounds."""
+    return size > most_bytes() or parts > most_parts()
+
+
+def too_large(
+    position: int, line: int | None = None, location: str = "", loses_more: bool = False
+) -> Malformed:
+    detail = f"more than {most_bytes():,} bytes, or than {most_parts():,} tags, lists, objects or lines"
+    remedy = f"Raise malformed.record_mb (now {_megabytes.get()}) if the record is sound"
+    return Malformed(position, TOO_LARGE, detail, line, location, remedy, loses_more)

@@ -1,23 +1,21 @@
-"""The formats by name. A new one is a file with `Options` and `read`, and its name here.
-`corpora.checked` has what they share: checks of records, and the `Options` of a format that has none.
+"""The formats by name. A new one is a file with `OPTIONS` and `read`, and its name here; see also `corpora.checked`.
 
 Formats of documents have `read(path, options, share)` and `SUFFIXES`, the file names that count in a folder;
-`option_files(options)` and `folders_beside(path, options)` name what else they read. Other formats have
-`read(path, options)`, and `SUFFIXES` where a folder can stand for its files. A format of judgements that holds answers
-says `ANSWERS = True` and yields `Answers`. The modules of all formats are imported by the configuration and must
-therefore import nothing heavy at the top.
+`option_files(options)` and `folders_beside(path, options)` name what else they read. Other formats have `read(path,
+options)`, and `SUFFIXES` if a folder can replace its files. A format of judgements that holds answers has `ANSWERS =
+True` and yields `Answers`. The configuration imports all formats: import nothing heavy at the top.
 """
 
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal
 
-from irpretrain.config.base import Section
-from irpretrain.config.explain import explain
-from irpretrain.near_names import instead_of
+from irpretrain.config.base import Section, explain
+from irpretrain.wording import instead_of
 
 Kind = Literal["documents", "topics", "judgements", "runs", "questions", "sentences"]
 
+# Kind → names of its formats: each is a file of the kind's folder, with underscores for hyphens.
 FORMATS: dict[Kind, tuple[str, ...]] = {
     "documents": (
         "wikipedia-dump", "squad", "jsonl", "tsv", "parquet", "trectext", "trecweb", "smart", "warc",
@@ -31,7 +29,6 @@ FORMATS: dict[Kind, tuple[str, ...]] = {
     "questions": ("mrqa", "squad"),
     "sentences": ("glue",),
 }  # fmt: skip
-"""Kind → names of its formats: each is a file of the kind's folder, with underscores for hyphens."""
 
 
 def format_module(kind: Kind, name: str) -> ModuleType:
@@ -43,11 +40,10 @@ def format_module(kind: Kind, name: str) -> ModuleType:
 
 
 def gives_answers(name: str) -> bool:
-    """Whether a format of judgements holds answers, by which what is retrieved is judged, and no judgements."""
     return getattr(format_module("judgements", name), "ANSWERS", False)
 
 
 def read_options(kind: Kind, name: str, given: dict[str, Any]) -> Section:
     """Return the checked options of the format `name`; ValueError names every fault."""
-    options: type[Section] = format_module(kind, name).Options
+    options: type[Section] = format_module(kind, name).OPTIONS
     return explain(options, given, f"format {name}")

@@ -1,31 +1,84 @@
-"""Test queries that train, choose or tune too: found by the queries themselves, whatever their data set is called."""
+"""Which queries of a data set are used, and which of them other data sets share.
+
+Which queries of a data set are used, where not all are.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
+from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.query_texts import compared_text
+from irpretrain.corpora.records import Query
 from irpretrain.errors import ConfigError
-from irpretrain.evaluation.qrels import read_qrels, relevant
+from irpretrain.evaluation.runs import read_qrels, relevant
 from irpretrain.progress import notice
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.randomness import stream_key
+from irpretrain.text.texts import read_queries
 
+
+def sample(
+    usable: list[Query],  # the queries that can be used, in the order of the source
+    dataset: DatasetConfig,
+    seed: int,
+    source: str | Path,  # the file of the queries, for messages
+    having: str = "a relevant document",  # what makes a query usable, for messages
+) -> list[Query]:
+    """Return the sample of a data set's queries, in the order of the source; ConfigError if there are too few."""
+    count = dataset.sample_queries
+    if count is not None and count > len(usable):
+        raise ConfigError(
+            f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(usable)} "
+            f"with {having}; lower it, or give null for all"
+        )
+    names = (query.query_id for query in usable)
+    drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
+    return [query for query in usable if query.query_id in drawn]
+
+
+# When two queries ask the same: their texts are equal but for case, white space and punctuation.
+
+
+def compared_text(text: str) -> str:
+    """Return text as queries are compared: case-folded, one space for each run of white space, punctuation and symbols.
+
+    A text of punctuation alone keeps it; "" has no words at all.
+    """
+    folded = text.casefold()
+    return " ".join((folded.translate(_spaces()).split()) or folded.split())
+
+
+@cache
+def _spaces() -> dict[int, str]:
+    """Map every character of Unicode's categories P, S and Z to a space; letters, marks and digits stay."""
+    separates = (code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "PSZ")
+    return dict.fromkeys(separates, " ")
+
+
+# Test queries that train, choose or tune too: found by the queries themselves, whatever their data set is called.
+
+
+# Largest share of the tested queries that may have the text of a used query, or seem to be one in other words, under
+# other identifiers: different people ask some questions in the same words; a larger share is the same queries,
+# numbered anew. Of a random split of SQuAD's questions, whose paragraphs are asked about four times each, 2 % seem
+# reworded.
 MOST_BY_CHANCE = 0.1
-"""Largest share of the tested queries that may have the text of a used query, or seem to be one in other words, under
-other identifiers: different people ask some questions in the same words; a larger share is the same queries, numbered
-anew. Of a random split of SQuAD's questions, whose paragraphs are asked about four times each, 2 % seem reworded."""
+
+# Share of the letters that two queries with the same relevant documents have in common, word order aside, if one
+# rewords the other, where documents do not tell queries apart: several questions are asked about a paragraph or
+# topic.
 LETTERS_OF_A_REWORDED_QUERY = 0.9
-"""Share of the letters that two queries with the same relevant documents have in common, word order aside, if one
-rewords the other, where documents do not tell queries apart: several questions are asked about a paragraph or topic."""
 
 Paths = Sequence[str | Path]
 
@@ -39,13 +92,12 @@ class _Query:
     relevant: frozenset[str]
 
     def shares_documents(self, other: _Query) -> bool:
-        """Whether at least half of the fewer documents are the other's too: queries of one small corpus that are only
-        numbered alike share a document by chance."""
+        """Whether at least half of the fewer documents are shared: single ones may be numbered alike by chance."""
         fewer = min(len(self.relevant), len(other.relevant))
         return bool(fewer) and 2 * len(self.relevant & other.relevant) >= fewer
 
     def shares_letters(self, other: _Query) -> bool:
-        """Whether so many letters are the other's too that one query may reword the other."""
+        """Whether the queries share enough letters for one to reword the other."""
         texts = [" ".join(sorted(query.text.split())) for query in (self, other)]
         matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
         # The quick ones are upper bounds.
@@ -53,72 +105,52 @@ class _Query:
         return all(ratio() >= LETTERS_OF_A_REWORDED_QUERY for ratio in ratios)
 
 
+# Identifier of a tested query → it, and a used one that it resembles.
 Pairs = dict[str, tuple[_Query, _Query]]
-"""Identifier of a tested query → it, and a used one that it resembles."""
 
 
 @dataclass(frozen=True)
 class _Likenesses:
-    """Tested queries that resemble used ones.
-
-    Attributes:
-        identical: identifier and text are equal.
-        judged_alike: the identifier is equal, and relevant documents are shared.
-        repeated: the text is equal, and relevant documents are shared.
-        same_text: the text is equal.
-        same_documents: exactly the same documents are relevant.
-        reworded: of these, the ones that seem to be the same query in other words.
-    """
-
-    identical: Pairs
-    judged_alike: Pairs
-    repeated: Pairs
-    same_text: Pairs
-    same_documents: Pairs
-    reworded: Pairs
+    identical: Pairs  # identifier and text are equal
+    judged_alike: Pairs  # the identifier is equal, and relevant documents are shared
+    repeated: Pairs  # the text is equal, and relevant documents are shared
+    same_text: Pairs  # the text is equal
+    same_documents: Pairs  # exactly the same documents are relevant
+    reworded: Pairs  # of these, the ones that seem to be the same query in other words
 
 
 def check_shared_queries(
-    used: str | Path,
-    tested: str | Path,
-    names: tuple[str, str],
-    keys: Sequence[str],
-    output: str | Path,
+    used: str | Path,  # QUERIES table of the queries that train, choose or tune
+    tested: str | Path,  # QUERIES table of the queries that results are measured on
+    names: tuple[str, str],  # the data sets' names, the used one first
+    keys: Sequence[str],  # keys of the configuration that name the used data set, for the message
+    output: str | Path,  # JSON with the counts
+    # TREC files of the judgements of both, the used one first; None if queries are compared by their texts
+    # alone.
     qrels: tuple[str | Path, str | Path] | None = None,
+    # DOCUMENTS tables of both corpora, the used one first, where they are read from different paths: only
+    # documents of equal identifiers and texts are the same. None if the corpora are one.
     documents: tuple[Paths, Paths] | None = None,
 ) -> dict[str, Any]:
-    """Refuse queries that are tested and also used; count those that only share their text, or what is relevant.
+    """Refuse queries that are tested and also used; count those that only share their text or relevant documents.
 
-    Texts are equal if they are so without regard to case, white space and punctuation (`compared_text`). A query is the
-    same one if its identifier and text are, or one of these and its relevant documents: half of the fewer ones. It may
-    be the same one in other words if all of its relevant documents are the same.
-
-    Args:
-        used: QUERIES table of the queries that train, choose or tune.
-        tested: QUERIES table of the queries that results are measured on.
-        names: the data sets' names, the used one first.
-        keys: keys of the configuration that name the used data set, for the message.
-        output: JSON with the counts.
-        qrels: TREC files of the judgements of both, the used one first; None where queries are compared by their texts
-            alone.
-        documents: DOCUMENTS tables of both corpora, the used one first, where they are read from different paths: only
-            documents of equal identifiers and texts are the same. None where the corpora are one.
+    Texts are equal by `compared_text`. A query is the same one if identifier and text are equal, or one of them and at
+    least half of the fewer relevant documents. It may be a paraphrase if all of its relevant documents are the same.
 
     Returns:
-        Counts: used queries, tested queries, and those of the tested ones whose text, or whose relevant documents, are
-        those of a used one.
+        Counts: used queries, tested queries, and tested ones whose text, or whose relevant documents, are a used one's.
 
     Raises:
         ConfigError: a tested query is used too, or too many may be.
     """
     used_relevant, tested_relevant = map(_relevant, qrels) if qrels else ({}, {})
     if documents:
-        used_relevant = _named_apart(used_relevant, tested_relevant, documents)
+        used_relevant = _with_distinct_names(used_relevant, tested_relevant, documents)
     tested_queries = {query.identifier: query for query in _queries(tested, tested_relevant)}
     used_queries = [*_queries(used, used_relevant)]
     likenesses = _compare(used_queries, tested_queries)
     _refuse(likenesses, len(tested_queries), f"{' and '.join(keys)}: data set {names[0]}", names)
-    _tell(likenesses, len(tested_queries), names)
+    _log(likenesses, len(tested_queries), names)
     counts = {
         "queries_used": len(used_queries),
         "queries_tested": len(tested_queries),
@@ -149,16 +181,15 @@ def _compare(used: Sequence[_Query], tested: Mapping[str, _Query]) -> _Likenesse
             if query.shares_documents(other):
                 likenesses.repeated[other.identifier] = other, query
         judged_so = by_documents.get(query.relevant, ())
-        tells_apart = len(query.relevant) > 1 and times_used[query.relevant] == len(judged_so) == 1
+        distinguishes = len(query.relevant) > 1 and times_used[query.relevant] == len(judged_so) == 1
         for other in judged_so:
             likenesses.same_documents[other.identifier] = other, query
-            if tells_apart or query.shares_letters(other):
+            if distinguishes or query.shares_letters(other):
                 likenesses.reworded[other.identifier] = other, query
     return likenesses
 
 
 def _refuse(likenesses: _Likenesses, total: int, where: str, names: tuple[str, str]) -> None:
-    """Raise ConfigError where tested queries are used too."""
     remedy = (
         f"Test queries must not train, choose or tune: leave them out of {names[0]}, or name other queries."
     )
@@ -192,7 +223,7 @@ def _refuse(likenesses: _Likenesses, total: int, where: str, names: tuple[str, s
         )
 
 
-def _tell(likenesses: _Likenesses, total: int, names: tuple[str, str]) -> None:
+def _log(likenesses: _Likenesses, total: int, names: tuple[str, str]) -> None:
     """Say on the screen how many tested queries may be used ones."""
     if pairs := likenesses.same_text:
         notice(
@@ -228,15 +259,13 @@ def _queries(path: str | Path, relevant_documents: Mapping[str, set[str]]) -> It
 
 
 def _relevant(path: str | Path) -> dict[str, set[str]]:
-    """Return query → relevant documents."""
     return {query: relevant(grades) for query, grades in read_qrels(path).items()}
 
 
-def _named_apart(
+def _with_distinct_names(
     used: Mapping[str, set[str]], tested: Mapping[str, set[str]], documents: tuple[Paths, Paths]
 ) -> dict[str, set[str]]:
-    """Return the used queries' relevant documents; one that has only its identifier in common with a document of the
-    tested corpus, which may number its documents too, gets another."""
+    """Return the used queries' relevant documents, renamed where only the identifier equals a tested document's."""
     shared = set().union(*used.values()) & set().union(*tested.values())
     used_texts, tested_texts = (_text_digests(paths, shared) for paths in documents)
     strangers = {name for name in shared if used_texts.get(name) != tested_texts.get(name)}

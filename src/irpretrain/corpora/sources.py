@@ -1,7 +1,11 @@
-"""The files and folders that a configuration names: whether they are there, before anything is computed."""
+"""A source's files before any job, and a shard of its records.
+
+The files and folders that a configuration names: whether they are there, before anything is computed.
+"""
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from irpretrain.atomic import atomic_file
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
@@ -22,9 +27,12 @@ from irpretrain.config.usage import (
     used_runs,
     used_tasks,
 )
+from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
 from irpretrain.corpora.ir_datasets_library import check_downloaded
+from irpretrain.corpora.policy import RecordTally, no_documents
+from irpretrain.corpora.records import Document, Redirect, parts_of_shard
 from irpretrain.corpora.registry import format_module
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
@@ -33,6 +41,9 @@ from irpretrain.models.encoder_files import (
     check_model_files,
     check_reranker_files,
 )
+from irpretrain.progress import notice, progress
+from irpretrain.text.languages import ENGLISH
+from irpretrain.text.words import spaced_words
 
 EFFECTIVE = os.access in os.supports_effective_ids
 
@@ -42,20 +53,14 @@ Kind = Literal["records", "folds", "encoder"]
 
 @dataclass(frozen=True, slots=True)
 class UsedFiles:
-    """Files or folders that one key of the configuration names, and that something reads which is run.
+    """Files or folders that one key of the configuration names, and that something reads which is run."""
 
-    Attributes:
-        key: the key, such as models.mono.cross_encoder.
-        paths: as the configuration gives them; `embedded:<asset>` and `ir_datasets:<id>` among them.
-        kind: what is in them.
-        inside: which files of a folder count: patterns, or else endings of names.
-        check: raises InputError or ConfigError where some paths, of those that are files or folders, cannot be used.
-    """
-
-    key: str
+    key: str  # the key, such as models.mono.cross_encoder
+    # As the configuration gives them; `embedded:<asset>` and `ir_datasets:<id>` among them.
     paths: Sequence[str]
-    kind: Kind
-    inside: tuple[str, ...]
+    kind: Kind  # what is in them
+    inside: tuple[str, ...]  # which files of a folder count: patterns, or else endings of names
+    # Raises InputError or ConfigError where some paths, of those that are files or folders, cannot be used.
     check: Callable[[Sequence[str]], None]
 
 
@@ -103,10 +108,8 @@ def used_files(config: Config) -> Iterator[UsedFiles]:
 
 
 def check_sources(config: Config, manifest: Manifest) -> None:
-    """Raise one ConfigError that lists every source in use which is missing or is not what it should be.
-
-    Only what some experiment needs is looked at, and no file of documents, queries or judgements is opened.
-    """
+    """Raise one ConfigError with every source in use that is missing or wrong."""
+    # Only what some experiment needs is checked, and no file of documents, queries or judgements is opened.
     faults: list[str] = []
     for used in used_files(config):
         with _collected(faults, used.key):
@@ -167,22 +170,21 @@ def corpus_aids(config: Config, corpus: str) -> list[str]:
     module = format_module("documents", section.format)
     if not hasattr(module, "option_files"):
         return []
-    return list(module.option_files(module.Options(**section.options)))
+    return list(module.option_files(module.OPTIONS(**section.options)))
 
 
 def corpus_folders_beside(config: Config, corpus: str) -> list[str]:
     """Return the folders that a format reads beside the files of a user's own corpus, such as CORD-19's parses."""
     section = config.corpora[corpus]
     module = format_module("documents", section.format)
-    if not hasattr(module, "folders_beside") or not Path(section.path).exists():
+    if not hasattr(module, "folders_beside") or not os.path.exists(section.path):
         return []
-    options = module.Options(**section.options)
+    options = module.OPTIONS(**section.options)
     files = corpus_files(config, corpus)
     return [str(folder) for path in files for folder in module.folders_beside(path, options)]
 
 
 def _topics(key: str, section: FileConfig) -> UsedFiles:
-    """Topics, judgements, a run, or a task's file."""
     inside = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
     return UsedFiles(
         key, section.paths, "records", tuple(inside or ()), partial(_check_files, suffixes=inside)
@@ -201,7 +203,6 @@ def _collected(faults: list[str], key: str) -> Iterator[None]:
 
 
 def _refuse(heading: str, faults: list[str]) -> None:
-    """Raise a ConfigError that lists the faults, if there are any."""
     if faults:
         raise ConfigError("\n".join([heading, *("  - " + fault.replace("\n", "\n  ") for fault in faults)]))
 
@@ -240,7 +241,7 @@ def _check_usable(paths: Iterable[str | Path]) -> None:
                 "its name contains { and }, which Snakemake reads as a wildcard",
                 remedy="Rename it, or give a link to it that has a plain name.",
             )
-        if Path(path).exists() and not os.access(path, os.R_OK, effective_ids=EFFECTIVE):
+        if os.path.exists(path) and not os.access(path, os.R_OK, effective_ids=EFFECTIVE):
             raise InputError(
                 path, "you have no permission to read it", remedy="Change its permissions, or give a copy."
             )
@@ -251,6 +252,147 @@ def _check_folds(dataset: DatasetConfig, paths: Sequence[str]) -> None:
 
     for path in paths:
         _check_usable([path])
-        if not Path(path).exists():
+        if not os.path.exists(path):
             one_file(path)
     given_folds(dataset)
+
+
+# A shard of a corpus: its share of the records, in corpus order, as a table of documents and one of redirects.
+
+
+# More passages than any document may have, so that a passage's place is one number; the last takes the rest.
+PASSAGES_PER_DOCUMENT = 1 << 16
+
+
+def write_shard(
+    config: CorpusConfig,
+    source: str | Path,
+    shard: int,
+    documents: str | Path,
+    redirects: str | Path,
+    language: str = ENGLISH,
+) -> dict[str, Any]:
+    """Write the documents and the redirects of shard `shard` (from 0) of the corpus at `source`.
+
+    One of several shards may be empty; `collection.check_collection` checks the whole corpus.
+
+    Returns:
+        Counts: files, records read, skipped and malformed by reason, documents and redirects written.
+
+    Raises:
+        InputError: the source is missing or has no file of the format, a record is malformed and the corpus allows
+            none, or the only shard has too many malformed ones or no document.
+    """
+    if not 0 <= shard < config.shards:
+        raise ValueError(f"shard {shard} of {config.shards}")
+    files = list_files(source, format_module("documents", config.format).SUFFIXES, config.files)
+    tally = RecordTally(config.malformed, "malformed")
+    which = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
+    title = f"read {Path(documents).parent.name}{which}"
+    with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as redirects_writer:
+        rows = progress(_rows(files, config, shard, tally, redirects_writer, language), title, "documents")
+        written = DOCUMENTS.write(documents, rows)
+        if facts := _facts(files, config, shard):
+            redirects_writer.note(facts)
+    _log_dropped_parts(title, tally)
+    return {"files": len(files), **tally.counts(), "written": written, "redirects": redirects_writer.rows}
+
+
+def _rows(
+    files: list[Path],
+    config: CorpusConfig,
+    shard: int,
+    tally: RecordTally,
+    redirects: ContractWriter,
+    language: str,
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of documents; those of redirects are written on the way."""
+    reader = format_module("documents", config.format)
+    options = reader.OPTIONS(**config.options)
+    written = False
+    for part, path, share in parts_of_shard(files, shard, config.shards):
+        for record in tally.sound(path, reader.read(path, options, share)):
+            if isinstance(record, Redirect):
+                redirects.add_row(_redirect(part, record))
+                continue
+            words = config.passage_words
+            for piece in passages(record, words, language) if words else [record]:
+                written = True
+                yield document_row(part, piece)
+    if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
+        tally.settle()
+    if not written and config.shards == 1:
+        raise no_documents(config.path, [tally.counts()])
+
+
+def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str]:
+    """The facts in the files of a shard, if their format has any: distinct values, sorted."""
+    facts_of = getattr(format_module("documents", config.format), "facts", None)
+    values_by_name: defaultdict[str, set[str]] = defaultdict(set)
+    if facts_of is None:
+        return {}
+    options = format_module("documents", config.format).OPTIONS(**config.options)
+    for _, path, _ in parts_of_shard(files, shard, config.shards):
+        for name, value in facts_of(path, options).items():
+            values_by_name[name].add(value)
+    return {name: ",".join(sorted(values)) for name, values in sorted(values_by_name.items())}
+
+
+def document_row(part: int, document: Document) -> dict[str, Any]:
+    return {
+        "document_id": document.document_id,
+        "part": part,
+        "position": document.position,
+        "title": document.title,
+        "url": document.url,
+        "body": document.body,
+        "sections": [
+            {"level": s.level, "heading": s.heading, "start": s.start, "end": s.end, "role": s.role}
+            for s in document.sections
+        ],
+        "links": [
+            {"target": k.target, "fragment": k.fragment, "start": k.start, "end": k.end, "section": k.section}
+            for k in document.links
+        ],
+        "disambiguation": document.disambiguation,
+    }
+
+
+def _redirect(part: int, redirect: Redirect) -> dict[str, Any]:
+    return {
+        "part": part,
+        "position": redirect.position,
+        "title": redirect.title,
+        "target": redirect.target,
+        "fragment": redirect.fragment,
+    }
+
+
+def _log_dropped_parts(title: str, tally: RecordTally) -> None:
+    if left_out := sum(tally.malformed.values()):
+        what = f"{left_out:,} malformed records of {tally.read:,} are left out, such as {tally.examples[0]}"
+        notice(title, what)
+    for named in tally.named:
+        notice(title, f"left out: {named}")
+
+
+def passages(document: Document, words: int, language: str = ENGLISH) -> Iterator[Document]:
+    """Yield passages of `words` words (`text.words`), each with the document's title and address.
+
+    A rest of fewer than half as many words joins the last passage. Passage n of document d is d#n; its position keeps
+    the order of documents. The text between words is unchanged.
+    """
+    spans = spaced_words(document.body, language)
+    count = max(1, (len(spans) + words // 2) // words)
+    count = min(count, PASSAGES_PER_DOCUMENT)
+    for number in range(count):
+        last = len(spans) if number == count - 1 else (number + 1) * words
+        first = number * words
+        body = document.body[spans[first][0] : spans[last - 1][1]] if spans else ""
+        yield Document(
+            position=document.position * PASSAGES_PER_DOCUMENT + number,
+            document_id=f"{document.document_id}#{number}",
+            title=document.title,
+            url=document.url,
+            body=body,
+        )

@@ -1,7 +1,7 @@
 """Spam rankings of ClueWeb09 (Cormack, Smucker and Clarke, 2011): a line `percentile document` for each of 500M pages.
 
-A page clueweb09-en0000-00-00017 is entry 17 of the pages of its file en0000-00, so a byte a page is enough: 50 MB for
-category B, 0.5 GB for all English pages, read once by a process.
+Page clueweb09-en0000-00-00017 is entry 17 of its file en0000-00, so one byte per page is enough: 50 MB for category B,
+0.5 GB for all English pages, read once per process.
 """
 
 from functools import lru_cache
@@ -22,11 +22,7 @@ _PATTERN = r"^clueweb09-[a-z]{2}[a-z0-9]{4}-[0-9]{2}-[0-9]{5}$"
 
 
 def percentile_of(document_id: str, rankings: Path) -> int | None:
-    """Return the percentile of a page (99 is the least spam), None where the file does not have it.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """Return the percentile of a page (99 is the least spam), None if the file lacks it."""
     table = _read(str(one_file(rankings)), rankings.stat().st_mtime_ns)
     percentiles = table.get(document_id[_FILE]) if document_id.startswith(_PREFIX) else None
     number = document_id[_NUMBER]

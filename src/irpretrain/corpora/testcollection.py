@@ -17,9 +17,9 @@ from irpretrain.corpora.belonging import (
     near_hint,
 )
 from irpretrain.corpora.collection import absent_documents, check_collection
-from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, lost_documents, malformed_records, tell
-from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.query_sample import sample
+from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, log, lost_documents, malformed_records
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.topics_and_judgements import (
     REPEATED_JUDGEMENT,
     REPEATED_QUERY,
@@ -37,38 +37,31 @@ def prepare(
     dataset: DatasetConfig,
     queries_source: Sources,
     qrels_source: Sources,
-    documents: Sequence[str | Path],
+    documents: Sequence[str | Path],  # all shards of the corpus that is searched
     seed: int,
-    queries: str | Path,
-    qrels: str | Path,
+    queries: str | Path,  # where the table of queries goes
+    qrels: str | Path,  # where the TREC file of judgements goes
+    # How many records the corpus must have, by its name; see `collection.check_collection`.
     corpora: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Read, check and sample the queries and judgements of a data set.
 
-    Queries keep their source's order. Judgements are kept for the queries that remain and are sorted by query
-    id, then document id (code points). A query's place in the sample depends on the seed and its id alone: a
-    larger sample contains a smaller one.
-
-    Args:
-        documents: all shards of the corpus that is searched.
-        queries: where the table of queries goes.
-        qrels: where the TREC file of judgements goes.
-        corpora: how many records the corpus must have, by its name; see `collection.check_collection`.
+    Queries keep their source's order. Judgements of the sampled queries are sorted by query id, then document id (code
+    points). Whether a query is sampled depends on the seed and its id alone: a larger sample contains a smaller one.
 
     Returns:
-        Counts of what was read, left out and why, and written.
+        Counts of records read, left out by reason, and written.
 
     Raises:
-        InputError: a malformed record that is refused, a query without a relevant document or a judgement of
-            an unknown document where the data set refuses them, nothing left, other numbers than the data set expects,
-            or a corpus that is empty or repeats a document id.
-        ConfigError: more queries are asked for than there are.
+        InputError: a refused malformed record, query without relevant document or judgement of an unknown document,
+            nothing left, unexpected numbers, or a corpus that is empty or repeats a document id.
+        ConfigError: there are fewer queries than `sample_queries`.
     """
     corpus = check_collection(documents, expected=corpora)
     queries_files = source_files("topics", dataset.queries, queries_source)
     qrels_files = source_files("judgements", dataset.qrels, qrels_source)
-    topics = Tally(dataset.queries.malformed, "queries.malformed")
-    judged = Tally(dataset.qrels.malformed, "qrels.malformed")
+    topics = RecordTally(dataset.queries.malformed, "queries.malformed")
+    judged = RecordTally(dataset.qrels.malformed, "qrels.malformed")
     all_queries = read_queries(dataset.queries, queries_files, topics)
     judgements = read_judgements(dataset.qrels, qrels_files, judged)
     repeated = topics.skipped[REPEATED_QUERY], judged.skipped[REPEATED_JUDGEMENT]
@@ -78,6 +71,7 @@ def prepare(
     names = {query.query_id for query in all_queries}
     check_queries_are_judged(names, judgements, queries_files[0], qrels_files[0])
     strangers = {name: len(judgements.pop(name)) for name in sorted(set(judgements) - names)}
+    own = _drop_own(judgements) if dataset.queries_are_documents else 0
     unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
     check_documents_are_known(dataset, judgements, unknown, documents, qrels_files[0])
     check_something_is_relevant(judgements, qrels_files[0])
@@ -92,26 +86,27 @@ def prepare(
             remedy="Add judgements, or set unjudged_queries: drop to leave such queries out and count them.",
         )
     chosen = sample(usable, dataset, seed, queries_files[0])
-    kept = {query.query_id: judgements[query.query_id] for query in chosen}
+    retained = {query.query_id: judgements[query.query_id] for query in chosen}
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
-    lines = [f"{q} 0 {d} {kept[q][d]}\n" for q in sorted(kept) for d in sorted(kept[q])]
+    lines = [f"{q} 0 {d} {retained[q][d]}\n" for q in sorted(retained) for d in sorted(retained[q])]
     write_text(qrels, "".join(lines))
     example = f"query {without[0].query_id}" if without else ""
-    hopeless = _hopeless(kept, unknown)
+    hopeless = _hopeless(retained, unknown)
     losses = [
         *lost_documents(documents),
         malformed_records(topics, "queries"),
         malformed_records(judged, "judgements"),
         Loss(len(without), len(all_queries), "queries have no relevant document and are left out", example),
         _of_unknown_queries(strangers, number, names),
-        _of_unknown_documents(kept, unknown, documents),
+        Loss(own, number, "judgements are of the query's own document and are left out"),
+        _of_unknown_documents(retained, unknown, documents),
         hopeless,
     ]
-    told = tell(
+    reported = log(
         dataset.label, f"{len(chosen):,} queries, {len(lines):,} judgements", corpus["documents"], losses
     )
     return {
-        **told,
+        **reported,
         "documents": corpus["documents"],
         "queries": topics.counts(),
         "judgements": judged.counts(),
@@ -120,10 +115,17 @@ def prepare(
         "queries_whose_relevant_documents_are_unknown": hopeless.number,
         "judged_queries_unknown": len(strangers),
         "judgements_of_unknown_queries": sum(strangers.values()),
-        "judgements_of_unknown_documents": sum(name in unknown for pairs in kept.values() for name in pairs),
+        "judgements_of_own_documents": own,
+        "judgements_of_unknown_documents": sum(
+            name in unknown for pairs in retained.values() for name in pairs
+        ),
         "queries_written": len(chosen),
         "judgements_written": len(lines),
     }
+
+
+def _drop_own(judgements: Judgements) -> int:
+    return sum(judged.pop(query, None) is not None for query, judged in judgements.items())
 
 
 def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> Loss:
@@ -133,25 +135,25 @@ def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: se
     return Loss(sum(strangers.values()), judgements, what, example, hint)
 
 
-def _of_unknown_documents(kept: Judgements, unknown: set[str], documents: Sequence[str | Path]) -> Loss:
-    pairs = sorted((query, name) for query, judged in kept.items() for name in judged if name in unknown)
-    total = sum(map(len, kept.values()))
+def _of_unknown_documents(retained: Judgements, unknown: set[str], documents: Sequence[str | Path]) -> Loss:
+    pairs = sorted((query, name) for query, judged in retained.items() for name in judged if name in unknown)
+    total = sum(map(len, retained.values()))
     what = "judgements are of documents that the corpus lacks"
     if not pairs:
         return Loss(0, total, what)
     query, name = pairs[0]
     much = len(pairs) > WORTH_A_WARNING * total  # looking for the cause reads the corpus
-    hint = document_hint({name for _, name in pairs}, kept, documents) if much else ""
+    hint = document_hint({name for _, name in pairs}, retained, documents) if much else ""
     return Loss(len(pairs), total, what, f"{name} (query {query})", hint)
 
 
-def _hopeless(kept: Judgements, unknown: set[str]) -> Loss:
+def _hopeless(retained: Judgements, unknown: set[str]) -> Loss:
     """Queries none of whose relevant documents can be found, because the corpus lacks them."""
     names = sorted(
         query
-        for query, judged in kept.items()
+        for query, judged in retained.items()
         if all(name in unknown for name, grade in judged.items() if grade > 0)
     )
     example = f"query {names[0]}" if names else ""
     what = "queries have no relevant document in the corpus and score 0"
-    return Loss(len(names), len(kept), what, example)
+    return Loss(len(names), len(retained), what, example)

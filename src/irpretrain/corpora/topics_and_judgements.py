@@ -6,18 +6,18 @@ from typing import Any
 
 from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.files import given_files
-from irpretrain.corpora.judgements import trec
-from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.errors import InputError
 
+# Query id → document id → relevance.
 Judgements = dict[str, dict[str, int]]
-"""Query id → document id → relevance."""
 
 REPEATED_QUERY, REPEATED_JUDGEMENT = "repeated query", "repeated judgement"
+
+# A file, or several that are read one after the other.
 Sources = str | Path | Sequence[str | Path]
-"""A file, or several that are read one after the other."""
 
 
 def source_files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]:
@@ -28,11 +28,11 @@ def source_files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]
 def read_records(kind: Kind, config: FileConfig, path: Path) -> Any:
     """Return an iterator over the records of one file: the kind's, `Skipped` and `Malformed` ones."""
     reader = format_module(kind, config.format)
-    return reader.read(path, reader.Options(**config.options))
+    return reader.read(path, reader.OPTIONS(**config.options))
 
 
 def _sound_records(
-    kind: Kind, config: FileConfig, files: list[Path], tally: Tally
+    kind: Kind, config: FileConfig, files: list[Path], tally: RecordTally
 ) -> Iterator[tuple[Path, Any]]:
     """Yield the sound records of some files, each with its file; `tally` counts or refuses the others."""
     for path in files:
@@ -51,7 +51,7 @@ def check_number(config: FileConfig, files: list[Path], found: int, what: str) -
         )
 
 
-def read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Query]:
+def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> list[Query]:
     """Read the queries; one that is repeated word for word counts once, one with another text is malformed."""
     first = dict[str, Query]()
     for path, query in _sound_records("topics", config, files, tally):
@@ -67,7 +67,7 @@ def read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Qu
     return list(first.values())
 
 
-def read_judgements(config: FileConfig, files: list[Path], tally: Tally) -> Judgements:
+def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -> Judgements:
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
     read = Judgements()
     for path, entry in _sound_records("judgements", config, files, tally):
@@ -76,7 +76,7 @@ def read_judgements(config: FileConfig, files: list[Path], tally: Tally) -> Judg
     return read
 
 
-def _add(read: Judgements, entry: Judgement, path: Path, tally: Tally) -> None:
+def _add(read: Judgements, entry: Judgement, path: Path, tally: RecordTally) -> None:
     pairs = read.setdefault(entry.query_id, {})
     earlier = pairs.get(entry.document_id)
     if earlier is None:
@@ -84,16 +84,11 @@ def _add(read: Judgements, entry: Judgement, path: Path, tally: Tally) -> None:
     elif earlier == entry.relevance:
         tally.skipped[REPEATED_JUDGEMENT] += 1
     else:
-        if entry.document_id == "0" and trec.documents_come_second(path):
-            remedy = trec.columns_hint(graded=True)
-            raise InputError(
-                path, "the third column, that of the document, is 0 on every line", remedy=remedy
-            )
         detail = f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
         tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
 
 
-def read_answers(config: FileConfig, files: list[Path], tally: Tally) -> dict[str, tuple[str, ...]]:
+def read_answers(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, tuple[str, ...]]:
     """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
     read = dict[str, tuple[str, ...]]()
     for path, entry in _sound_records("judgements", config, files, tally):
@@ -102,7 +97,7 @@ def read_answers(config: FileConfig, files: list[Path], tally: Tally) -> dict[st
     return read
 
 
-def _add_answers(read: dict[str, tuple[str, ...]], entry: Answers, path: Path, tally: Tally) -> None:
+def _add_answers(read: dict[str, tuple[str, ...]], entry: Answers, path: Path, tally: RecordTally) -> None:
     if read.setdefault(entry.query_id, entry.answers) is entry.answers:
         return
     if read[entry.query_id] == entry.answers:

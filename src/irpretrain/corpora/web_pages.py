@@ -1,21 +1,21 @@
-"""One page of a crawl as a document, in time that grows with its length alone: shared by the formats of Gov2 and
-ClueWeb09.
+"""One page of a crawl as a document, in time linear in its length: shared by the formats of Gov2 and ClueWeb09.
 
-What browsers show is meant, without layout: scripts, styles and comments are left out, elements that stand on lines of
-their own begin one, entities become characters. Broken markup is read as browsers read it where that costs no look
-back: a comment, script or tag without an end reaches to the end of the page.
+The text is what browsers display, without layout: no scripts, styles and comments, block elements begin a line,
+entities become characters. Broken markup is read as browsers read it if that needs no backtracking: a comment, script
+or tag without an end reaches to the end of the page.
 """
 
 import codecs
-import html
 import re
 import zlib
 
-from irpretrain.corpora.characters import clean_line
+from irpretrain.corpora.characters import clean_line, unescaped
 from irpretrain.corpora.checked import document
 from irpretrain.corpora.records import AnyDocument, Skipped
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]{1,40})", re.IGNORECASE)
+
+# Names that pages give, as browsers understand them (WHATWG's Encoding Standard), and Python's; no other is used.
 _NAMES = {
     "utf8": "utf-8", "utf-8": "utf-8", "us-ascii": "windows-1252", "ascii": "windows-1252",
     "iso-8859-1": "windows-1252", "iso8859-1": "windows-1252", "iso_8859-1": "windows-1252", "latin1": "windows-1252",
@@ -29,10 +29,13 @@ _NAMES = {
     "iso-8859-9": "cp1254",
     **{f"windows-{n}": f"cp{n}" for n in (874, 1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258)},
 }  # fmt: skip
-"""Names that pages give, as browsers understand them (WHATWG's Encoding Standard), and Python's; no other is used."""
+
+# How gzip and zlib begin.
+_PACKED = re.compile(rb"\x1f\x8b|\x78[\x01\x5e\x9c\xda]")
 _AT_ONCE = 1 << 16
+
+# Bytes of a page in which it may name its encoding itself.
 BEGINNING = 2048
-"""Bytes of a page in which it may name its encoding itself."""
 
 _OPENING = re.compile(r"<(?:!--|([!?])|(/?)([A-Za-z][A-Za-z0-9:]{0,30}))")
 _TAG_END = re.compile(r"(?:[^<>\"']|\"[^\"<]{0,2000}\"|'[^'<]{0,2000}'|[\"'])*+>")
@@ -50,8 +53,9 @@ _SPACES = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r"\s*\n\s*")
 _CONTENT_TYPE = re.compile(rb"^content-type:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 _ENCODING = re.compile(rb"^(content|transfer)-encoding:[ \t]*([A-Za-z0-9-]*)", re.IGNORECASE | re.MULTILINE)
+
+# Content encodings that the standard library does not read; names that are none, such as utf-8, are ignored.
 _NOT_UNPACKED = frozenset({"br", "compress", "x-compress", "zstd"})
-"""Content encodings that the standard library does not read; names that are none, such as utf-8, say nothing."""
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 _LINE_END = re.compile(rb"\r?\n")
 _HEADERS_END = re.compile(rb"\r?\n[ \t]*\r?\n")
@@ -59,10 +63,10 @@ _TEXT = re.compile(rb"\s*(?:text/|application/(?:xhtml|xml)|$)", re.IGNORECASE)
 
 
 def decode_page(content: bytes, content_type: bytes = b"", is_cut: bool = False) -> str:
-    """Return the characters of a page: by byte order mark, HTTP header, its own word, else UTF-8 or Windows-1252.
+    """Return the characters of a page: by byte order mark, HTTP header, its own declaration, else UTF-8 or
+    Windows-1252.
 
-    Bytes that are none of the encoding become U+FFFD; so nothing is refused. Of a page of Unicode that is cut, a
-    character whose bytes are not all there is left out.
+    Invalid bytes become U+FFFD; nothing is refused. A character that the end of a cut Unicode page breaks is left out.
     """
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8"),
@@ -71,11 +75,11 @@ def decode_page(content: bytes, content_type: bytes = b"", is_cut: bool = False)
     ):
         if content.startswith(mark):
             return _decode(content[len(mark) :], encoding, "replace", is_cut)
-    for place in (content_type, content[:BEGINNING]):
-        if (declaration := _CHARSET.search(place)) and (
+    for text in (content_type, content[:BEGINNING]):
+        if (declaration := _CHARSET.search(text)) and (
             codec := _NAMES.get(declaration[1].decode("ascii").lower())
         ):
-            if codec.startswith("utf-16") and place is not content_type:
+            if codec.startswith("utf-16") and text is not content_type:
                 codec = "utf-8"  # who could read this word was reading ASCII
             return _decode(content, codec, "replace", is_cut)
     try:
@@ -92,15 +96,15 @@ def _decode(content: bytes, encoding: str, errors: str, is_cut: bool) -> str:
 
 def page_text(markup: str) -> tuple[str, str]:
     """Return the title and the text of a page; the title is no part of the text, lines of the text are never empty."""
-    title, parts, place = "", list[str](), 0
-    while (tag := _OPENING.search(markup, place)) is not None:
-        parts.append(markup[place : tag.start()])
+    title, parts, position = "", list[str](), 0
+    while (tag := _OPENING.search(markup, position)) is not None:
+        parts.append(markup[position : tag.start()])
         name = (tag[3] or "").lower()
         if not name:
             end = markup.find("-->" if tag[0] == "<!--" else ">", tag.end() if tag[1] else tag.end() - 2)
-            place = len(markup) if end < 0 else end + (1 if tag[1] else 3)
+            position = len(markup) if end < 0 else end + (1 if tag[1] else 3)
             continue
-        place = _end_of_tag(markup, tag.end())
+        position = _end_of_tag(markup, tag.end())
         if name in _BLOCKS:
             parts.append("\n")
         elif name in _SPACED:
@@ -108,11 +112,11 @@ def page_text(markup: str) -> tuple[str, str]:
         if tag[2]:
             continue
         if name == "title":
-            end = _end_of_element(markup, place, name)
-            title, place = title or _plain(markup[place:end]).replace("\n", " "), end
+            end = _end_of_element(markup, position, name)
+            title, position = title or _plain(markup[position:end]).replace("\n", " "), end
         elif name in _LEFT_OUT:
-            place = _end_of_element(markup, place, name)
-    parts.append(markup[place:])
+            position = _end_of_element(markup, position, name)
+    parts.append(markup[position:])
     return title, _plain("".join(parts))
 
 
@@ -132,7 +136,7 @@ def _end_of_element(markup: str, start: int, name: str) -> int:
 
 def _plain(text: str) -> str:
     """Return text with its entities as characters, single spaces, and no empty lines."""
-    return _LINES.sub("\n", _SPACES.sub(" ", html.unescape(text))).strip()
+    return _LINES.sub("\n", _SPACES.sub(" ", unescaped(text))).strip()
 
 
 def split_response(response: bytes) -> tuple[bytes, bytes]:
@@ -144,9 +148,11 @@ def split_response(response: bytes) -> tuple[bytes, bytes]:
 def unpacked(headers: bytes, content: bytes, longest: int) -> bytes | str:
     """Return the content of a response without chunks, gzip and deflate, or the name of an encoding that stays.
 
-    Of what is packed, no more than `longest` bytes and one are unpacked.
+    At most `longest` bytes and one are unpacked. Many archives keep these headers of contents that they have unpacked:
+    such a content stays unchanged.
 
-    Many archives keep these headers of contents that they have unpacked: such a content stays as it is.
+    Raises:
+        zlib.error: what is packed is damaged, or ends early.
     """
     encodings = {name.lower(): value.decode("ascii").lower() for name, value in _ENCODING.findall(headers)}
     if encodings.get(b"transfer") == "chunked":
@@ -175,25 +181,32 @@ def _joined_chunks(content: bytes) -> bytes:
 
 
 def _unzipped(content: bytes, longest: int) -> bytes:
-    """Return what gzip or deflate (with zlib's header) has packed, up to damage; other content as it is."""
+    """Return what gzip or deflate (with zlib's header) has packed; zlib.error where that is damaged or ends early.
+
+    Content that is not packed stays as it is.
+    """
     unpacker, text = zlib.decompressobj(zlib.MAX_WBITS | 32), bytearray()
+    is_packed = bool(_PACKED.match(content))
     for start in range(0, len(content), _AT_ONCE):
         try:
             text += unpacker.decompress(content[start : start + _AT_ONCE], longest + 1 - len(text))
         except zlib.error:
-            return bytes(text) or content
+            if text or is_packed:
+                raise
+            return content
         if len(text) > longest or unpacker.eof:
-            break
-    return bytes(text)
+            return bytes(text)
+    if text or is_packed:
+        raise zlib.error("the packed content ends early")
+    return content
 
 
 def page(
     position: int, document_id: str, url: str, headers: bytes, content: bytes, longest: int
 ) -> AnyDocument:
-    """Return a page as a document: its title, its address, its text.
+    """Return a page as a document: its title, its address, its text, of at most `longest` bytes.
 
-    What is no text by its content type, such as a picture, is skipped, and so is a page of which nothing is left as
-    text. Of a longer page than `longest` bytes only so much is read.
+    What is no text by its content type, such as a picture, is skipped, and so is a page without text.
     """
     named = _CONTENT_TYPE.search(headers)
     content_type = named[1] if named else b""

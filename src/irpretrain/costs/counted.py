@@ -3,28 +3,35 @@
 import bz2
 import gzip
 import lzma
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from irpretrain.catalogue.absence import reported
 from irpretrain.config.corpora import CorpusConfig, FileConfig
 from irpretrain.config.root import Config
-from irpretrain.config.usage import used_corpora, used_datasets
+from irpretrain.config.usage import hidden_views, used_corpora, used_datasets
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import DAMAGE, compression_of, given_files, list_files
 from irpretrain.corpora.ir_datasets_library import count_of
 from irpretrain.corpora.records import Judgement, Query
 from irpretrain.corpora.registry import format_module
+from irpretrain.costs.encoder_work import shapes
+from irpretrain.costs.estimate import CARD, estimate
+from irpretrain.costs.page import columns_text, needed_entries, table
 from irpretrain.errors import IRPretrainError
+from irpretrain.plan.preparation import Prepared
 
 Section = TypeVar("Section", CorpusConfig, FileConfig)
+# Bytes of a file's text that are read.
 SAMPLE = 4 << 20
-"""Bytes of a file's text that are read."""
+# Of a folder; they stand for the others.
 MOST_FILES = 16
-"""Of a folder; they stand for the others."""
+# Bytes. Files of topics and judgements up to here are read as a run would read them.
 SMALL = 4 << 20
-"""Bytes. Files of topics and judgements up to here are read as a run would read them."""
+# What stands once in every record of a format.
 MARKS = {
     "jsonl": b"\n",
     "tsv": b"\n",
@@ -35,9 +42,8 @@ MARKS = {
     "wikipedia-dump": b"<page>",
     "warc": b"WARC-TREC-ID:",
 }
-"""What stands once in every record of a format."""
+# What stands once in each of SQuAD's; an article's is in front of its paragraphs.
 ARTICLE, PARAGRAPH, QUESTION = b'"title"', b'"context"', b'"question"'
-"""What stands once in each of SQuAD's; an article's is in front of its paragraphs."""
 
 
 def with_counted_sizes(config: Config, manifest: Manifest) -> Config:
@@ -67,13 +73,13 @@ def _quietly(count: Callable[[Section, Manifest], int], section: Section, manife
 
 def _records(corpus: CorpusConfig, manifest: Manifest) -> int:
     """About how many records a corpus has; 0 where its format does not tell."""
-    kind, place = resolve(corpus.path)
+    kind, location = resolve(corpus.path)
     if kind == "ir_datasets":
-        return count_of(str(place), corpus.kind)
+        return count_of(str(location), corpus.kind)
     if kind == "embedded":
         files = _installed([corpus.path], manifest)
     else:
-        files = list_files(place, format_module("documents", corpus.format).SUFFIXES, corpus.files)
+        files = list_files(location, format_module("documents", corpus.format).SUFFIXES, corpus.files)
     if corpus.format == "squad":
         by_article = corpus.options.get("unit") == "article"
         return _of_squad(files, ARTICLE if by_article else PARAGRAPH, corpus.options)
@@ -141,7 +147,7 @@ def _read(file: FileConfig, manifest: Manifest) -> int:
         return _of_squad(files, QUESTION, file.options)
     if embedded or sum(path.stat().st_size for path in files) > SMALL:
         return 0
-    options = module.Options(**file.options)
+    options = module.OPTIONS(**file.options)
     records = (record for path in files for record in module.read(path, options))
     return sum(isinstance(r, Query) or (isinstance(r, Judgement) and r.relevance > 0) for r in records)
 
@@ -161,5 +167,40 @@ def _articles(path: Path) -> list[bytes]:
 
 def _installed(paths: Iterable[str], manifest: Manifest) -> list[Path]:
     """The files of embedded assets, where their packages are there."""
-    places = (installed_path(manifest.asset(str(resolve(path)[1]))) for path in paths)
-    return [place for place in places if place is not None]
+    locations = (installed_path(manifest.asset(str(resolve(path)[1]))) for path in paths)
+    return [location for location in locations if location is not None]
+
+
+# What a dry run says of the cost of its jobs.
+
+
+# Names the GPU that hours are estimated for; `irpretrain.costs.plan` sets it.
+CARD_VARIABLE = "IRPRETRAIN_CARD"
+# Set by `irpretrain.costs.plan` where a run without absent data is refused; its dry run always has `skip_absent`.
+REFUSED = "IRPRETRAIN_REFUSED"
+
+
+def costs_text(prepared: Prepared, jobs: Sequence[tuple[Any, ...]]) -> str:
+    """Return what planned jobs need, would cost and fill, and what no paper of the report shows.
+
+    Args:
+        jobs: rule, wildcards, memory in MB and input files of each.
+    """
+    config, missing = with_counted_sizes(prepared.config, prepared.manifest), prepared.missing
+    known = shapes(config, prepared.manifest)
+    estimated = estimate(config, jobs, shapes=known, card=os.environ.get(CARD_VARIABLE, CARD))
+    if not prepared.as_if_there:
+        what = "left out is what needs them"
+    elif REFUSED in os.environ:
+        what = "planned as if they were; a run is refused without them"
+    else:
+        what = "planned as if they were; a run leaves out what needs them"
+    if prepared.as_if_there:
+        missing = needed_entries(config, missing, jobs)
+    parts = [
+        table(estimated) if estimated.rows else "",
+        columns_text(config, jobs),
+        "\n".join(hidden_views(prepared.config)),
+        reported(missing, f"Not there, and {what}:"),
+    ]
+    return "".join(f"\n{part}\n" for part in parts if part)

@@ -1,17 +1,20 @@
 """Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
 
+import json
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from irpretrain.config.compute import ComputeConfig
+from irpretrain.config.depths import reranked
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.root import Config
 from irpretrain.config.term_weights import ENCODED, EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import depth_of, largest_shots, trained_on
-from irpretrain.costs import sizes
-from irpretrain.costs.sizes import Size, inverse, product, total
-from irpretrain.costs.work import Computing, Describe, Wildcards, Work
+from irpretrain.config.training import ComputeConfig
+from irpretrain.config.usage import largest_shots, trained_on
+from irpretrain.corpora.embedded import Manifest, installed_path, resolve
+from irpretrain.costs import work
+from irpretrain.costs.work import Computing, Describe, Size, Wildcards, Work, inverse, product, total
 
 
 def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:
@@ -22,6 +25,59 @@ def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:
         precision=compute.precision,
         device="gpu" if compute.gpus else "cpu",
     )
+
+
+class Shape(NamedTuple):
+    """Sizes of a BERT."""
+
+    layers: int = 12
+    hidden: int = 768
+    intermediate: int = 3072
+    vocabulary: int = 30522
+
+    @property
+    def model_bytes(self) -> float:
+        """Bytes of a saved model in single precision."""
+        layer = 4 * self.hidden**2 + 2 * self.hidden * self.intermediate
+        return 4.0 * (self.layers * layer + self.vocabulary * self.hidden)
+
+    def operations(self, stage: str) -> float:
+        """Floating-point operations of a stage per word piece, in sequences of `SEQUENCE`."""
+        layer = 8 * self.hidden**2 + 4 * self.hidden * self.intermediate + 4 * SEQUENCE * self.hidden
+        head = MASKED * 2 * self.hidden * (self.hidden + self.vocabulary) if stage.endswith("with MLM") else 0
+        # both gradients of a product are products of its size
+        return (3 if stage in TRAINING_STAGES else 1) * (self.layers * layer + head)
+
+
+SEQUENCE = 512
+# Share of word pieces that the MLM head predicts.
+MASKED = 0.15
+TRAINING_STAGES = ("pretrain with MLM", "pretrain without MLM", "finetune", "train_term_weights")
+BERT_BASE = Shape()
+
+
+def encoders(config: Config) -> list[EncoderConfig]:
+    """Return every encoder of a configuration."""
+    given = [model.encoder for model in config.models.values()]
+    given += [weighting.encoder for weighting in config.term_weights.values()]
+    return [config.encoder, *filter(None, given)]
+
+
+def shapes(config: Config, manifest: Manifest) -> dict[str, Shape]:
+    """Return label → sizes of the encoders that are there; the others count as BERT-base."""
+    found = {}
+    for encoder in encoders(config):
+        kind, location = resolve(encoder.path)
+        folder = installed_path(manifest.asset(str(location))) if kind == "embedded" else Path(encoder.path)
+        # a link is a stand-in for an encoder that is not there
+        if folder is None or folder.is_symlink() or not (file := folder / "config.json").is_file():
+            continue
+        sizes = json.loads(file.read_text(encoding="utf-8"))
+        names = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
+        if all(isinstance(sizes.get(name), int) for name in names):
+            shape = Shape(*(sizes[name] for name in names))
+            found[encoder.label] = shape._replace(layers=encoder.layers or shape.layers)
+    return found
 
 
 def sequences_of_group(options: Any) -> Size:
@@ -55,10 +111,10 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
     ]
 
 
-def _ranked_pieces(config: Config, model: str, regime: str, queries: Size, candidates: str) -> Size:
+def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: Size) -> Size:
     """The word pieces of so many queries' candidates, every sequence at its longest."""
-    reranking = config.reranking_of(model, regime)
-    depth = min(reranking.depth or depth_of(config, candidates), depth_of(config, candidates))
+    reranking = config.reranking_of(wildcards["model"], regime)
+    depth = reranked(config, wildcards["candidates"], wildcards["dataset"]).documents
     return product(queries, depth, _passages(reranking.passages, "most"), reranking.max_length)
 
 
@@ -76,8 +132,8 @@ def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Comp
 
 def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:
     model = wildcards["model"]
-    queries = sizes.queries(config, wildcards["dataset"])
-    amount = _ranked_pieces(config, model, "zero-shot", queries, wildcards["candidates"])
+    queries = work.queries(config, wildcards["dataset"])
+    amount = _ranked_pieces(config, wildcards, "zero-shot", queries)
     return [Work("rerank", "word pieces", amount, _model_computing(config, model, config.reranking.compute))]
 
 
@@ -93,15 +149,15 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     validating = int(options.chooses(regime))
     share = (folds - validating - (1 if fold else 0)) / folds
     # A few shots are so many queries; else all of the share train.
-    pairs = product(sizes.relevant(config, train), share)
+    pairs = product(work.relevant(config, train), share)
     if shots:
-        pairs = product(sizes.relevant(config, train), inverse(sizes.queries(config, train)), shots)
+        pairs = product(work.relevant(config, train), inverse(work.queries(config, train)), shots)
     rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
     passages = _passages(config.reranking_of(model).passages, "most_in_training")
     trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
-    validated = product(sizes.queries(config, train), validating / folds, rounds)
-    tested = product(sizes.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
-    ranked = _ranked_pieces(config, model, regime, total(validated, tested), wildcards["candidates"])
+    validated = product(work.queries(config, train), validating / folds, rounds)
+    tested = product(work.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
+    ranked = _ranked_pieces(config, wildcards, regime, total(validated, tested))
     used = computing(config.encoder_of(model), options.compute)
     return [
         Work("finetune", "word pieces", trained, used),
@@ -126,7 +182,7 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
     if training.steps is not None:
         sequences: Size = training.steps * training.batch_size
     else:
-        count = sizes.relevant if weighting.kind == "passages" else sizes.queries
+        count = work.relevant if weighting.kind == "passages" else work.queries
         sequences = product(count(config, dataset), training.epochs or EPOCHS)
         if int(wildcards["fold"]):
             folds = _folds(config, dataset)
@@ -146,11 +202,11 @@ def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: Size) -> list
 
 
 def _weigh_documents(rule: str, config: Config, wildcards: Wildcards) -> list[Work]:
-    return _weigh(rule, config, wildcards, sizes.documents_of_shard(config, wildcards["corpus"]))
+    return _weigh(rule, config, wildcards, work.documents_of_shard(config, wildcards["corpus"]))
 
 
 def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
-    return _weigh("weigh_queries", config, wildcards, sizes.queries(config, wildcards["dataset"]))
+    return _weigh("weigh_queries", config, wildcards, work.queries(config, wildcards["dataset"]))
 
 
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -161,6 +217,7 @@ def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
     return [Work("score_diagnosis_pairs", "word pieces", amount, used)]
 
 
+# Rule → how its work is counted.
 ENCODER_RULES: dict[str, Describe] = {
     "pretrain": _pretrain,
     "rerank": _rerank,
@@ -172,4 +229,3 @@ ENCODER_RULES: dict[str, Describe] = {
     "weigh_queries": _weigh_queries,
     "score_diagnosis_pairs": _score_diagnosis_pairs,
 }
-"""Rule → how its work is counted."""

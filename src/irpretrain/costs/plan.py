@@ -2,7 +2,8 @@
 
 An ordinary dry run refuses files of one's own that are not there, as a run would, and looks at what is done already.
 This one lays empty files where they are wanted, in a folder of its own, and plans there: how many jobs each rule has,
-and what they would cost. All arguments go to Snakemake.
+what they would cost and fill. `--card NAME` names the GPU that hours are estimated for; the name of a data set or of a
+paper's table, among the targets, stands for its scores. All other arguments go to Snakemake.
 """
 
 import argparse
@@ -10,16 +11,21 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from irpretrain.catalogue.needed import catalogue_paths, needed_files
+from irpretrain.catalogue.absence import catalogue_paths, needed_files
 from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
-from irpretrain.costs.dry_run import REFUSED
+from irpretrain.config.usage import active_experiments
+from irpretrain.costs.counted import CARD_VARIABLE, REFUSED
+from irpretrain.costs.estimate import CARD, Card
 from irpretrain.costs.stand_ins import lay
 from irpretrain.errors import IRPretrainError
-from irpretrain.progress import say
+from irpretrain.other_code import other_code_text, results_of_other_code
+from irpretrain.papers.files import read_paper
+from irpretrain.plan.paths import SCORES
+from irpretrain.progress import print_line
 from irpretrain.resources import project_directory
 
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
@@ -30,18 +36,19 @@ def lay_out(config: Config, folder: Path) -> None:
     catalogue are a dry run's own affair (`skip_absent`)."""
     catalogued = catalogue_paths(config.data_folder)
     for needed in needed_files(config):
-        place = folder / needed.path
-        if Path(needed.path).is_absolute() or place.exists() or needed.path in catalogued:
+        location = folder / needed.path
+        if Path(needed.path).is_absolute() or location.exists() or needed.path in catalogued:
             continue
-        lay(needed, place)
+        lay(needed, location)
         if needed.kind == "folds":
-            place.write_text(GIVEN_FOLDS)
+            location.write_text(GIVEN_FOLDS)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Plan, and return Snakemake's exit code; 1 where the configuration is refused."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    parser.add_argument("--card", default=CARD)
     options, others = parser.parse_known_args(arguments)
     overlays = options.configfile
     with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:
@@ -50,22 +57,41 @@ def main(arguments: Sequence[str]) -> int:
             check_configuration_files(overlays)
             config = load_config(project / "config.yaml", *overlays)
             lay_out(config, Path(folder))
+            card = Card.find(options.card).name
+            others = [file for word in others for file in target_files(config, word)]
         except IRPretrainError as error:
-            say(str(error))
+            print_line(str(error))
             return 1
-        say("Planned as if all data were there and nothing were done yet.")
+        if text := other_code_text(results_of_other_code()):
+            print_line(text)
+        print_line("Planned as if all data were there and nothing were done yet.")
         command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none"]
         command += ["--dry-run", "--quiet", "rules", "reason", "host"]
         where = ["--snakefile", str(project / "Snakefile"), "--directory", folder]
         last = Path(folder, "plan.yaml")
         last.write_text("skip_absent: true\n")
-        return _counted_once([*command, *where, *others, "--configfile", *overlays, str(last)], config)
+        environment = {**os.environ, CARD_VARIABLE: card, **({} if config.skip_absent else {REFUSED: "1"})}
+        return _counted_once([*command, *where, *others, "--configfile", *overlays, str(last)], environment)
 
 
-def _counted_once(command: list[str], config: Config) -> int:
+def target_files(config: Config, word: str) -> list[str]:
+    """Return the files behind the name of a data set (its column) or of a paper's table; else the word itself."""
+    datasets = {word} & config.datasets.keys()
+    for paper in config.report.papers:
+        table = read_paper(paper).tables.get(word)
+        datasets |= {column.dataset for column in table.columns} if table else set()
+    experiments = active_experiments(config).items()
+    scores = [
+        SCORES.format(experiment=name)
+        for name, experiment in experiments
+        if experiment.dataset in datasets and not experiment.depths
+    ]
+    return scores or [word]
+
+
+def _counted_once(command: list[str], environment: Mapping[str, str]) -> int:
     """Run Snakemake, and return its exit code; it counts the jobs before and after it plans them: once is enough."""
-    told = os.environ if config.skip_absent else {**os.environ, REFUSED: "1"}
-    with subprocess.Popen(command, env=told, stdout=subprocess.PIPE, text=True) as planning:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as planning:
         counts = 0
         try:
             for line in planning.stdout or ():

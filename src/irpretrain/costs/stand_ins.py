@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from irpretrain.catalogue.folders import moved
-from irpretrain.catalogue.needed import Needed, missing_files
+from irpretrain.catalogue.absence import Needed, missing_files
+from irpretrain.catalogue.completion import moved
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.resources import resources_directory
 
+# In place of folds that files would give: what is planned depends on their number alone.
 FOLDS = 5
-"""In place of folds that files would give: what is planned depends on their number alone."""
 
 
 def with_stand_ins(config: Config, folder: str | Path) -> Config:
@@ -19,17 +19,17 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
     What is missing is a matter of `missing_files`; the configuration itself is returned where nothing is.
     """
     missing = missing_files(config)
-    places = {
+    locations = {
         missing_file.path: str(Path(folder) / missing_file.path.lstrip("/")) for missing_file in missing
     }
     for missing_file in missing:
         if missing_file.kind != "folds":
-            lay(missing_file, Path(places[missing_file.path]))
+            lay(missing_file, Path(locations[missing_file.path]))
     if not missing:
         return config
 
     def with_any_vocabulary(section: Any) -> Any:
-        if section.encoder is None or section.encoder.path not in places:
+        if section.encoder is None or section.encoder.path not in locations:
             return section
         unknown = section.encoder.model_copy(update={"vocabulary_size": None})  # the stand-in has its own
         return section.model_copy(update={"encoder": unknown})
@@ -38,21 +38,21 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
         name: {key: with_any_vocabulary(entry) for key, entry in getattr(config, name).items()}
         for name in ("models", "term_weights")
     }
-    return moved(with_any_vocabulary(config).model_copy(update=sections), places, FOLDS)
+    return moved(with_any_vocabulary(config).model_copy(update=sections), locations, FOLDS)
 
 
-def lay(needed: Needed, place: Path) -> None:
+def lay(needed: Needed, location: Path) -> None:
     """Put an empty file at a place; where a folder belongs (its name has no suffix), one with a file that counts; where
     an encoder belongs, the embedded one."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    location.parent.mkdir(parents=True, exist_ok=True)
     if needed.kind == "encoder":
         encoder = installed_path(read_manifest(resources_directory() / "embedded.yaml").asset("minilm"))
-        if encoder is not None and not place.exists():
-            place.symlink_to(encoder)
-    elif place.suffix or not needed.inside:
-        place.touch()
+        if encoder is not None and not location.exists():
+            location.symlink_to(encoder)
+    elif location.suffix or not needed.inside:
+        location.touch()
     else:
-        inside = place / _fitting(needed.inside[0])
+        inside = location / _fitting(needed.inside[0])
         inside.parent.mkdir(parents=True, exist_ok=True)
         inside.touch()
 

@@ -13,34 +13,33 @@ from irpretrain.downstream.task_measures import ACCURACY, classes_of, mean_score
 from irpretrain.errors import InputError
 
 COLUMNS = ("task", "model", "seed", "set", "measure", "value", "examples")
+
+# Of every run: all training examples are used.
 REGIME = "full"
-"""Of every run: all training examples are used."""
+
+# Nothing is re-ranked.
 NO_CANDIDATES = ""
-"""Nothing is re-ranked."""
 
 
 def evaluate_downstream(
+    # Each a mapping with task, model, seed and path (JSON: example → prediction).
     runs: Sequence[Mapping[str, Any]],
+    # Name → task (its section) and examples (SPAN_QUESTIONS or LABELLED_SENTENCES table).
     tasks: Mapping[str, Mapping[str, Any]],
-    labels: Mapping[str, str],
+    labels: Mapping[str, str],  # model → its name in the table
+    # PER_QUERY table; data sets are tasks, queries are examples. It has the measures that are
+    # means over examples: F1, EM, accuracy.
     per_query: str | Path,
+    # CSV with `COLUMNS`; every official measure, from 0 to 1 (correlations from -1), of each set: test, and
+    # MNLI's mismatched.
     scores: str | Path,
-    table: str | Path,
+    table: str
+    | Path,  # Markdown: one row per model and seed, one column per task, set and measure, in percent
 ) -> dict[str, Any]:
-    """Evaluate predictions and write what each example and each mean is worth.
-
-    Args:
-        runs: each a mapping with task, model, seed and path (JSON: example → prediction).
-        tasks: name → task (its section) and examples (SPAN_QUESTIONS or LABELLED_SENTENCES table).
-        labels: model → its name in the table.
-        per_query: PER_QUERY table; a task stands for a data set, an example for a query. It has the measures that are
-            means over examples: F1, EM, accuracy.
-        scores: CSV with `COLUMNS`; every official measure, from 0 to 1 (correlations from -1), of each set: test, and
-            MNLI's mismatched.
-        table: Markdown: a row a model and seed, a column a task, set and measure, in percent.
+    """Evaluate predictions and write the measures of each example and their means.
 
     Raises:
-        InputError: predictions lack a tested example, or hold another.
+        InputError: predictions lack a tested example, or have another.
     """
     means: list[tuple[Any, ...]] = []
     read = {
@@ -95,7 +94,6 @@ class _Tested:
         return {name for answers in self._wanted.values() for name in answers}
 
     def measures(self, predictions: dict[str, str]) -> Iterator[tuple[str, str, float, int]]:
-        """Yield (set, measure, value, examples)."""
         for role, answers in self._wanted.items():
             for measure, value in self._of(role, predictions).items():
                 yield role, measure, value, len(answers)
@@ -130,7 +128,6 @@ def _predictions(path: str | Path, tested: _Tested) -> dict[str, str]:
 
 
 def _markdown(means: Sequence[tuple[Any, ...]], tasks: Mapping[str, str], models: Mapping[str, str]) -> str:
-    """A table of all scores, in percent."""
     columns = list(dict.fromkeys((task, part, measure) for task, _, _, part, measure, _, _ in means))
     named = {row[:5]: row[5] for row in means}
     heads = [

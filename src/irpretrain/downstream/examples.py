@@ -1,8 +1,8 @@
-"""The examples of a task, and what each is for: to train, to choose epoch and learning rate, or to test.
+"""The examples of a task by role: to train, to choose epoch and learning rate, or to test.
 
 MRQA and GLUE publish no test labels, so models are compared on the development sets. PHP divides those of MRQA in half,
-for development and test (section 4.5.2). Of GLUE's small sets a part of the training set chooses instead, and the whole
-development set is tested: what is tested never chooses.
+for development and test (section 4.5.2). For GLUE's small sets a part of the training set chooses instead, and the
+whole development set is tested: what is tested never chooses.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,48 +12,48 @@ from typing import Any, cast
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.downstream import DownstreamTaskConfig
 from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
+from irpretrain.corpora.characters import whole_characters
 from irpretrain.corpora.files import given_files
-from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import LabelledText, SpanQuestion
 from irpretrain.corpora.registry import format_module
 from irpretrain.corpora.topics_and_judgements import check_number
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.randomness import stream_key
 
+# Roles of examples.
 TRAIN, CHOOSE, TEST, MISMATCHED = "train", "choose", "test", "mismatched"
-"""Roles of examples."""
+
+# Share of GLUE's training sets that chooses. The paper names none.
+HELD_OUT = 0.1
 Row = dict[str, Any]
 
 
 def prepare_task(
     name: str,
     task: DownstreamTaskConfig,
-    sources: Mapping[str, Sequence[Path]],
+    sources: Mapping[str, Sequence[Path]],  # train, development (and mismatched) → files
     seed: int,
     output: str | Path,
 ) -> dict[str, Any]:
     """Read a task's files, draw samples, deal out the roles, and write SPAN_QUESTIONS or LABELLED_SENTENCES.
 
-    Rows keep the order of the files, training set first; of development examples with one identifier the first is kept,
-    as predictions are known by it. Samples and halves depend on the seed and on the examples' identifiers alone.
-
-    Args:
-        sources: train, development (and mismatched) → files.
+    Rows keep the order of the files, training set first; of development examples with one identifier the first counts,
+    as predictions refer to it. Samples and halves depend on the seed and on the examples' identifiers alone.
 
     Returns:
-        Counts: what was read and left out of each file, and the examples of each role.
+        Counts: records read and left out of each file, and the examples of each role.
 
     Raises:
-        InputError: a malformed record that is refused, other numbers than expected, an example without a label, or a
-            part that is empty.
-        ConfigError: a sample is asked for that is larger than its set.
+        InputError: a refused malformed record, unexpected numbers, an example without a label, or an empty part.
+        ConfigError: a sample is larger than its set.
     """
     contract = SPAN_QUESTIONS if task.kind == "questions" else LABELLED_SENTENCES
     key = contract.columns[1].name
     counts: dict[str, Any] = {}
     rows: dict[str, list[Row]] = {}
     for part, files in task.files.items():
-        tally = Tally(files.malformed, "malformed")
+        tally = RecordTally(files.malformed, "malformed")
         entries = list(_rows(part, files, sources[part], tally))
         tally.settle()
         check_number(files, list(sources[part]), len(entries), "examples")
@@ -73,9 +73,9 @@ def prepare_task(
     return {**counts, "roles": {role: number for role, number in roles.items() if number}}
 
 
-def _rows(part: str, files: FileConfig, paths: Sequence[Path], tally: Tally) -> Iterator[Row]:
+def _rows(part: str, files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
     module = format_module(files.kind, files.format)
-    options = module.Options(**files.options)
+    options = module.OPTIONS(**files.options)
     for path in given_files(list(paths), getattr(module, "SUFFIXES", None)):
         for record in cast(Any, tally.sound(path, module.read(path, options))):
             yield _question(record) if isinstance(record, SpanQuestion) else _sentences(part, record, path)
@@ -84,9 +84,9 @@ def _rows(part: str, files: FileConfig, paths: Sequence[Path], tally: Tally) -> 
 def _question(record: SpanQuestion) -> Row:
     return {
         "question_id": record.question_id,
-        "question": record.question,
-        "context": record.context,
-        "answers": list(record.answers),
+        "question": whole_characters(record.question),
+        "context": whole_characters(record.context),
+        "answers": [whole_characters(answer) for answer in record.answers],
         "starts": [start for start, _ in record.spans],
         "ends": [end for _, end in record.spans],
     }
@@ -113,8 +113,10 @@ def _sample_size(task: DownstreamTaskConfig, part: str) -> int | None:
 
 
 def _order(rows: Sequence[Row], seed: int, stage: str, key: str) -> list[int]:
-    """Return the places of rows in the order of a hash of (seed, identifier); equal identifiers by their places."""
-    return sorted(range(len(rows)), key=lambda place: (stream_key(seed, stage, rows[place][key]), place))
+    """Return the positions of rows in the order of a hash of (seed, identifier); ties by position."""
+    return sorted(
+        range(len(rows)), key=lambda position: (stream_key(seed, stage, rows[position][key]), position)
+    )
 
 
 def _sample(rows: list[Row], size: int | None, seed: int, part: str, key: str, where: str) -> list[Row]:
@@ -126,19 +128,20 @@ def _sample(rows: list[Row], size: int | None, seed: int, part: str, key: str, w
             f"{where}.{option}: {size:,} examples are asked for, but {part} has {len(rows):,}; lower it, or give null "
             "for all"
         )
-    return [rows[place] for place in sorted(_order(rows, seed, f"downstream sample {part}", key)[:size])]
+    return [
+        rows[position] for position in sorted(_order(rows, seed, f"downstream sample {part}", key)[:size])
+    ]
 
 
 def _with_roles(
     rows: Mapping[str, list[Row]], task: DownstreamTaskConfig, seed: int, key: str
 ) -> Iterator[Row]:
-    """Yield every row with its role."""
     train, development = rows["train"], rows["development"]
-    if task.chooses_on == "development":
+    if task.kind == "questions":
         choosing = set(_order(development, seed, "downstream halves", key)[::2])
         roles = [TRAIN] * len(train), [CHOOSE if n in choosing else TEST for n in range(len(development))]
     else:
-        number = max(1, round(task.held_out * len(train)))
+        number = max(1, round(HELD_OUT * len(train)))
         choosing = set(_order(train, seed, "downstream held out", key)[:number])
         roles = [CHOOSE if n in choosing else TRAIN for n in range(len(train))], [TEST] * len(development)
     for part, dealt in zip((train, development), roles, strict=True):

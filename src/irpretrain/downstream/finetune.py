@@ -1,19 +1,28 @@
-"""Fine-tuning for a task beside retrieval.
+"""Fine-tuning for a task beside retrieval, by transformers' `Trainer` and its examples `run_qa.py` and `run_glue.py`.
 
-Every learning rate is tried; after each epoch the examples that choose are predicted, and the weights of the best epoch
-predict the tested ones, once.
+Every learning rate is tried. After each epoch the model predicts the examples that choose; the best epoch of the best
+rate predicts the test examples, once. On a tie the earlier rate and epoch count.
 """
 
 import json
+import math
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+import accelerate  # noqa: F401, which Trainer imports late
+import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoConfig,
+    DataCollatorWithPadding,
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
 
-from irpretrain.atomic import atomic_file, write_text
+from irpretrain.atomic import write_text
 from irpretrain.config.base import deciding
 from irpretrain.config.downstream import (
     DownstreamTaskConfig,
@@ -21,252 +30,243 @@ from irpretrain.config.downstream import (
     QuestionAnsweringConfig,
     SentenceTasksConfig,
 )
-from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
-from irpretrain.downstream.examples import CHOOSE, MISMATCHED, TEST
+from irpretrain.downstream.examples import CHOOSE, MISMATCHED, TEST, TRAIN
 from irpretrain.downstream.question_answering import QuestionAnswering
 from irpretrain.downstream.sentence_labels import SentenceLabels
-from irpretrain.errors import InputError
-from irpretrain.models.output_layers import OutputLayerModel
-from irpretrain.progress import say
+from irpretrain.errors import ConfigError, InputError, TrainingError, refusing
+from irpretrain.models.encoder_files import REMEDY, read_config
+from irpretrain.models.parameters import (
+    deviation_of,
+    initialise,
+    load_network,
+    positions,
+    quiet,
+    refuse_missing,
+)
+from irpretrain.progress import print_line
 from irpretrain.provenance import sha256
+from irpretrain.text.pair_tokenizer import check_types
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.compute import reproducible, versions
-from irpretrain.training.kept_batches import KeptBatches
-from irpretrain.training.loop import run_steps
-from irpretrain.training.metrics import MetricsLog
-from irpretrain.training.steps import Setting
-from irpretrain.training.trainer import Trainer
+from irpretrain.training.compute import precision_on, reproducible, versions
 
-WITHOUT_EFFECT = {"keep_models", "learning_rates"}  # each learning rate has a job of its own
-"""Options that change no prediction of one learning rate, so a run may be resumed with others."""
+# Warm-up and decay of BERT's fine-tuning (google-research/bert, run_squad.py and optimization.py).
+WARMUP = 0.1
+WEIGHT_DECAY = 0.01
+PREDICTION_BATCH = 32
+LOG_EVERY = 50
 
-
-class DownstreamTask(Protocol):
-    """A task as fine-tuning sees it: `QuestionAnswering` or `SentenceLabels`."""
-
-    def model(self) -> OutputLayerModel:
-        """Return a fresh model."""
-
-    def training(self) -> tuple[Any, dict[str, int]]:
-        """Return the task of the training, and counts."""
-
-    def predict(
-        self, model: torch.nn.Module, role: str, setting: Setting, kept: KeptBatches
-    ) -> dict[str, str]:
-        """Return example → prediction; `kept` has what batches gave before."""
-
-    def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
-        """Return measure → value."""
+# Keys of config.json on the model's own output layer.
+NOT_OF_THE_ENCODER = ("architectures", "id2label", "label2id", "num_labels", "problem_type")
 
 
-def downstream_task_of(
-    task: DownstreamTaskConfig,
-    model: str | Path,
-    examples: str | Path,
-    options: DownstreamTrainingConfig,
-    seed: int,
-) -> DownstreamTask:
-    """Return the task that a section of `downstream_tasks` describes."""
-    if isinstance(options, QuestionAnsweringConfig):
-        return QuestionAnswering(model, examples, options, seed)
-    assert isinstance(options, SentenceTasksConfig)
-    assert task.sentences is not None
-    return SentenceLabels(model, examples, task.sentences.task, options, seed)  # type: ignore[arg-type]
-
-
-def options_of(task: DownstreamTaskConfig, given: dict[str, Any]) -> DownstreamTrainingConfig:
-    """Return the checked options of a task's fine-tuning from plain values."""
+def options_of(task: DownstreamTaskConfig, values: dict[str, Any]) -> DownstreamTrainingConfig:
     kind = QuestionAnsweringConfig if task.kind == "questions" else SentenceTasksConfig
-    return kind(**given)
+    return kind(**values)
 
 
 def finetune_downstream(
-    model: str | Path,
-    examples: str | Path,
+    model: str | Path,  # Hugging Face directory of the model whose encoder is taken
+    examples: str | Path,  # SPAN_QUESTIONS or LABELLED_SENTENCES table
     task: DownstreamTaskConfig,
     options: DownstreamTrainingConfig,
-    seed: int,
+    seed: int,  # of the output layer, data order and dropout
+    # JSON to write: example → answer, label or number. For questions, the official evaluations read it.
     predictions: str | Path,
+    # JSON to write: what was chosen, the measures of every epoch, and those of the test examples.
     metrics: str | Path,
-    checkpoints: str | Path,
-    output: str | Path | None = None,
-    title: str = "downstream",
+    checkpoints: str | Path,  # folder of all jobs' checkpoints
+    title: str = "downstream",  # name of the job in status lines
 ) -> dict[str, Any]:
-    """Fine-tune a model for a task and predict the tested examples; goes on from the newest checkpoint of the same job.
+    """Fine-tune a model for a task and predict the test examples.
 
-    Args:
-        model: directory of the model whose encoder is taken.
-        examples: SPAN_QUESTIONS or LABELLED_SENTENCES table.
-        seed: of the output layer, data order and dropout.
-        predictions: JSON to write: example → answer, label or number. Of questions it is what the official evaluations
-            read.
-        metrics: JSON to write: what was chosen, every epoch's measures, and those of the tested examples.
-        checkpoints: folder of all jobs' checkpoints.
-        output: where to keep the chosen model; None for nowhere.
-        title: what status lines call this job.
+    An interrupted job resumes from Trainer's last epoch checkpoint. Equal bytes are not promised then.
 
     Returns:
-        Counts: training sequences, steps, epochs, what was chosen, tested examples.
+        Counts: training sequences, steps, the choice, measures of the test examples.
 
     Raises:
         InputError: nothing to train on, or the inputs do not fit together.
-        TrainingError: loss is not a number, or memory ran out.
+        TrainingError: outputs are NaN, or memory ran out.
     """
-    downstream_task = downstream_task_of(task, model, examples, options, seed)
-    trained, counts = downstream_task.training()
-    if not trained.order.size:
-        raise InputError(
-            examples, "no training example can be used", remedy="Give more of them, or longer windows."
-        )
+    work: QuestionAnswering | SentenceLabels
+    if isinstance(options, QuestionAnsweringConfig):
+        work = QuestionAnswering(model, examples, options)
+    else:
+        assert task.sentences is not None
+        work = SentenceLabels(model, examples, task.sentences.task, options)  # type: ignore[arg-type]
+    training, choosing = work.features(TRAIN), work.features(CHOOSE)
+    if not training:
+        raise InputError(examples, "no training example can be used", remedy="Give more of them.")
+    job = {
+        "stage": "downstream",
+        "from": sha256(model),
+        "examples": sha256(examples),
+        "task": task.sentences.task if task.sentences else "questions",
+        "options": deciding(options, options.model_dump(exclude={"learning_rates"})),
+        "seed": seed,
+        "versions": versions(),
+        "output": str(predictions),
+    }
+    best: Trainer | None = None
+    tried = []
     with reproducible(options.compute) as device, ExitStack() as held:
-        search = _Search(downstream_task, trained, options, seed, device, title)
-        job = {
-            "stage": "downstream",
-            "from": sha256(model),
-            "examples": sha256(examples),
-            "task": task.sentences.task if task.sentences else "questions",
-            "options": deciding(options, options.model_dump(exclude=WITHOUT_EFFECT)),
-            "seed": seed,
-            "device": device.type,
-            "versions": versions(),
-            "output": str(predictions),
-        }
-        folders, tried = [], list[list[dict[str, Any]]]()
+        folders = []
         for rate in options.learning_rates:
-            own_job = {**job, "rate": rate}
-            minutes = options.compute.checkpoint_minutes
-            folder = held.enter_context(Checkpoints(checkpoints, own_job, title, minutes))
-            tried.append(search.train(rate, folder))
-            folders.append(folder)
-        point, best = max(
-            ((p, record) for p, records in enumerate(tried) for record in records),
-            key=lambda trial: (trial[1]["chosen_by"], -trial[0], -trial[1]["epoch"]),
-        )
-        chosen = search.load(folders[point], best["epoch"])
-        setting = Setting(device, options.compute, options.accumulation)
-        roles = [role for role in (TEST, MISMATCHED) if _has(examples, task, role)]
-        predicted = {
-            role: downstream_task.predict(
-                chosen.to(device), role, setting, _predictions(folders[point], best["epoch"], role)
+            folder = held.enter_context(
+                Checkpoints(checkpoints, {**job, "rate": rate, "device": device.type}, title, 0)
             )
-            for role in roles
+            folders.append(folder)
+            trainer = Trainer(
+                model=_network(work, options.dropout, seed),
+                args=_arguments(folder.directory, options, rate, seed, device),
+                data_collator=DataCollatorWithPadding(work.tokenizer),
+                train_dataset=training,
+                eval_dataset=choosing,
+                compute_metrics=lambda outputs: _chosen_by(work, outputs.predictions),
+                callbacks=[_StatusLines(f"{title}, rate {rate:g}")],
+            )
+            trainer.remove_callback(PrinterCallback)
+            with quiet():
+                trainer.train(resume_from_checkpoint=_last_checkpoint(folder.directory))
+            tried.append({"learning_rate": rate, "epochs": _epochs(trainer)})
+            # A Trainer holds a model and its optimiser: keep the best one alone.
+            if best is None or _best_metric(trainer) > _best_metric(best):
+                best, chosen_rate = trainer, rate
+        assert best is not None
+        best.compute_metrics = None  # which `predict` would call
+        predicted, tested = dict[str, str](), {}
+        for role in (TEST, MISMATCHED):
+            if features := work.features(role):
+                outputs = best.predict(features).predictions  # type: ignore[arg-type]
+                answers = work.predictions(role, outputs)
+                predicted |= answers
+                tested[role] = work.measures(answers, role)
+        steps = best.state.max_steps
+        chosen = {
+            "learning_rate": chosen_rate,
+            "epoch": (best.state.best_global_step or steps) * options.epochs // steps,
+            "chosen_by": _best_metric(best),
         }
-        tested = {
-            role: downstream_task.measures(role_predictions, role)
-            for role, role_predictions in predicted.items()
-        }
-        report = {
-            "chosen": {"learning_rate": options.learning_rates[point], **best},
-            "tested": tested,
-            "tried": [
-                {"learning_rate": rate, "epochs": records}
-                for rate, records in zip(options.learning_rates, tried, strict=True)
-            ],
-            "counts": counts,
-        }
-        joined = {
-            name: value for role_predictions in predicted.values() for name, value in role_predictions.items()
-        }
-        write_text(predictions, json.dumps(joined, ensure_ascii=False, indent=0) + "\n")
+        counts = {**work.counts, "training_sequences": len(training)}
+        write_text(predictions, json.dumps(predicted, ensure_ascii=False, indent=0) + "\n")
+        report = {"chosen": chosen, "tested": tested, "tried": tried, "counts": counts}
         write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
-        if output is not None:
-            chosen.save(output)
         for folder in folders:
             folder.discard()
-    steps = trained.order.steps_per_epoch * options.epochs
-    return {**counts, "steps": steps, "chosen": report["chosen"], "tested": tested}
+    return {**counts, "steps": steps, "chosen": chosen, "tested": tested}
 
 
-def _has(examples: str | Path, task: DownstreamTaskConfig, role: str) -> bool:
-    contract = SPAN_QUESTIONS if task.kind == "questions" else LABELLED_SENTENCES
-    return role in contract.read(examples, ["role"])["role"].unique().to_pylist()
-
-
-@dataclass
-class _Search:
-    """The trainings of all learning rates."""
-
-    downstream_task: DownstreamTask
-    task: Any
-    options: DownstreamTrainingConfig
-    seed: int
-    device: torch.device
-    title: str
-
-    def train(self, rate: float, folder: Checkpoints) -> list[dict[str, Any]]:
-        """Train with one learning rate; keep the weights of every epoch, and return a record of each."""
-        options, epoch_steps = self.options, self.task.order.steps_per_epoch
-        optimiser = options.optimiser.model_copy(update={"learning_rate": rate})
-        model = self.downstream_task.model()
-        trainer = Trainer(
-            model,
-            optimiser,
-            options.compute,
-            self.device,
-            self.seed,
-            epoch_steps * options.epochs,
-            options.accumulation,
+def _network(work: QuestionAnswering | SentenceLabels, dropout: float | None, seed: int) -> Any:
+    """Load the encoder of a saved model, with a fresh output layer that depends on the seed alone."""
+    directory = work.directory
+    given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
+    names = {"id2label": dict(enumerate(work.labels)), "label2id": {n: i for i, n in enumerate(work.labels)}}
+    with refusing(directory, "config.json cannot be used", REMEDY):
+        config = AutoConfig.for_model(given.pop("model_type", "bert"), **given, **names)
+    for name in [name for name in config.to_dict() if "dropout" in name] if dropout is not None else []:
+        setattr(config, name, dropout)
+    network, missing = load_network(work.architecture, directory, REMEDY, config=config)
+    prefix = f"{network.base_model_prefix}."
+    refuse_missing(
+        directory, {name for name in missing if name.startswith(prefix) and ".pooler." not in name}
+    )
+    check_types(network, directory)
+    initialise(network, missing, deviation_of(config), seed)
+    most = positions(network)
+    if most is not None and work.options.max_length > most:
+        raise ConfigError(
+            f"{work.section}.max_length: {work.options.max_length} is longer than the encoder's {most} positions; "
+            "lower it"
         )
-        setting = Setting(self.device, options.compute, options.accumulation)
+    return network
 
-        def after(step: int) -> None:
-            if step % epoch_steps == 0:
-                self._choose(model, step // epoch_steps, setting, folder, f"rate {rate:g}")
 
-        log = MetricsLog(folder.directory / "metrics.jsonl")
-        run_steps(
-            trainer, lambda step: ([self.task], step), options.log_every, folder, log, self.title, after
-        )
-        return [
-            json.loads(_record(folder, epoch).read_text(encoding="utf-8"))
-            for epoch in range(1, options.epochs + 1)
-        ]
+class _OneGpu(TrainingArguments):
+    """Arguments of a job that has one GPU, as all jobs do here; Trainer would take every visible one."""
 
-    def load(self, folder: Checkpoints, epoch: int) -> OutputLayerModel:
-        """Return the model after an epoch."""
-        model = self.downstream_task.model()
-        model.load_state_dict(load_file(_weights(folder, epoch)))
-        return model
+    @property
+    def device(self) -> torch.device:
+        device = super().device
+        # `reproducible` has made the job's GPU the current one.
+        return torch.device("cuda", torch.cuda.current_device()) if device.type == "cuda" else device
 
-    def _choose(
-        self, model: OutputLayerModel, epoch: int, setting: Setting, folder: Checkpoints, point: str
+    @property
+    def n_gpu(self) -> int:
+        return min(super().n_gpu, 1)
+
+
+def _arguments(
+    folder: Path, options: DownstreamTrainingConfig, rate: float, seed: int, device: torch.device
+) -> TrainingArguments:
+    precision = precision_on(device, options.compute)
+    return _OneGpu(
+        output_dir=str(folder),
+        seed=seed,
+        use_cpu=device.type == "cpu",
+        bf16=precision == "bf16",
+        fp16=precision == "fp16",
+        per_device_train_batch_size=options.batch_size,
+        per_device_eval_batch_size=PREDICTION_BATCH,
+        learning_rate=rate,
+        warmup_steps=WARMUP,
+        weight_decay=WEIGHT_DECAY,
+        num_train_epochs=options.epochs,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=1,  # and the best one
+        load_best_model_at_end=True,
+        metric_for_best_model="chosen_by",
+        greater_is_better=True,
+        logging_steps=LOG_EVERY,
+        disable_tqdm=True,
+        dataloader_pin_memory=device.type == "cuda",
+        report_to="none",
+    )
+
+
+def _chosen_by(work: QuestionAnswering | SentenceLabels, outputs: Any) -> dict[str, float]:
+    """Return the measures of the examples that choose, and the number that chooses."""
+    if not all(np.isfinite(array).all() for array in (outputs if isinstance(outputs, tuple) else (outputs,))):
+        raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
+    measures = work.measures(work.predictions(CHOOSE, outputs), CHOOSE)
+    return {**measures, "chosen_by": work.chosen_by(measures)}
+
+
+def _best_metric(trainer: Trainer) -> float:
+    metric = trainer.state.best_metric
+    return -math.inf if metric is None else float(metric)
+
+
+def _epochs(trainer: Trainer) -> list[dict[str, Any]]:
+    records = [record for record in trainer.state.log_history if "eval_chosen_by" in record]
+    dropped = ("_loss", "_runtime", "_per_second")
+    return [
+        {"epoch": number}
+        | {
+            key.removeprefix("eval_"): value
+            for key, value in record.items()
+            if key.startswith("eval_") and not key.endswith(dropped)
+        }
+        for number, record in enumerate(records, start=1)
+    ]
+
+
+def _last_checkpoint(folder: Path) -> str | None:
+    """Return the newest checkpoint that is whole: Trainer writes trainer_state.json last."""
+    checkpoints = [path.parent for path in folder.glob("checkpoint-*/trainer_state.json")]
+    return str(max(checkpoints, key=lambda path: int(path.name.partition("-")[2]))) if checkpoints else None
+
+
+class _StatusLines(TrainerCallback):
+    """Prints what Trainer logs, in place of its own bars."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+    def on_log(
+        self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any
     ) -> None:
-        """Write the weights of an epoch, and the record of what they predict for the examples that choose, as far as an
-        earlier attempt has not."""
-        if _record(folder, epoch).exists():
-            return
-        weights = {name: t.detach().cpu().contiguous() for name, t in model.state_dict().items()}
-        kept = _predictions(folder, epoch, CHOOSE)
-        if not _holds(_weights(folder, epoch), weights):
-            kept.discard()  # what other weights predicted: on a GPU an attempt differs from the one before by rounding
-            with atomic_file(_weights(folder, epoch)) as temporary:
-                save_file(weights, temporary)
-        predicted = self.downstream_task.predict(model, CHOOSE, setting, kept)
-        measures = self.downstream_task.measures(predicted, CHOOSE)
-        value = next(iter(measures.values())) if "EM" in measures else sum(measures.values()) / len(measures)
-        record = {"epoch": epoch, "chosen_by": value, "measures": measures}
-        write_text(_record(folder, epoch), json.dumps(record) + "\n")
-        kept.discard()
-        listed = ", ".join(f"{measure} {number:.4f}" for measure, number in measures.items())
-        say(f"[{self.title}] {point}, epoch {epoch}/{self.options.epochs}: {listed}")
-
-
-def _weights(folder: Checkpoints, epoch: int) -> Path:
-    return folder.directory / f"epoch-{epoch}.safetensors"
-
-
-def _record(folder: Checkpoints, epoch: int) -> Path:
-    return folder.directory / f"epoch-{epoch}.json"
-
-
-def _holds(path: Path, weights: dict[str, torch.Tensor]) -> bool:
-    """Whether a file is there that holds these weights."""
-    if not path.exists():
-        return False
-    saved = load_file(path)
-    return all(torch.equal(saved[name], tensor) for name, tensor in weights.items())
-
-
-def _predictions(folder: Checkpoints, epoch: int, role: str) -> KeptBatches:
-    """What the weights of an epoch have predicted so far for the examples of a role."""
-    return KeptBatches(folder.directory / f"epoch-{epoch}-{role}.batches", folder.clock)
+        names = ("loss", "eval_EM", "eval_F1", "eval_chosen_by")
+        values = [f"{n.removeprefix('eval_')} {logs[n]:.4g}" for n in names if logs and n in logs]
+        if values:
+            print_line(f"[{self.title}] step {state.global_step}/{state.max_steps}: {', '.join(values)}")

@@ -1,218 +1,146 @@
-"""Extractive question answering: how windows train a span reader, and how it answers."""
+"""Extractive question answering as sequences [CLS] question [SEP] window [SEP] (Devlin et al., 2019, section 4.2).
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+A text that does not fit is read in windows that overlap by `stride` word pieces, as in transformers' `run_qa.py`. An
+answer is a target in every window that holds it whole; the target of other windows is [CLS].
+"""
+
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-import torch
-from torch import nn
+from transformers import AutoModelForQuestionAnswering
 
 from irpretrain.config.downstream import QuestionAnsweringConfig
+from irpretrain.contracts import SPAN_QUESTIONS
 from irpretrain.downstream.examples import TRAIN
-from irpretrain.downstream.losses import OutputMetrics, span_losses
-from irpretrain.downstream.order import EpochOrder
-from irpretrain.downstream.task_measures import mean_scores
-from irpretrain.downstream.windows import (
-    Question,
-    Window,
-    WindowBatch,
-    WindowSequences,
-    cut_windows,
-    read_questions,
-)
-from irpretrain.models.output_layers import SpanReader
-from irpretrain.models.to_device import to_host
-from irpretrain.progress import progress
-from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
-from irpretrain.training.kept_batches import KeptBatches
-from irpretrain.training.shares import Share
-from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
+from irpretrain.downstream.task_measures import F1, mean_scores
+from irpretrain.text.pair_tokenizer import load_tokenizer
 
-LENGTH_KEY = "question_answering.max_length"
-
-
-class Candidate(NamedTuple):
-    """A span of word pieces of a text, both ends included, and the sum of its two logits."""
-
-    first: int
-    last: int
-    score: float
-
-
-def best_span(starts: np.ndarray, ends: np.ndarray, longest: int) -> Candidate | None:
-    """Return the span of at most `longest` word pieces with the largest sum of start and end logit; None without any.
-
-    The search is exact. Of equal sums the shortest span counts, then the first.
-
-    Args:
-        starts, ends: float32 [pieces]; the logits of a window's word pieces, those of question and special tokens
-            left out.
-        longest: most word pieces.
-    """
-    best: Candidate | None = None
-    for more in range(min(longest, len(starts))):
-        sums = starts[: len(starts) - more] + ends[more:]
-        place = int(np.argmax(sums))
-        score = float(sums[place])
-        if best is None or score > best.score:
-            best = Candidate(place, place + more, score)
-    return best
-
-
-def answer_text(context: str, pieces: Pieces, span: Candidate) -> str:
-    """Return the characters of a text that its word pieces `span.first` to `span.last` stand for."""
-    return context[int(pieces.starts[span.first]) : int(pieces.ends[span.last])]
-
-
-@dataclass
-class SpanTask:
-    """The one task of a training: windows with the positions of their answers."""
-
-    sequences: WindowSequences
-    windows: Sequence[Window]
-    order: EpochOrder
-    name: str = "question answering"
-
-    def read(self, setting: Setting, step: int, number: int) -> PartOf:
-        """Read the windows of a step; see `irpretrain.training.steps.StepTask`."""
-        batch = self.sequences.batch([self.windows[place] for place in self.order.places(number)])
-        lengths = batch.attention_mask.sum(1)
-        share = setting.share(len(lengths), lambda: lengths)
-        tokens = int(lengths.sum())
-
-        def part_of(model: nn.Module) -> StepPart:
-            metrics = OutputMetrics(1.0, 0.0, sequences=len(lengths))
-            return StepPart(metrics, tokens, share, self._losses(model, setting, batch, share))
-
-        return part_of
-
-    def _losses(
-        self, model: nn.Module, setting: Setting, batch: WindowBatch, share: Share
-    ) -> Iterator[MicroBatchLoss]:
-        for rows in share.slices:
-            length = int(batch.attention_mask[rows].sum(1).max())
-            ids, types = (
-                setting.tensor(array[rows, :length]) for array in (batch.input_ids, batch.token_type_ids)
-            )
-            attention = setting.on_host(batch.attention_mask[rows, :length])
-            starts, ends = setting.tensor(batch.starts[rows]), setting.tensor(batch.ends[rows])
-            with setting.autocast():
-                start_logits, end_logits = model(ids, types, attention)
-            losses = span_losses(start_logits, end_logits, attention, starts, ends)
-            loss = losses.sum() / len(batch.starts)
-            right = (start_logits.argmax(1) == starts) & (end_logits.argmax(1) == ends)
-            yield MicroBatchLoss(loss, {"loss": loss.detach(), "right": right.sum()})
+ROWS_AT_ONCE = 512
+# Of google-research/bert's run_squad.py: max_query_length and max_answer_length, in word pieces.
+QUESTION_LENGTH = 64
+ANSWER_LENGTH = 30
 
 
 class QuestionAnswering:
-    """A task's questions, as fine-tuning sees them.
+    """The questions of a task (SPAN_QUESTIONS) for a model to start from."""
 
-    Args:
-        model: directory of the model to start from.
-        examples: SPAN_QUESTIONS table.
-    """
+    architecture = AutoModelForQuestionAnswering
+    labels = ("start", "end")
+    section = "question_answering"
 
-    def __init__(
-        self, model: str | Path, examples: str | Path, options: QuestionAnsweringConfig, seed: int
-    ) -> None:
-        self._directory, self._examples = Path(model), Path(examples)
-        self.options, self._seed = options, seed
-        self._encoder = EncoderPieces(model)
-        self._special = WindowSequences.special(self._encoder)
-        self._read: dict[str, list[Question]] = {}
+    def __init__(self, model: str | Path, examples: str | Path, options: QuestionAnsweringConfig) -> None:
+        self.directory, self.options = Path(model), options
+        self.tokenizer = load_tokenizer(self.directory)
+        self.counts: dict[str, int] = {}
+        self._examples = Path(examples)
+        self._features: dict[str, list[dict[str, Any]]] = {}
+        self._questions: dict[str, dict[str, dict[str, Any]]] = {}
 
-    def model(self) -> SpanReader:
-        """Return the encoder with a fresh output layer."""
-        reader = SpanReader.from_encoder(self._directory, self.options.dropout, self._seed)
-        reader.check_length(self.options.max_length, LENGTH_KEY)
-        return reader
+    def features(self, role: str) -> list[dict[str, Any]]:
+        if role not in self._features:
+            self._questions[role] = {}
+            self._features[role] = [
+                window for rows in self._rows(role) for window in self._windows(rows, role)
+            ]
+        return self._features[role]
 
-    def training(self) -> tuple[SpanTask, dict[str, int]]:
-        """Return what trains the model, and counts of questions and windows."""
-        questions = self._questions(TRAIN)
-        cut = cut_windows(questions, self.options, self._special)
-        answered = [window for window in cut if window.first >= 0]
-        used = answered if self.options.without_answer == "drop" else cut
-        used = [window for window in used if window.end > window.start]
-        counts = {
-            "questions": len(questions),
-            "windows": len(cut),
-            "windows_with_answer": len(answered),
-            "questions_without_window_with_answer": len(questions) - len({w.question for w in answered}),
-            "windows_used": len(used),
-        }
-        sequences = WindowSequences(self._encoder, questions)
-        return SpanTask(sequences, used, EpochOrder(len(used), self.options.batch_size, self._seed)), counts
+    def _rows(self, role: str) -> Iterator[list[dict[str, Any]]]:
+        for batch in SPAN_QUESTIONS.stream(self._examples, rows=ROWS_AT_ONCE):
+            yield [row for row in batch.to_pylist() if row["role"] == role]
 
-    def predict(self, model: nn.Module, role: str, setting: Setting, kept: KeptBatches) -> dict[str, str]:
-        """Return the answer to every question of a role; empty where its text is. `kept` has what batches gave
-        before."""
-        questions = self._questions(role)
-        sequences = WindowSequences(self._encoder, questions)
-        best: dict[int, Candidate] = {}
-        for window, span in self._spans(model, setting, sequences, questions, kept):
-            earlier = best.get(window.question)
-            if earlier is None or (span.score, -span.first) > (earlier.score, -earlier.first):
-                best[window.question] = span
-        return {
-            question.name: answer_text(question.context, question.pieces, best[number])
-            if number in best
-            else ""
-            for number, question in enumerate(questions)
-        }
+    def _windows(self, rows: list[dict[str, Any]], role: str) -> Iterator[dict[str, Any]]:
+        if not rows:
+            return
+        encoded = self.tokenizer(
+            self._cut_questions([row["question"] for row in rows]),
+            [row["context"] for row in rows],
+            truncation="only_second",
+            max_length=self.options.max_length,
+            stride=self.options.stride,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=role != TRAIN,
+            return_attention_mask=False,
+            split_special_tokens=True,  # "[SEP]" in a text of MRQA is ordinary text
+        )
+        if role == TRAIN:
+            self.counts["questions"] = self.counts.get("questions", 0) + len(rows)
+        else:
+            self._questions[role] |= {row["question_id"]: row for row in rows}
+        for number, question in enumerate(encoded["overflow_to_sample_mapping"]):
+            row, window = rows[question], encoded[number]
+            start, end = _target(window, zip(row["starts"], row["ends"], strict=True))
+            if role == TRAIN and end:
+                self.counts["windows_with_answer"] = self.counts.get("windows_with_answer", 0) + 1
+            feature: dict[str, Any] = {
+                name: np.array(encoded[name][number], np.int32) for name in self._inputs(encoded)
+            }
+            feature |= {"start_positions": start, "end_positions": end}
+            if role != TRAIN:
+                feature |= {"question": row["question_id"], "spans": _text_spans(window)}
+            yield feature
+
+    def _inputs(self, encoded: Any) -> list[str]:
+        return [name for name in self.tokenizer.model_input_names if name in encoded]
+
+    def _cut_questions(self, questions: list[str]) -> list[str]:
+        most = min(QUESTION_LENGTH, self.options.max_length // 2)
+        encoded = self.tokenizer(
+            questions,
+            add_special_tokens=False,
+            truncation=True,
+            max_length=most,
+            return_offsets_mapping=True,
+            split_special_tokens=True,
+        )
+        spans = zip(questions, encoded["offset_mapping"], strict=True)
+        return [text[: offsets[-1][1]] if len(offsets) == most else text for text, offsets in spans]
+
+    def predictions(self, role: str, outputs: Any) -> dict[str, str]:
+        """Return the answer to every question of a role from logits of starts and ends, float32 [windows, pieces]."""
+        best = dict.fromkeys(self._questions[role], (-np.inf, 0, 0))
+        for feature, starts, ends in zip(self.features(role), *outputs[:2], strict=True):
+            score, first, last = best_span(starts, ends, feature["spans"])
+            if score > best[feature["question"]][0]:
+                spans = feature["spans"]
+                best[feature["question"]] = (score, int(spans[first][0]), int(spans[last][1]))
+        contexts = {name: row["context"] for name, row in self._questions[role].items()}
+        return {name: contexts[name][first:last] for name, (_, first, last) in best.items()}
 
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
-        """Return the means over questions; the first is what chooses."""
-        return mean_scores(predictions, {q.name: q.answers for q in self._questions(role)})
+        return mean_scores(predictions, {n: row["answers"] for n, row in self._questions[role].items()})
 
-    def _questions(self, role: str) -> list[Question]:
-        if role not in self._read:
-            options = self.options
-            self._read[role] = read_questions(self._examples, role, self._encoder, options.question_length)
-        return self._read[role]
+    @staticmethod
+    def chosen_by(measures: dict[str, float]) -> float:
+        return measures[F1]
 
-    def _spans(
-        self,
-        model: nn.Module,
-        setting: Setting,
-        sequences: WindowSequences,
-        questions: list[Question],
-        kept: KeptBatches,
-    ) -> Iterator[tuple[Window, Candidate]]:
-        """Yield the best span of every window that has word pieces, in word pieces of its text."""
-        windows = [w for w in cut_windows(questions, self.options, self._special) if w.end > w.start]
-        # Windows of a length together, so that little is computed for padding.
-        windows.sort(key=sequences.length)
-        model.eval()
 
-        def begin(some: list[Window]) -> Callable[[], list[Candidate | None]]:
-            batch = sequences.batch(some)
-            ids, types = setting.tensor(batch.input_ids), setting.tensor(batch.token_type_ids)
-            with torch.no_grad(), setting.autocast():
-                logits = model(ids, types, setting.on_host(batch.attention_mask))
-            copied = [to_host(side.float()) for side in logits]
-            places = [
-                slice(offset, offset + window.end - window.start)
-                for window, offset in zip(some, batch.offsets.tolist(), strict=True)
-            ]
+def _target(window: Any, spans: Iterator[tuple[int, int]]) -> tuple[int, int]:
+    """Return the positions of first and last word piece of the first span that the window holds whole; else [CLS]'s."""
+    for begin, end in spans:
+        first, last = window.char_to_token(begin, 1), window.char_to_token(end - 1, 1)
+        if first is not None and last is not None:
+            return first, last
+    return 0, 0
 
-            def wait() -> list[Candidate | None]:
-                starts, ends = (copy().numpy() for copy in copied)
-                longest = self.options.answer_length
-                return [
-                    best_span(starts[row, place], ends[row, place], longest)
-                    for row, place in enumerate(places)
-                ]
 
-            return wait
+def _text_spans(window: Any) -> np.ndarray:
+    """Return first and end character of each position, int32 [positions, 2]; -1 outside the text."""
+    is_text = np.array([sequence == 1 for sequence in window.sequence_ids])
+    return np.where(is_text[:, None], np.array(window.offsets, np.int32), -1)
 
-        size = self.options.prediction_batch
-        batches = [windows[first : first + size] for first in range(0, len(windows), size)]
-        told = progress(batches, "predict", "parts of texts", len(windows), size=len)
-        for some, spans in kept.results(told, begin, len(windows), setting.device):
-            for window, span in zip(some, spans, strict=True):
-                if span is not None:
-                    first, last, score = span
-                    yield window, Candidate(first + window.start, last + window.start, score)
+
+def best_span(starts: np.ndarray, ends: np.ndarray, spans: np.ndarray) -> tuple[float, int, int]:
+    """Return score and positions of the span with the largest sum of logits; of ties the first.
+
+    A span lies in the text and has at most ANSWER_LENGTH word pieces. Positions of logits beyond `spans` (see
+    `_text_spans`) are padding.
+    """
+    size = len(spans)
+    outside = np.where(spans[:, 0] < 0, -np.inf, 0)
+    sums = (starts[:size] + outside)[:, None] + (ends[:size] + outside)
+    length = np.arange(size) - np.arange(size)[:, None]
+    sums[(length < 0) | (length >= ANSWER_LENGTH)] = -np.inf
+    first, last = np.unravel_index(int(sums.argmax()), sums.shape)
+    return float(sums[first, last]), int(first), int(last)

@@ -1,5 +1,4 @@
-"""Official measures: GLUE's (Wang et al., 2019, Table 1), and F1 and exact match of answers as the evaluations of SQuAD
-1.1 and MRQA 2019 define them."""
+"""Official measures: GLUE's (Wang et al., 2019, Table 1), and F1 and exact match of SQuAD 1.1 and MRQA 2019."""
 
 import math
 import re
@@ -12,6 +11,8 @@ import numpy as np
 from irpretrain.corpora.sentences.glue import LAYOUTS, Task
 
 ACCURACY, F1, MATTHEWS, PEARSON, SPEARMAN = "accuracy", "F1", "Matthews", "Pearson", "Spearman"
+
+# Measures of each task; where there are two, GLUE's score of the task is their mean.
 OF_TASK: dict[Task, tuple[str, ...]] = {
     "cola": (MATTHEWS,),
     "sst-2": (ACCURACY,),
@@ -22,9 +23,9 @@ OF_TASK: dict[Task, tuple[str, ...]] = {
     "qnli": (ACCURACY,),
     "rte": (ACCURACY,),
 }
-"""Measures of each task; where there are two, GLUE's score of the task is their mean."""
+
+# The class whose F1 is measured: paraphrases, duplicates.
 POSITIVE = "1"
-"""The class whose F1 is measured: paraphrases, duplicates."""
 EM = "EM"
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -36,20 +37,18 @@ def classes_of(task: Task) -> tuple[str, ...]:
 
 
 def accuracy(predicted: Sequence[str], given: Sequence[str]) -> float:
-    """Return the share of equal labels."""
     return float(np.mean([a == b for a, b in zip(predicted, given, strict=True)]))
 
 
 def f1(predicted: Sequence[str], given: Sequence[str]) -> float:
-    """Return the F1 of the class POSITIVE: 2 TP / (2 TP + FP + FN); 0 where it neither is nor is predicted."""
+    """Return the F1 of the class POSITIVE: 2 TP / (2 TP + FP + FN); 0 if it neither is nor is predicted."""
     true = sum(a == b == POSITIVE for a, b in zip(predicted, given, strict=True))
     counted = sum(label == POSITIVE for label in (*predicted, *given))
     return 2 * true / counted if counted else 0.0
 
 
 def matthews(predicted: Sequence[str], given: Sequence[str]) -> float:
-    """Return the correlation of two binary labellings: (TP TN - FP FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)), 0 where
-    the root is."""
+    """Return the correlation of two binary labellings: (TP TN - FP FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)), or 0."""
     pairs = [(a == POSITIVE, b == POSITIVE) for a, b in zip(predicted, given, strict=True)]
     tp, tn = pairs.count((True, True)), pairs.count((False, False))
     fp, fn = pairs.count((True, False)), pairs.count((False, True))
@@ -58,7 +57,7 @@ def matthews(predicted: Sequence[str], given: Sequence[str]) -> float:
 
 
 def pearson(predicted: Sequence[str], given: Sequence[str]) -> float:
-    """Return the linear correlation of numbers; 0 where one side does not vary."""
+    """Return the linear correlation of numbers; 0 if one side does not vary."""
     a, b = _numbers(predicted, given)
     return _correlation(a, b)
 
@@ -102,8 +101,7 @@ def normalised(answer: str) -> str:
 
 
 def token_f1(answer: str, accepted: str) -> float:
-    """Return the F1 of an answer's words, counted with repetition, against one accepted answer; 0 where they share
-    none, even if both are empty."""
+    """Return the F1 of an answer's words, with repetition, against one accepted answer; 0 if they share none."""
     answer_words, accepted_words = normalised(answer).split(), normalised(accepted).split()
     common = sum((Counter(answer_words) & Counter(accepted_words)).values())
     if common == 0:
@@ -119,10 +117,7 @@ def exact_match(answer: str, accepted: str) -> float:
 def score_answers(
     predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
-    """Return measure → question → its value, from 0 to 1, of every question that has accepted answers.
-
-    A question is worth the best of its accepted answers; an answer that is missing is worth 0.
-    """
+    """Return measure → question → its value, from 0 to 1: the best of its accepted answers, 0 without prediction."""
     scored: dict[str, dict[str, float]] = {F1: {}, EM: {}}
     for name, answers in accepted.items():
         predicted = predictions.get(name)
@@ -133,6 +128,5 @@ def score_answers(
 
 
 def mean_scores(predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Return measure → mean over the questions."""
     scored = score_answers(predictions, accepted)
     return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}

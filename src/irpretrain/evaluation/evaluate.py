@@ -1,24 +1,75 @@
-"""Scores of all runs: one row a query and measure in Parquet, means in one CSV."""
+"""Scores of runs: per query, their means, and re-ranking at several depths.
+
+Scores of a run, for analyses of your own.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyarrow import csv
 
 from irpretrain.atomic import write_csv
 from irpretrain.contracts import PER_QUERY, SCORES
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, one_line
 from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
-from irpretrain.evaluation.qrels import Qrels, read_qrels
-from irpretrain.evaluation.runs import Run, merge, read_run
+from irpretrain.evaluation.runs import Qrels, Run, as_scored, merge, read_qrels, read_run, within
 from irpretrain.progress import notice, progress
 
+if TYPE_CHECKING:
+    import pandas
+
+
+def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
+    """Return scores as a pandas DataFrame; its columns are told in docs/contracts.md.
+
+    Args:
+        path: means (`results/scores.csv`, `results/scores/<experiment>.csv`) with the columns of `scores`, or values
+            of single queries (`results/per_query.parquet`, …) with those of `per_query`.
+
+    Raises:
+        InputError, IntegrityError: there is no such table.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> folder = TemporaryDirectory()
+        >>> file = Path(folder.name, "scores.csv")
+        >>> _ = file.write_text(
+        ...     "dataset,candidates,model,regime,seed,fold,measure,value,queries\\n"
+        ...     "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.584,150\\n"
+        ...     "squad,bm25,prop,zero-shot,1,1,nDCG@20,0.601,30\\n"
+        ... )
+        >>> scores = read_scores(file)
+        >>> scores[scores.fold == 0].pivot(index="model", columns="measure", values="value").loc["prop", "nDCG@20"]
+        np.float64(0.584)
+    """
+    if not os.path.isfile(path):
+        what = "this is a folder" if os.path.isdir(path) else "there is no such file"
+        raise InputError(path, what, remedy="Name a table of a run, such as results/scores.csv.")
+    if Path(path).suffix == ".parquet":
+        return PER_QUERY.read(path).to_pandas()
+    types = {column.name: column.type for column in SCORES.columns}
+    try:
+        table = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=types))
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(path, f"cannot be read as scores: {one_line(error)}") from None
+    if table.column_names != list(types):
+        raise InputError(path, f"this is no table of scores: its columns are {', '.join(table.column_names)}")
+    return table.to_pandas()
+
+
+# Scores of all runs: one row a query and measure in Parquet, means in one CSV.
+
+
+# Regime of the candidates' own run.
 FIRST_STAGE = "first-stage"
-"""Regime of the candidates' own run."""
+# Regimes that a user knows by another name.
 CALLED = {FIRST_STAGE: "first stages", "full": "fine-tuned"}
-"""Regimes that a user knows by another name."""
 
 COLUMNS = SCORES.schema.names
 KEYS = COLUMNS[:5]
@@ -36,7 +87,8 @@ def evaluate(
 
     Args:
         runs: of one data set; each a mapping with dataset, candidates, model, regime, seed, and `paths`: the
-            run's file, or one file a test fold in the folds' order.
+            run's file, or one file a test fold in the folds' order. First stages have also `depth` and `ranked`, as in
+            `irpretrain.evaluation.runs.as_scored`, and `of_others`: whether the run was given.
         qrels: judgements of the data set.
         folds: file of `irpretrain.evaluation.folds.make_folds`; None without folds.
         measures: in ir_measures' notation.
@@ -49,7 +101,7 @@ def evaluate(
 
     Raises:
         InputError: a run holds a query without judgements, a query of another fold, or (for a re-ranked run)
-            a document that is not among the candidates.
+            a document that is not among the scored candidates.
     """
     judged, query_folds = _read_judged(qrels, folds)
     ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
@@ -60,6 +112,10 @@ def evaluate(
     def rows() -> Iterator[dict[str, Any]]:
         for description in progress(ordered, "evaluate", "runs"):
             run = _read(description, judged, query_folds, candidates)
+            if description.get("of_others"):
+                _note_short_lists(description, run, measures)
+            if description["regime"] == FIRST_STAGE:
+                _note_own_documents(description, run)
             counts["queries_without_documents"] += len(judged.keys() - run.keys())
             key = {name: description[name] for name in KEYS}
             for measure, values in effectiveness.per_query(run, judged, measures).items():
@@ -77,11 +133,11 @@ def evaluate(
 def _in_a_line(measure: str, means: list[tuple[Any, ...]]) -> str:
     """The means of all models by one measure, first stages last: what a user sees before there is a table."""
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in means]
-    shown = [row for row in rows if (row["measure"], row["fold"]) == (measure, 0)]
-    shown.sort(key=lambda row: (row["regime"] == FIRST_STAGE, -row["value"]))
+    displayed = [row for row in rows if (row["measure"], row["fold"]) == (measure, 0)]
+    displayed.sort(key=lambda row: (row["regime"] == FIRST_STAGE, -row["value"]))
     groups = []
-    for regime in dict.fromkeys(row["regime"] for row in shown):
-        group = [row for row in shown if row["regime"] == regime]
+    for regime in dict.fromkeys(row["regime"] for row in displayed):
+        group = [row for row in displayed if row["regime"] == regime]
         seeds = {row["seed"] for row in group} - {0}
         one = f", seed {min(seeds)}" if len(seeds) == 1 else ""
         listed = (
@@ -118,7 +174,38 @@ def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, can
             _check_fold(path, part, folds, fold)
         if description["regime"] != FIRST_STAGE:
             candidates.check(path, part, description)
-    return merge(parts, paths)
+    return as_scored(merge(parts, paths), description.get("depth"), description.get("ranked"))
+
+
+def _note_short_lists(description: Mapping[str, Any], run: Run, measures: Sequence[str]) -> None:
+    """Name the measures that look deeper than lists of a run of others: nobody knows whether it was cut there.
+
+    A measure without a cut-off looks at as many documents as are scored.
+    """
+    parts = []
+    for name in measures:
+        depth = effectiveness.cutoff(name) or description.get("depth") or 0
+        if short := sum(len(ranking) < depth for ranking in run.values()):
+            parts.append(f"{name} looks at {depth}, which {short:,} of {len(run):,} queries lack")
+    if parts:
+        dataset, longest = description["dataset"], max(map(len, run.values()))
+        notice(
+            f"run of {description['model']} on {dataset}",
+            f"the longest list has {longest} documents, and {'; '.join(parts)}. If the run was cut, give measures "
+            f"with a lower cut-off under datasets.{dataset}.measures.",
+        )
+
+
+def _note_own_documents(description: Mapping[str, Any], run: Run) -> None:
+    """Say that most queries find the document of their own identifier first, as where documents are the queries."""
+    own = sum(ranking[0][0] == query for query, ranking in run.items() if ranking)
+    if own > len(run) / 2:
+        dataset = description["dataset"]
+        notice(
+            f"run of {description['model']} on {dataset}",
+            f"{own:,} of {len(run):,} queries find the document of their own identifier first. If the queries "
+            f"are these documents, set datasets.{dataset}.queries_are_documents: true.",
+        )
 
 
 def _check_fold(path: str, part: Run, folds: Folds, fold: int) -> None:
@@ -135,23 +222,26 @@ class _Candidates:
     """The documents that first stages retrieved, read once each, in which re-ranked runs must lie."""
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        self._paths = {run["model"]: run["paths"][0] for run in runs if run["regime"] == FIRST_STAGE}
+        self._stages = {run["model"]: run for run in runs if run["regime"] == FIRST_STAGE}
         self._documents: dict[str, dict[str, set[str]]] = {}
 
     def check(self, path: str, run: Run, description: Mapping[str, Any]) -> None:
         """Raise InputError where `run` ranks a document that its candidates lack; pass where none are known."""
         key = description["candidates"]
-        if key not in self._paths:
+        if key not in self._stages:
             return
+        stage = self._stages[key]
         if key not in self._documents:
-            read = read_run(self._paths[key])
+            read = as_scored(read_run(stage["paths"][0]), stage.get("depth"), stage.get("ranked"))
             self._documents[key] = {query: {name for name, _ in ranking} for query, ranking in read.items()}
         for query, ranking in run.items():
             candidates = self._documents[key].get(query, set())
             if strange := [document for document, _ in ranking if document not in candidates]:
-                reason = f"document {strange[0]!r} of query {query!r} is not among the candidates"
+                reason = (
+                    f"document {strange[0]!r} of query {query!r} is not among the candidates that are scored"
+                )
                 remedy = "Delete the run and make it again."
-                raise InputError(path, f"{reason} ({self._paths[key]})", remedy=remedy)
+                raise InputError(path, f"{reason} ({stage['paths'][0]})", remedy=remedy)
 
 
 def _means(
@@ -162,3 +252,81 @@ def _means(
     for fold in range(1, folds.number + 1) if folds else ():
         queries = [query for query in folds.queries(fold) if query in values] if folds else []
         yield fold, measure, effectiveness.mean(values, queries), len(queries)
+
+
+# Re-ranking at several depths, from one re-ranked run (DeepCT, Table 4).
+#
+# A cross-encoder scores each candidate by itself, so re-ranking only the first k candidates gives the same scores; a
+# run over all candidates, cut to the first k of them, is that ranking, and no model runs again.
+
+
+DEPTH_COLUMNS = (*KEYS, "depth", "measure", "value", "queries")
+
+
+def at_depth(candidates: str, depth: int) -> str:
+    """Return the name of the first `depth` candidates in PER_QUERY tables: "bm25@20"."""
+    return f"{candidates}@{depth}"
+
+
+def depth_of(candidates: str) -> int:
+    """Return the depth in such a name."""
+    return int(candidates.rpartition("@")[2])
+
+
+def evaluate_depths(
+    runs: Sequence[Mapping[str, Any]],
+    qrels: str | Path,
+    depths: Sequence[int],
+    measures: Sequence[str],
+    per_query: str | Path,
+    scores: str | Path,
+) -> dict[str, int]:
+    """Measure first stages and re-ranked runs at each depth.
+
+    Args:
+        runs: as `irpretrain.evaluation.evaluate.evaluate` takes them; the first stages of all re-ranked
+            runs among them.
+        qrels: judgements; a judged query without documents counts 0.
+        depths: numbers of candidates.
+        measures: of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.
+        per_query: PER_QUERY table, whose candidates are called as `at_depth` does.
+        scores: CSV with `DEPTH_COLUMNS`; means over all judged queries.
+
+    Returns:
+        Counts: runs, rows of the CSV.
+
+    Raises:
+        InputError: a run was re-ranked from candidates that are not among the runs, or holds others.
+    """
+    judged = read_qrels(qrels)
+    read = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
+    stages = {
+        run["model"]: results for run, results in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE
+    }
+    means: list[tuple[Any, ...]] = []
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for description, run in zip(runs, read, strict=True):
+            key = {name: description[name] for name in KEYS}
+            candidates = _candidates(description, stages)
+            for depth in depths:
+                recall = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
+                values_by_measure = effectiveness.per_query(
+                    within(run, candidates, depth), judged, [*recall, *measures]
+                )
+                named = {**key, "candidates": at_depth(key["candidates"], depth), "fold": 0}
+                for measure, values in values_by_measure.items():
+                    means.append((*key.values(), depth, measure, effectiveness.mean(values), len(values)))
+                    for query, value in values.items():
+                        yield {**named, "query_id": query, "measure": measure, "value": value}
+
+    PER_QUERY.write(per_query, rows())
+    write_csv(scores, DEPTH_COLUMNS, means)
+    return {"runs": len(runs), "rows": len(means)}
+
+
+def _candidates(description: Mapping[str, Any], stages: Mapping[str, Run]) -> Run:
+    """The first stage that a run was re-ranked from."""
+    if description["candidates"] not in stages:
+        raise InputError(description["paths"][0], f"the run of {description['candidates']} is not given")
+    return stages[description["candidates"]]

@@ -6,6 +6,7 @@ validates and the other k - 1 train. Where nothing is chosen no fold validates: 
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +14,18 @@ from typing import Any, Literal, NamedTuple
 
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
+from irpretrain.corpora.checked import read_json
+from irpretrain.corpora.files import given_lines, one_file
 from irpretrain.corpora.letor import read_folds as read_letor_folds
-from irpretrain.corpora.query_texts import compared_text
+from irpretrain.corpora.records import Malformed
+from irpretrain.corpora.shared_queries import compared_text
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.evaluation.runs import numbered_lines
-from irpretrain.given_json import read_given_json
-from irpretrain.progress import say
+from irpretrain.progress import notice, print_line
 from irpretrain.randomness import stream_key
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.text.texts import read_queries
 
+# In place of a test fold: all queries, of another data set than the one that trains.
 WHOLE = 0
-"""In place of a test fold: all queries, of another data set than the one that trains."""
 NUMBERED = f"Folds are numbered from 1 without gaps; {FEWEST_FOLDS} or more are needed."
 
 
@@ -96,7 +98,10 @@ def make_folds(
         where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
         folds = _select(identifiers, fold_by_query, where)
         unknown = len(fold_by_query.keys() - folds.fold_of.keys())
-        parted = _tell_parted(folds, texts, dataset.label)
+        if unknown > len(fold_by_query) / 100:
+            reported = f"{unknown:,} of {len(fold_by_query):,} queries of {where} are none of the data set's"
+            notice(dataset.label, reported)
+        parted = _warn_of_split(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}
     write_text(output, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
@@ -140,7 +145,7 @@ def deal(
     return Folds(number, {query: dealt[query] for query in queries})
 
 
-def _tell_parted(folds: Folds, texts: Mapping[str, str], label: str) -> int:
+def _warn_of_split(folds: Folds, texts: Mapping[str, str], label: str) -> int:
     """Warn of queries whose text stands in another fold too; return how many there are."""
     folds_of_text: dict[str, set[int]] = {}
     for query, fold in folds.fold_of.items():
@@ -149,7 +154,7 @@ def _tell_parted(folds: Folds, texts: Mapping[str, str], label: str) -> int:
     if parted:
         first, fold_of = parted[0], folds.fold_of
         twin = next(q for q in parted if texts[q] == texts[first] and fold_of[q] != fold_of[first])
-        say(
+        print_line(
             f"[{label}] WARNING: {len(parted):,} of {len(texts):,} queries have the text of a query of another given "
             f"fold, such as {first} and {twin}: one trains a model that is tested on the other. Put them in one fold."
         )
@@ -208,23 +213,31 @@ def given_folds(dataset: DatasetConfig) -> dict[str, int]:
 
 
 def read_given_folds(path: str | Path) -> dict[str, int]:
-    """Read query → fold from a user's JSON file (name ending in .json), text file or folder of LETOR; see `make_folds`.
+    """Read query → fold from a user's file of JSON or text, or a folder of LETOR; see `make_folds`.
 
     Raises:
         InputError: with file and, for text, line.
     """
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         return read_letor_folds(Path(path))
-    if Path(path).suffix.lower() != ".json":
+    first = next(given_lines(one_file(path)), (0, ""))[1].lstrip()
+    if not first.startswith(("{", "[")) and ".json" not in Path(path).suffixes:
         return _read_text(path)
-    content = read_given_json(path, "Set the data set's `folds`.")
+    content = read_json(Path(path))
+    if isinstance(content, Malformed):
+        raise InputError(
+            path, f"{content.reason}: {content.detail}", content.line, "Set the data set's `folds`."
+        )
     if isinstance(content, dict) and isinstance(content.get("queries"), dict):
         content = content["queries"]
     if isinstance(content, list):
         return _from_lists(content, path)
     if not isinstance(content, dict):
         raise InputError(path, "expected an object from query to fold, or a list of lists of queries")
-    return {query: _fold(fold, path, query) for query, fold in content.items()}
+    folds = {query.strip(): _fold(fold, path, query) for query, fold in content.items()}
+    if len(folds) < len(content):
+        raise InputError(path, "a query is listed twice, once with white space around it")
+    return folds
 
 
 def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
@@ -232,7 +245,7 @@ def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
     for number, members in enumerate(content, 1):
         if not isinstance(members, list):
             raise InputError(path, f"entry {number} is not a list of queries")
-        for query in map(str, members):
+        for query in (str(member).strip() for member in members):
             if query in folds:
                 raise InputError(path, f"query {query!r} is in folds {folds[query]} and {number}")
             folds[query] = number
@@ -241,7 +254,7 @@ def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
 
 def _read_text(path: str | Path) -> dict[str, int]:
     folds: dict[str, int] = {}
-    for line, text in numbered_lines(path):
+    for line, text in given_lines(path):
         columns = text.split()
         if len(columns) != 2:
             raise InputError(path, f"expected a query and its fold, found {len(columns)} columns", line)

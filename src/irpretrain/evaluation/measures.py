@@ -4,24 +4,78 @@ A run is judged in the order in which it is ranked (`irpretrain.evaluation.runs`
 run by its scores, rounds them to single precision on the way, and puts equal ones in descending document
 order; so it is handed the negated rank instead of the score.
 
-A mean runs over all queries of the judgements: one for which nothing was retrieved counts 0.
-"""
+A mean runs over all queries of the judgements: one for which nothing was retrieved counts 0."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from irpretrain.errors import ConfigError
-from irpretrain.evaluation import gdeval
-from irpretrain.evaluation.qrels import Qrels
-from irpretrain.evaluation.runs import Run
-from irpretrain.near_names import nearest
+from irpretrain.evaluation.runs import Qrels, Run
+from irpretrain.wording import nearest
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
+
+# nDCG and ERR as gdeval computes them, the script of TREC's Web tracks (gdeval.pl, version 1.2).
+#
+# It has the gain 2^grade - 1 where trec_eval has the grade itself, and grades go up to 4. Its own means leave out
+# judged queries for which nothing was retrieved; ours count them as 0, as for all measures here.
+
+
+# Highest grade of the Web tracks: a document of this grade satisfies with probability 15/16.
+HIGHEST = 4
+
+
+def gain(grade: int) -> float:
+    """Return 2^grade - 1, 0 for a grade below 0."""
+    return 2.0 ** max(grade, 0) - 1
+
+
+def discounted(grades: Iterable[int], cutoff: int) -> float:
+    """Return the sum of gain / log2(rank + 1) over the first `cutoff` grades (Burges et al., ICML 2005)."""
+    first = list(grades)[:cutoff]
+    return math.fsum(gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(first, 1))
+
+
+def ndcg(ranked: Sequence[int], judged: Iterable[int], cutoff: int) -> float:
+    """Return nDCG at a cut-off.
+
+    Args:
+        ranked: grades of the ranking, 0 for documents without a judgement.
+        judged: grades of all judged documents of the query.
+        cutoff: ranks that count.
+    """
+    ideal = discounted(sorted(judged, reverse=True), cutoff)
+    return discounted(ranked, cutoff) / ideal if ideal else 0.0
+
+
+def err(ranked: Sequence[int], cutoff: int) -> float:
+    """Return the expected reciprocal rank at a cut-off (Chapelle et al., CIKM 2009): the mean of 1 / rank of the
+    document that satisfies a user who reads down and is satisfied by each with probability gain / 2^4.
+    """
+    score, reached = 0.0, 1.0
+    for rank, grade in enumerate(ranked[:cutoff], 1):
+        satisfied = gain(grade) / 2**HIGHEST
+        score += reached * satisfied / rank
+        reached *= 1 - satisfied
+    return score
+
+
+def check_grades(query: str, grades: Iterable[int]) -> None:
+    """Raise ConfigError where a query has a grade for which ERR is not defined; gdeval refuses such judgements too."""
+    if (highest := max(grades, default=0)) > HIGHEST:
+        raise ConfigError(
+            f"measures: ERR is defined for grades up to {HIGHEST}, and query {query} has a judgement of {highest}; "
+            "leave ERR out of the data set's measures"
+        )
+
+
+# What each measure means; printed beside its numbers.
 DEFINITIONS = {
     "nDCG": "sum of grade / log2(rank + 1), linear gain as in trec_eval, over that of the ideal ranking",
     "P": "share of relevant documents among the first {cutoff}; fewer retrieved ones count as not relevant",
@@ -35,14 +89,14 @@ DEFINITIONS = {
     "ERR": "sum over ranks of (2^grade - 1) / 16 / rank, each times the chance that no earlier document satisfied, "
     "as in gdeval",
 }
-"""What each measure means; printed beside its numbers."""
+# The same of nDCG(dcg='exp-log2').
 EXPONENTIAL = (
     "sum of (2^grade - 1) / log2(rank + 1), exponential gain as in gdeval, over that of the ideal ranking"
 )
-"""The same of nDCG(dcg='exp-log2')."""
 
 _TREC_EVAL = re.compile("ndcg|map|recip_rank|Rprec|bpref|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
 NEEDS_CUTOFF = ("P", "R", "Success")
+# trec_eval's names of these measures, without the cut-off that may follow after `_` → ir_measures'.
 TREC_EVAL = {
     "ndcg": "nDCG",
     "ndcg_cut": "nDCG",
@@ -55,7 +109,6 @@ TREC_EVAL = {
     "Rprec": "Rprec",
     "bpref": "Bpref",
 }
-"""trec_eval's names of these measures, without the cut-off that may follow after `_` → ir_measures'."""
 
 
 def parse_measure(name: str) -> Measure:
@@ -104,7 +157,7 @@ def is_gdeval(measure: Measure) -> bool:
 
 def _meant(name: str) -> str:
     """What was probably meant, with the cut-off or level that was given."""
-    base = re.split(r"[@(]|_(?=[0-9]+$)", name, maxsplit=1)[0]
+    base = re.split(r"[@(]|[_.](?=[0-9]+$)", name, maxsplit=1)[0]
     lists = (TREC_EVAL, DEFINITIONS) if "_" in name else (DEFINITIONS, TREC_EVAL)
     if base == name and any(base in names for names in lists):
         return f"it needs a cut-off, such as {_completed(base, '')} "
@@ -118,9 +171,16 @@ def _meant(name: str) -> str:
 def _completed(base: str, after: str) -> str:
     """The name of a measure that begins with `base`, with the cut-off or level `after` it if it can have one; empty
     where there is none."""
-    cutoff = re.sub("^[@_]", "", after)
+    cutoff = re.sub("^[@_.]", "", after)
     name = TREC_EVAL.get(base, base)
-    forms = (f"{base}{after}", f"{base}_cut_{cutoff}", f"{name}@{cutoff}", base, f"{base}_20", f"{base}@20")
+    forms = (
+        f"{base}{after.replace('.', '_')}",
+        f"{base}_cut_{cutoff}",
+        f"{name}@{cutoff}",
+        base,
+        f"{base}_20",
+        f"{base}@20",
+    )
     measures = ((form, _parsed(form)) for form in forms)
     return next((form for form, measure in measures if measure is not None and not _refusal(measure)), "")
 
@@ -137,6 +197,12 @@ def _refusal(measure: Measure) -> str:
     ):
         return f"{measure} needs a cut-off of 1 or more; "
     return f"{measure} needs a relevance level of 1 or more; " if level < 1 else ""
+
+
+def cutoff(name: str) -> int | None:
+    """Return the rank at which a measure stops reading; None where it reads whole rankings."""
+    rank: int | None = parse_measure(name).params.get("cutoff")
+    return rank
 
 
 def needs_no_order(name: str, documents: int) -> bool:
@@ -190,9 +256,9 @@ def _gdeval(
 ) -> float:
     ranked, cutoff = [grades.get(document, 0) for document, _ in ranking], measure.params["cutoff"]
     if measure.NAME == "nDCG":
-        return gdeval.ndcg(ranked, grades.values(), cutoff)
-    gdeval.check_grades(query, grades.values())
-    return gdeval.err(ranked, cutoff)
+        return ndcg(ranked, grades.values(), cutoff)
+    check_grades(query, grades.values())
+    return err(ranked, cutoff)
 
 
 def _without_negative(qrels: Qrels) -> Qrels:

@@ -1,11 +1,15 @@
-"""TREC runs: `query Q0 document rank score tag`, one line a retrieved document, gzip or plain.
+"""TREC runs and judgements (qrels).
+
+TREC runs: `query Q0 document rank score tag`, one line a retrieved document, gzip or plain.
 
 One order everywhere, the canonical order: queries by identifier; within a query score descending; equal
 scores by document identifier ascending (code points). It is a function of the scores alone, so a constant
 scorer cannot profit from the order in which it met the candidates. The rank column is written for readers and
 ignored when read.
 
-Scores are double precision and are printed with the fewest digits that read back as the same number.
+trec_eval reads scores in single precision and orders equal ones by document identifier descending. So scores are
+written in double precision, with the fewest digits that read back as the same number, and one that single precision
+cannot tell from the score above is written as the next lower number of single precision (`falling_scores`).
 """
 
 import gzip
@@ -16,17 +20,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from irpretrain.atomic import atomic_file
+from irpretrain.corpora.characters import without_marks
 from irpretrain.errors import InputError
 
+# Documents of one query and their scores, best first.
 Ranking = list[tuple[str, float]]
-"""Documents of one query and their scores, best first."""
 
+# The ranking of each query, in canonical order.
 Run = dict[str, Ranking]
-"""The ranking of each query, in canonical order."""
 
 
-class Place(NamedTuple):
+class RankColumn(NamedTuple):
     """A document's rank in a ranking, from 1, how many documents that has, and the document's score."""
 
     rank: int
@@ -34,17 +41,44 @@ class Place(NamedTuple):
     score: float
 
 
-def place_in(ranking: Ranking, document: str) -> Place | None:
+def rank_in(ranking: Ranking, document: str) -> RankColumn | None:
     """Return where a document stands in a ranking; None where it does not."""
     for number, (name, score) in enumerate(ranking, 1):
         if name == document:
-            return Place(number, len(ranking), score)
+            return RankColumn(number, len(ranking), score)
     return None
 
 
 def rank(scores: Iterable[tuple[str, float]]) -> Ranking:
     """Return (document, score) pairs in canonical order."""
     return sorted(scores, key=lambda pair: (-pair[1], pair[0]))
+
+
+def falling_scores(scores: Sequence[float]) -> list[float]:
+    """Return scores that fall from rank to rank in single precision, so that every tool reads back the same order.
+
+    A score that does not fall becomes the next number of single precision below the one above; others stay. Where the
+    range of single precision has no such numbers, -1, -2, … stand in their places.
+    """
+    with np.errstate(over="ignore"):
+        singles = np.asarray(scores, np.float64).astype(np.float32)
+    if not np.any(singles[1:] >= singles[:-1]):
+        return list(scores)
+    falling, last = list[float](), None
+    for score, single in zip(scores, singles, strict=True):
+        if last is not None and single >= last:
+            if not np.isfinite(single := _next_lower(last)):
+                return [-float(rank) for rank in range(1, len(scores) + 1)]
+            score = float(single)
+        falling.append(score)
+        last = single
+    return falling
+
+
+def _next_lower(single: np.float32) -> np.float32:
+    lower = np.nextafter(single, np.float32(-np.inf))
+    smallest = np.finfo(np.float32).smallest_normal  # below it, some programs read 0
+    return -smallest if abs(lower) < smallest else lower
 
 
 def canonical(run: Mapping[str, Iterable[tuple[str, float]]]) -> Run:
@@ -55,6 +89,30 @@ def canonical(run: Mapping[str, Iterable[tuple[str, float]]]) -> Run:
 def top(run: Run, depth: int | None) -> Run:
     """Return the first `depth` documents of each query; all of them where `depth` is None."""
     return {query: ranking[:depth] for query, ranking in run.items()}
+
+
+def without_own(query: str, ranking: Ranking, depth: int) -> Ranking:
+    """Return the first `depth` documents of a ranking without the document that is the query itself."""
+    return [(document, score) for document, score in ranking if document != query][:depth]
+
+
+def within(run: Run, candidates: Run, depth: int) -> Run:
+    """Return `run` without the documents that are not among the first `depth` candidates of their query."""
+    allowed = {query: {name for name, _ in ranking} for query, ranking in top(candidates, depth).items()}
+    return {
+        query: [(name, score) for name, score in ranking if name in allowed.get(query, ())]
+        for query, ranking in run.items()
+    }
+
+
+def as_scored(run: Run, depth: int | None, ranked: str | Path | None) -> Run:
+    """Return a run as it is scored.
+
+    Args:
+        depth: documents of a query that count; None for all.
+        ranked: run whose candidates this one ranks, of which the first `depth` count; None where it has its own.
+    """
+    return top(run, depth) if depth is None or ranked is None else within(run, read_run(ranked), depth)
 
 
 def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
@@ -89,13 +147,16 @@ def write_run(path: str | Path, run: Mapping[str, Iterable[tuple[str, float]]], 
     Raises:
         ValueError: a score is not finite, or a name is empty or holds white space.
     """
-    return write_rankings(path, ((query, run[query]) for query in sorted(run)), tag)
+    return write_rankings(path, canonical(run).items(), tag)
 
 
 def write_rankings(
     path: str | Path, rankings: Iterable[tuple[str, Iterable[tuple[str, float]]]], tag: str
 ) -> int:
-    """Write rankings as they come, as `write_run` does those in memory; queries come in the order of their names."""
+    """Write rankings as they come, each best first, as `write_run` does those in memory.
+
+    Queries come in the order of their names.
+    """
     _check_name(tag)
     last: str | None = None
     with atomic_file(path) as temporary, open(temporary, "wb") as raw:
@@ -106,19 +167,21 @@ def write_rankings(
                     if last is not None and query <= last:
                         raise ValueError(f"query {query!r} comes after {last!r}")
                     last = query
-                    lines += _write_ranking(file, query, rank(ranking), tag)
+                    lines += _write_ranking(file, query, list(ranking), tag)
                 return lines
 
 
 def _write_ranking(file: io.TextIOBase, query: str, ranking: Ranking, tag: str) -> int:
     _check_name(query)
-    for position, (document, score) in enumerate(ranking, 1):
+    for document, score in ranking:
         _check_name(document)
         if not math.isfinite(score):
             raise ValueError(
                 f"the score of document {document!r} for query {query!r} is {score}, not a finite number"
             )
-        file.write(f"{query} Q0 {document} {position} {float(score)!r} {tag}\n")
+    scores = falling_scores([float(score) for _, score in ranking])
+    for position, ((document, _), score) in enumerate(zip(ranking, scores, strict=True), 1):
+        file.write(f"{query} Q0 {document} {position} {score!r} {tag}\n")
     return len(ranking)
 
 
@@ -174,7 +237,7 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
             compressed = raw.peek(2)[:2] == b"\x1f\x8b"
             file = gzip.GzipFile(fileobj=raw) if compressed else raw
             for line, content in enumerate(file, 1):
-                text = content.decode("utf-8")
+                text = (without_marks(content) if line == 1 else content).decode()
                 if text.strip():
                     yield line, text
     except FileNotFoundError:
@@ -187,3 +250,43 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         ) from None
     except OSError as error:
         raise InputError(path, f"it cannot be read: {error.strerror or error}") from None
+
+
+# TREC judgements (qrels): `query iteration document grade`, one judgement a line, gzip or plain.
+
+
+# Grade of each judged document of each query. A grade of 1 or more is relevant; 0 and below are not.
+Qrels = dict[str, dict[str, int]]
+
+
+def read_qrels(path: str | Path) -> Qrels:
+    """Read TREC judgements; the iteration column is ignored, queries and documents keep the file's order.
+
+    Raises:
+        InputError: with file and line, for a line without four columns, a grade that is not an integer, or
+            two different grades of one document for one query.
+    """
+    qrels: Qrels = {}
+    for line, text in numbered_lines(path):
+        columns = text.split()
+        if len(columns) != 4:
+            expected = "query iteration document grade"
+            raise InputError(
+                path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line
+            )
+        query, _, document, printed = columns
+        try:
+            grade = int(printed)
+        except ValueError:
+            raise InputError(path, f"the grade {printed!r} is not an integer", line) from None
+        if qrels.setdefault(query, {}).setdefault(document, grade) != grade:
+            earlier = qrels[query][document]
+            raise InputError(
+                path, f"document {document!r} has grade {grade}, and {earlier} in an earlier line", line
+            )
+    return qrels
+
+
+def relevant(grades: Mapping[str, int]) -> set[str]:
+    """Return the documents whose grade is 1 or more."""
+    return {document for document, grade in grades.items() if grade > 0}

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from irpretrain.randomness import generator
 
+# Random numbers held in memory at a time.
 DRAWS_AT_ONCE = 4_000_000
-"""Random numbers held in memory at a time."""
 
+# Relative difference below which two values of a query, or two sums of differences, count as equal.
 ROUNDING = 1e-12
-"""Relative difference below which two values of a query, or two sums of differences, count as equal."""
 
 
 class Significance(NamedTuple):
@@ -49,8 +49,8 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> Significance:
     """Student's paired two-tailed t-test.
 
     t = mean(d) / (s(d) / sqrt(n)) for the differences d of n queries, with n - 1 degrees of freedom. Equal
-    systems, and fewer than two queries, give no evidence: p = 1. Differences that are all the same and not
-    zero give p = 0, the limit.
+    systems give no evidence: p = 1. Differences that are all the same and not zero give p = 0, the limit.
+    Fewer than two queries have no deviation: statistic and p are NaN.
 
     Examples:
         >>> outcome = paired_t_test([0.9, 0.7, 0.8, 0.6], [0.5, 0.6, 0.8, 0.3])
@@ -61,7 +61,9 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> Significance:
 
     differences = _differences(first, second)
     count, mean = len(differences), _mean(differences)
-    if count < 2 or not np.any(differences):
+    if count < 2:
+        return Significance(mean, math.nan, math.nan)
+    if not np.any(differences):
         return Significance(mean, 0.0, 1.0)
     deviation = float(np.std(differences, ddof=1))
     if deviation == 0:
@@ -87,7 +89,8 @@ def randomisation_test(
         name: name of the comparison; each has its own stream of draws.
 
     Returns:
-        The mean difference, also as the statistic, and p.
+        The mean difference, also as the statistic, and p: 1 for one query, whose two signs are equally far from 0,
+        and NaN for none.
 
     Examples:
         >>> first, second = [0.9, 0.7, 0.8, 0.6], [0.5, 0.6, 0.8, 0.3]
@@ -97,6 +100,8 @@ def randomisation_test(
     _need(permutations >= 1, "permutations: one or more are needed", permutations)
     differences = _differences(first, second)
     mean = _mean(differences)
+    if not len(differences):
+        return Significance(mean, mean, math.nan)
     # A query on which both are equal contributes nothing whatever its sign.
     moving = differences[differences != 0]
     if len(moving) == 0:

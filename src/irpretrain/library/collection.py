@@ -13,23 +13,22 @@ import numpy as np
 
 from irpretrain.axioms.predictor import REMEDY
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
-from irpretrain.corpora.collection import check_identifiers, told_place
+from irpretrain.corpora.collection import check_identifiers, describe_location_in
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.registry import format_module
-from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, need_folder
 from irpretrain.extras import naming_extras
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, corpus_options, document_rows, say_what_is_left_out
-from irpretrain.library.given import Pair, listed_pairs, named_queries
 from irpretrain.library.groups import Groups
-from irpretrain.library.options import Options
+from irpretrain.library.options import IDENTIFIER, Options, Pair, listed_pairs, named_queries
 from irpretrain.objectives.registry import needs
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
-from irpretrain.text.compose import stream_texts
+from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import find_words
-from irpretrain.wording import worded
+from irpretrain.wording import cli_or_api
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +46,8 @@ class Collection(CollectionFiles):
         >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
         >>> len(fruit)
         3
+        >>> next(iter(fruit))
+        ('0', 'apple pie with apple juice')
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class Collection(CollectionFiles):
             files = list_files(source, format_module("documents", corpus.format).SUFFIXES)
             check_identifiers(
                 [collection.documents],
-                lambda _, part, position: told_place(files[part], position, corpus.format),
+                lambda _, part, position: describe_location_in(files[part], position, corpus.format),
             )
         say_what_is_left_out(
             collection.source, {**counts, "malformed": {}}
@@ -118,14 +119,17 @@ class Collection(CollectionFiles):
     def __contains__(self, document_id: object) -> bool:
         return document_id in self._names
 
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield identifier and text of each document, read from the disk: title and body, as `options.text` says."""
+        for names, texts in self.stream(1024):
+            yield from zip(names, texts, strict=True)
+
     def texts(self) -> dict[str, str]:
-        """Return the text of each document by its identifier: title and body, as `options.text` says."""
-        return {
-            name: text for names, texts in self.stream(1024) for name, text in zip(names, texts, strict=True)
-        }
+        """Return the text of each document by its identifier, all of them in memory."""
+        return dict(self)
 
     def stream(self, at_once: int) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield identifiers and texts of the documents, so many at a time."""
+        """Yield lists of `at_once` identifiers, and of the texts of these documents."""
         return stream_texts(self.documents, self.options.text, at_once)
 
     def word_sets(self, **changes: Any) -> pd.DataFrame:
@@ -271,7 +275,7 @@ class Collection(CollectionFiles):
 
         Args:
             queries: texts, or a mapping of identifiers to texts.
-            depth: documents a query; fewer where fewer hold a term of the query.
+            depth: documents per query; fewer where fewer hold a term of the query.
 
         Returns:
             Columns query_id (the place of a text that has none), document_id, rank (from 1), score. Equal scores stand
@@ -314,7 +318,7 @@ class Collection(CollectionFiles):
 
     @cached_property
     def _terms(self) -> tuple[Terms, Postings]:
-        from irpretrain.axioms.collection import open_terms
+        from irpretrain.axioms.batch import open_terms
 
         with self.naming():
             return open_terms(self._statistics, self._postings, self.options.axioms)
@@ -340,9 +344,9 @@ class Collection(CollectionFiles):
         options = self.options.objective(objective, **changes)
         needed = needs(options)
         if not self.has_encoder and (use := _use_of_encoder(options)):
-            remedy = worded("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
+            remedy = cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
             if hasattr(options, "short_document_pieces"):
-                unset = worded("short_document_pieces=0", "--set short_document_pieces=0")
+                unset = cli_or_api("short_document_pieces=0", "--set short_document_pieces=0")
                 remedy = f"{remedy}, or switch it off: {unset}"
             raise ConfigError(f"objective {objective}: {use} of an encoder; {remedy}")
         if predictor := getattr(options, "predictor", None):
@@ -370,9 +374,9 @@ class Collection(CollectionFiles):
             )
             return Groups(self, options, path, write_groups(shard, options, path))
 
-    def _checked(self, pairs: Iterable[Pair]) -> list[Pair]:
+    def _checked(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:
         """Return the pairs; ConfigError for a pair of a document that the collection lacks."""
-        checked = listed_pairs(pairs, "an identifier")
+        checked = listed_pairs(pairs, IDENTIFIER)
         for number, (_, name) in enumerate(checked):
             if name not in self._names:
                 raise ConfigError(f"pair {number}: the collection has no document {name!r}")

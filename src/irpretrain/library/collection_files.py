@@ -7,17 +7,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.explain import explain
+from irpretrain.config.base import explain
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import materialise, resolve
-from irpretrain.library.given import naming
-from irpretrain.library.options import Options
-from irpretrain.models.encoder_files import REMEDY
-from irpretrain.models.hub import hub_name, model_directory
+from irpretrain.library.options import Options, naming
+from irpretrain.models.encoder_files import REMEDY, hub_name, model_directory
 from irpretrain.resources import resources_directory
 
+# Word pieces of a document that attention is read of, as in B-PROP, where the encoder has positions for them.
 LONGEST = 512
-"""Word pieces of a document that attention is read of, as in B-PROP, where the encoder has positions for them."""
 
 
 class CollectionFiles:
@@ -66,17 +64,17 @@ class CollectionFiles:
     def encoder(self) -> Path:
         """Directory of the encoder."""
         assert self._encoder is not None
-        kind, place = resolve(self._encoder)
+        kind, location = resolve(self._encoder)
         if kind != "embedded":
             return Path(self._encoder)
-        materialise(str(place), resources_directory() / "embedded.yaml", self._path("encoder"))
+        materialise(str(location), resources_directory() / "embedded.yaml", self._path("encoder"))
         return self._path("encoder")
 
     def encoder_options(self, layers: int | None) -> EncoderConfig:
         """Return the encoder as a record of a training names it: its label is a name that others know it by."""
         assert self._encoder is not None
-        kind, place = resolve(self._encoder)
-        label = str(place) if kind == "embedded" else hub_name(self._encoder) or self.encoder.name
+        kind, location = resolve(self._encoder)
+        label = str(location) if kind == "embedded" else hub_name(self._encoder) or self.encoder.name
         return explain(
             EncoderConfig, {"path": self._encoder, "label": label, "layers": layers}, "encoder", top=True
         )
@@ -84,7 +82,7 @@ class CollectionFiles:
     @cached_property
     def tokens(self) -> Path:
         """Token store of the documents."""
-        from irpretrain.text.store_tokens import write_token_store
+        from irpretrain.text.token_store import write_token_store
 
         store = self._path("tokens")
         write_token_store(self.documents, self.encoder, self.options.text, store, positions=True)
@@ -152,7 +150,7 @@ class CollectionFiles:
 
     @cached_property
     def _anchors(self) -> Path:
-        from irpretrain.wikipedia.anchor_texts import write_anchor_texts
+        from irpretrain.wikipedia.links import write_anchor_texts
 
         options, anchors = self.options.graph, self._path("anchors.parquet")
         write_anchor_texts([self.documents], self._graph, options.memory_mb, options.threads, anchors)
@@ -167,8 +165,12 @@ class CollectionFiles:
         return queries
 
     def _temperature(self, options: PseudoQueriesConfig) -> Path:
-        from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, calibrate_temperature, calibration_sampler
-        from irpretrain.axioms.rank_sample import RankSample
+        from irpretrain.axioms.calibration import (
+            SAMPLE_DOCUMENTS,
+            RankSample,
+            calibrate_temperature,
+            calibration_sampler,
+        )
         from irpretrain.papers.files import printed_rank_shares
 
         seed, axioms = self.options.seed, self.options.axioms
@@ -178,8 +180,8 @@ class CollectionFiles:
         return self._path("temperature.json")
 
     def _valued(self, queries: Path, name: str) -> Path:
-        from irpretrain.axioms.collection import open_collection
-        from irpretrain.axioms.compute import compute_axiom_values
+        from irpretrain.axioms.axiom_values import compute_axiom_values
+        from irpretrain.axioms.batch import open_collection
 
         options, values = self.options.axioms, self._path(f"{name}-values.parquet")
         known = open_collection(self._statistics, self._postings, self._vector_rows, options, options.threads)

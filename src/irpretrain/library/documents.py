@@ -3,6 +3,7 @@
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from functools import cache
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -12,36 +13,40 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.explain import explain
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.contracts.collections import LINK, SECTION
-from irpretrain.corpora.characters import clean_text, identifier_fault, places_in_clean_text
+from irpretrain.corpora.characters import clean_text, identifier_fault, positions_in_clean_text
+from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.files import list_files
-from irpretrain.corpora.policy import Tally, told_reasons
+from irpretrain.corpora.policy import RecordTally, reported_reasons
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_module
-from irpretrain.corpora.shards import document_row
-from irpretrain.errors import ConfigError, one_line
-from irpretrain.library.given import given_text, listed, naming
+from irpretrain.corpora.sources import document_row
+from irpretrain.errors import ConfigError, InputError, one_line
+from irpretrain.library.options import given_text, listed, naming
 from irpretrain.progress import notice
 from irpretrain.resources import resources_directory
 from irpretrain.wikipedia.article import Link, Role, Section
 from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
 from irpretrain.wikipedia.wikitext import parse_article
 
+# A text; its identifier and text; a dictionary with columns of DOCUMENTS, at least `body`, or with the names that
+# JSONL files have for them, such as `id` and `text`; or a record of a reader.
 GivenDocument = str | tuple[str, str] | Mapping[str, Any] | Document
-"""A text; its identifier and text; a dictionary with columns of DOCUMENTS, at least `body`, or with the names that
-JSONL files have for them, such as `id` and `text`; or a record of a reader."""
 KEYS = frozenset(DOCUMENTS.schema.names) - {"part", "position"}
+# Column → its names in JSONL files, itself among them.
 SYNONYMS = {"document_id": IDENTIFIERS, "body": BODIES}
-"""Column → its names in JSONL files, itself among them."""
 KNOWN = KEYS.union(*SYNONYMS.values())
+# Of processor time that `parse_wikitext` may take, as a page of a dump by default.
+SECONDS = 60.0
+# Keys whose value must not be missing where they stand; a missing value of others counts as none.
 NEEDED = ("document_id", "body")
-"""Keys whose value must not be missing where they stand; a missing value of others counts as none."""
 
 
 def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Document:
@@ -56,6 +61,7 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
 
     Raises:
         ConfigError: no edition of this language is known.
+        InputError: the page takes more than a minute of processor time; measured in the main thread only.
 
     Examples:
         >>> page = parse_wikitext("A '''pear''' is a [[fruit|sweet fruit]].\\n== Use ==\\nIn [[pie]]s.", "Pear")
@@ -73,8 +79,13 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
         raise ConfigError(
             f"language: no Wikipedia is known in {language!r}; give a code such as en, de or zh"
         )
-    names = WikiLanguage.of(SiteInfo(database_of(edition)))
-    article = parse_article(wikitext, names)
+    names = _names_of(edition)
+    try:
+        with processor_time_limit(SECONDS):
+            article = parse_article(names.with_page_names(wikitext, title), names)
+            disambiguation = names.is_disambiguation(wikitext)
+    except TimeoutError as error:
+        raise InputError("wikitext", f"the page {title[:80]!r} {error}") from None
     return Document(
         position=0,
         document_id=title.replace(" ", "_"),
@@ -83,8 +94,13 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
         body=article.text,
         sections=article.sections,
         links=article.links,
-        disambiguation=names.is_disambiguation(wikitext),
+        disambiguation=disambiguation,
     )
+
+
+@cache
+def _names_of(edition: str) -> WikiLanguage:
+    return WikiLanguage.of(SiteInfo(database_of(edition)))
 
 
 def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> Iterator[Document]:
@@ -93,7 +109,8 @@ def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> I
     docs/corpora.md has formats and their options. Option `malformed`: "skip" leaves out what cannot be read.
 
     Raises:
-        InputError: there is no such file, or more than one record in a thousand cannot be read.
+        InputError: there is no such file, more than one record in a thousand cannot be read, or two documents have the
+            same identifier.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -106,18 +123,27 @@ def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> I
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = corpus_options(path, format, options, folder)
         reader = format_module("documents", config.format)
-        tally = Tally(config.malformed, "malformed")
+        tally = RecordTally(config.malformed, "malformed")
+        identifiers = set[str]()
         with naming({Path(folder): str(path)}):
             for file in list_files(source, reader.SUFFIXES):
-                records = reader.read(file, reader.Options(**config.options), Share())
-                yield from (record for record in tally.sound(file, records) if isinstance(record, Document))
+                records = reader.read(file, reader.OPTIONS(**config.options), Share())
+                for record in tally.sound(file, records):
+                    if not isinstance(record, Document):
+                        continue
+                    if record.document_id in identifiers:
+                        again = describe_location_in(file, record.position, config.format)
+                        fault = f"document id {record.document_id!r} occurs twice: again {again}"
+                        raise InputError(file, fault, remedy=UNIQUE_IDENTIFIERS)
+                    identifiers.add(record.document_id)
+                    yield record
             tally.settle()
         say_what_is_left_out(str(path), tally.counts())
 
 
 def say_what_is_left_out(source: str, counts: Mapping[str, Any]) -> None:
-    """Say which records are no documents, from the counts of a `Tally`."""
-    if reasons := told_reasons([counts]):
+    """Say which records are no documents, from the counts of a `RecordTally`."""
+    if reasons := reported_reasons([counts]):
         notice(source, f"left out: {reasons}")
 
 
@@ -263,9 +289,12 @@ def _parts(document: Mapping[str, Any], body: str, where: str) -> dict[str, list
             raise ConfigError(
                 f"{name} is in section {link['section']}, but the document has {len(sections)}, numbered from 0"
             )
-    place = places_in_clean_text(body)
+    position_in_clean = positions_in_clean_text(body)
     return {
-        kind: [{**part, "start": place(part["start"]), "end": place(part["end"])} for _, part in parts]
+        kind: [
+            {**part, "start": position_in_clean(part["start"]), "end": position_in_clean(part["end"])}
+            for _, part in parts
+        ]
         for kind, parts in (("sections", sections), ("links", links))
     }
 

@@ -4,22 +4,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import check_output_folder
 from irpretrain.corpora.embedded import read_manifest, resolve
+from irpretrain.disk_space import reporting_disk_errors
 from irpretrain.errors import InputError, refusing_damage
-from irpretrain.models.hub import check_folder, hub_name
+from irpretrain.models.encoder_files import check_folder, hub_name
 from irpretrain.provenance import read_sidecar, sidecar_path
-from irpretrain.replacement import check_output_folder
-from irpretrain.report.cards import Source
-from irpretrain.report.model_card import CARD, MADE, CardFacts, export_model
+from irpretrain.report.model_card import CARD, MADE, CardFacts, Source, export_model
 from irpretrain.resources import resources_directory
 
 REMEDY = "Name the directory of a pre-trained model or of a regressor."
 LICENCE = "not known here"
+# Stage that trained a model → what it is.
 WHAT = {
     "pretrain": "A cross-encoder for re-ranking.",
     "train_term_weights": "Weights of words, from a token regression.",
 }
-"""Stage that trained a model → what it is."""
 
 
 def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, Any]:
@@ -78,14 +78,15 @@ def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, 
             training=options if pretrained else {"max_length": options["max_length"], **options["training"]},
         )
     probe = Path(f"{model}.probe.csv")
-    return export_model(model, model, [], facts, output, [probe] if probe.is_file() else [])
+    with reporting_disk_errors([output]):
+        return export_model(model, model, [], facts, output, [probe] if probe.is_file() else [])
 
 
 def _encoder_source(encoder: Mapping[str, Any]) -> Source:
-    kind, place = resolve(encoder["path"])
+    kind, location = resolve(encoder["path"])
     if kind != "embedded":
         return Source(encoder["label"], LICENCE, hub_name(encoder["path"]))
-    asset = read_manifest(resources_directory() / "embedded.yaml").asset(str(place))
+    asset = read_manifest(resources_directory() / "embedded.yaml").asset(str(location))
     return Source(encoder["label"], asset.licence, asset.hub or "")
 
 

@@ -1,36 +1,29 @@
-"""Cross-encoders, DeepCT's weighers and preference predictors: loading, applying, and pre-training."""
+"""Cross-encoders, DeepCT's weighers and preference predictors: loading and applying."""
 
-import reprlib
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from irpretrain.axioms.predictor import Predictor
+from irpretrain.axioms.predictor import PreferencePredictor
 from irpretrain.axioms.preferences import larger_is_better, preferences
 from irpretrain.config.axioms import AxiomsConfig
-from irpretrain.config.explain import explain
-from irpretrain.config.pretraining import TaskConfig
+from irpretrain.config.base import explain
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
+from irpretrain.disk_space import reporting_disk_errors
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.runs import Run
 from irpretrain.extras import naming_extras
 from irpretrain.library.documents import document_rows
-from irpretrain.library.given import Pair, listed, listed_pairs, listed_texts
-from irpretrain.library.groups import Groups
-from irpretrain.library.options import Options
-from irpretrain.models.encoder_files import RERANKER_REMEDY
-from irpretrain.models.hub import model_directory
-from irpretrain.provenance import Recorder, read_sidecar
-from irpretrain.replacement import check_output_folder
+from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts
+from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 
 
 class CrossEncoder:
@@ -67,7 +60,10 @@ class CrossEncoder:
         for query, text in dict.fromkeys(pairs):
             candidates.setdefault(query, []).append((names[text], 0.0))
         text_options = TextConfig(words="alphanumeric", fields=["body"])
-        with TemporaryDirectory(prefix="irpretrain-") as folder:
+        with (
+            reporting_disk_errors([gettempdir()]),
+            TemporaryDirectory(prefix="irpretrain-") as folder,
+        ):
             table = Path(folder) / "documents.parquet"
             DOCUMENTS.write(table, document_rows((name, text) for text, name in names.items()))
             queries = {query: query for query in candidates}
@@ -76,98 +72,6 @@ class CrossEncoder:
             )
         scores = {(query, name): score for query, ranking in run.items() for name, score in ranking}
         return np.array([scores[query, names[text]] for query, text in pairs], np.float32)
-
-
-@naming_extras()
-def pretrain(
-    groups: Groups | Iterable[Groups], output: str | Path, *, layers: int | None = None, **training: Any
-) -> dict[str, Any]:
-    """Pre-train a cross-encoder on the groups of one objective or several, and write it.
-
-    A run that was broken off goes on from its last checkpoint, in `<output>.checkpoints`.
-
-    Args:
-        groups: of one collection, which has an encoder. Each objective made at least one group.
-        output: model directory to write: new, empty, or an earlier one, which the record beside it tells. Its metrics
-            go to `<output>.metrics.jsonl`, its accuracy on held-out groups to `<output>.probe.csv`, the record of the
-            training to `<output>.meta.json`; `export` reads the last two.
-        layers: keep only the encoder's first layers; None for all.
-        training: keys of section pretraining that differ from the preset's; at least steps and batch_groups.
-
-    Returns:
-        Counts: steps, groups seen and available, epochs, word pieces.
-
-    Examples:
-        >>> from irpretrain import Collection
-        >>> texts = ["apple pie with apple juice", "pear pie", "an apple and a pear"]
-        >>> groups = Collection(texts, encoder=encoder_directory).groups("rop", minimum_count=1)
-        >>> counts = pretrain(groups, output_directory, steps=2, batch_groups=4, max_length=32, query_length=8)
-        >>> model = CrossEncoder(output_directory, max_length=32, query_length=8)
-        >>> counts["steps"], model.score([("pie", "pear pie")]).size
-        (2, 1)
-    """
-    from irpretrain.training.pretrain import pretrain as run
-
-    learned = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
-    if not learned or not all(isinstance(some, Groups) for some in learned):
-        raise ConfigError(f"groups: give what Collection.groups returns, not {reprlib.repr(groups)}")
-    collections = {id(some.collection): some.collection for some in learned}
-    if len(collections) != 1:
-        raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
-    (collection,) = collections.values()
-    if not collection.has_encoder:
-        raise ConfigError(
-            "groups: their collection has no encoder to start from; Collection(..., encoder=...)"
-        )
-    for made in learned:
-        if not len(made):
-            skipped = f"; documents skipped: {made.told_skipped()}" if made.told_skipped() else ""
-            raise ConfigError(f"groups: objective {made.options.type} made no group{skipped}; leave it out")
-    output = Path(output)  # without a slash at its end, which would put what lies beside the folder into it
-    check_output_folder(
-        output,
-        [collection.encoder],
-        lambda folder: read_sidecar(folder).get("stage") == "pretrain",
-        "a model that was pre-trained here (.meta.json beside it)",
-    )
-    kinds = [some.options.type for some in learned]
-    tasks = [TaskConfig(objective=kind) for kind in kinds]
-    options, encoder = collection.options.training(kinds, **training), collection.encoder
-    encoder_options = collection.encoder_options(layers)
-    record = Recorder(
-        "pretrain",
-        [str(encoder)],
-        [str(output)],
-        {
-            "encoder": encoder_options.model_dump(),
-            "options": options.model_dump(),
-            "tasks": [
-                {**task.model_dump(), "options": some.options.model_dump()}
-                for task, some in zip(tasks, learned, strict=True)
-            ],
-            "seed": collection.options.seed,
-        },
-    )
-    unfinished = Path(f"{output}.checkpoints")
-    with collection.naming():
-        counts = run(
-            encoder=encoder,
-            start=None,
-            groups=[some.table for some in learned],
-            tokens=[collection.tokens],
-            tasks=tasks,
-            options=options,
-            encoder_options=encoder_options,
-            seed=collection.options.seed,
-            output=output,
-            metrics=f"{output}.metrics.jsonl",
-            probe=f"{output}.probe.csv",
-            checkpoints=unfinished,
-        )
-    with suppress(OSError):  # others may train beside it
-        unfinished.rmdir()
-    record.write(counts)
-    return counts
 
 
 class TermWeigher:
@@ -191,20 +95,20 @@ class TermWeigher:
             options: keys of a weighting of section term_weights: max_length, window_overlap, inference.
         """
         from irpretrain.models.term_weight_regressor import REMEDY
-        from irpretrain.term_weights.infer import Predictor as Regressor
+        from irpretrain.term_weights.infer import WeightPredictor
         from irpretrain.training.compute import choose_device
 
         named = {"label": "", "dataset": "any", **options}
         checked = explain(TermWeightsConfig, named, "term_weights", top=True)
         device = choose_device(checked.inference.compute)
         self._compute = checked.inference.compute
-        self._model = Regressor.open(
+        self._model = WeightPredictor.open(
             model_directory(directory, REMEDY), checked, text or Options().text, device
         )
 
     def weigh(self, texts: Iterable[str]) -> list[dict[str, float]]:
         """Return word → its largest weight, for each text; words that the model does not read are left out."""
-        from irpretrain.text.keyed_texts import Text
+        from irpretrain.text.texts import Text
         from irpretrain.training.compute import reproducible
 
         keyed = [Text(0, number, str(number), text) for number, text in enumerate(listed_texts(texts))]
@@ -214,7 +118,7 @@ class TermWeigher:
 
 
 def preference_probabilities(
-    predictor: Predictor, values: pd.DataFrame, first: Sequence[int], second: Sequence[int]
+    predictor: PreferencePredictor, values: pd.DataFrame, first: Sequence[int], second: Sequence[int]
 ) -> np.ndarray:
     """Return the probability that the first query of each pair is the better one for its document (ARES, section 4.2).
 

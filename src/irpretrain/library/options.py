@@ -1,21 +1,27 @@
 """The choices that the library's functions take: keys and values of the configuration, filled by a preset."""
 
+import re
 import reprlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
-from irpretrain.config.base import Section, deep_merge, option
-from irpretrain.config.explain import explain, explained
+from irpretrain.config.base import Section, deep_merge, explain, explained, option
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.load import apply_preset
-from irpretrain.config.pretraining import PretrainingConfig
+from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.errors import ConfigError
-from irpretrain.objectives.registry import read_options
+from irpretrain.corpora.characters import clean_text, identifier_fault
+from irpretrain.disk_space import reporting_disk_errors
+from irpretrain.errors import ConfigError, InputError, IntegrityError, IRPretrainError
+from irpretrain.objectives.registry import OBJECTIVES, read_options
 from irpretrain.papers.files import read_preset
-from irpretrain.wording import worded
+from irpretrain.wording import cli_or_api
 
 
 class Options(Section):
@@ -50,7 +56,7 @@ class Options(Section):
             return values
         vectors = values.get("word_vectors")
         if isinstance(vectors, dict) and vectors.get("files"):
-            remedy = worded("Collection(..., vectors=FILE)", "--vectors FILE")
+            remedy = cli_or_api("Collection(..., vectors=FILE)", "--vectors FILE")
             raise ValueError(f"word_vectors.files: names files of the workflow's collections; give {remedy}")
         filled = apply_preset(values)
         own_keys = values.keys() | cls.model_fields.keys()
@@ -80,13 +86,128 @@ class Options(Section):
         )
 
     def training(self, kinds: list[str], **changes: Any) -> PretrainingConfig:
-        """Return the options of pre-training on objectives of these types: the preset's, with some changed."""
+        """Return the options of pre-training on objectives of these types: the preset's, with some changed.
+
+        Groups of the user's own have a type that no objective has.
+        """
+        known = [kind for kind in kinds if kind in OBJECTIVES]
         given = {
             "preset": self.preset,
-            "objectives": {kind: {"type": kind} for kind in kinds},
+            "objectives": {kind: {"type": kind} for kind in known},
             "pretraining": changes,
-            "models": {"model": {"tasks": [{"objective": kind} for kind in kinds]}},
+            "models": {"model": {"tasks": [{"objective": kind} for kind in known]}},
         }
         filled = apply_preset(given)
         training = deep_merge(filled["pretraining"], filled["models"]["model"].get("training", {}))
-        return explain(PretrainingConfig, training, "pretraining", top=True)
+        options = explain(PretrainingConfig, training, "pretraining", top=True)
+        words = self.graph.segment_words
+        segments = {
+            kind: words for kind in known if getattr(self.objective(kind), "queries_are_segments", False)
+        }
+        if faults := list(options.task_faults([TaskConfig(objective=kind) for kind in kinds], segments)):
+            raise ConfigError("\n  - ".join(["pretraining:", *faults]))
+        return options
+
+
+# What the library is given, checked once: several of something, texts that are texts, pairs of two.
+
+
+# A query, and a text or the identifier of a document.
+Pair = tuple[str, str] | tuple[str, int]
+IDENTIFIER = "an identifier"
+
+
+def listed(things: Iterable[Any], name: str) -> list[Any]:
+    """Return several things as a list, an iterator's too; ConfigError for a single text, or what holds nothing."""
+    if isinstance(things, str | bytes) or not isinstance(things, Iterable):
+        raise ConfigError(f"{name}: several are needed, not {reprlib.repr(things)}")
+    return list(things)
+
+
+def listed_texts(texts: Iterable[str]) -> list[str]:
+    """Return texts as a list, cleaned as documents are; ConfigError where one is missing."""
+    return [given_text(text, f"text {number}: ") for number, text in enumerate(listed(texts, "texts"))]
+
+
+def listed_pairs(pairs: Iterable[Pair], other: str) -> list[tuple[str, str]]:
+    """Return pairs of a query and something else as a list, cleaned; ConfigError where a part is missing.
+
+    Args:
+        pairs: also an iterator, such as `zip(queries, texts)`.
+        other: what stands beside the query, with its article.
+    """
+    result = []
+    for number, pair in enumerate(listed(pairs, "pairs")):
+        if isinstance(pair, str) or not isinstance(pair, Iterable) or len(parts := list(pair)) != 2:
+            raise ConfigError(f"pair {number}: a query and {other} are needed, not {reprlib.repr(pair)}")
+        query, text = (
+            given_text(
+                str(part) if position and other == IDENTIFIER and is_whole_number(part) else part,
+                f"pair {number}: ",
+                f" in its position {position}",
+            )
+            for position, part in enumerate(parts)
+        )
+        result.append((query, text))
+    return result
+
+
+def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+    """Return queries by identifier, cleaned; texts without one are named by their places. ConfigError for others."""
+    if not isinstance(queries, Mapping):
+        texts = listed(queries, "queries")
+        return {str(number): given_text(text, f"query {number}: ") for number, text in enumerate(texts)}
+    queries = {str(name) if is_whole_number(name) else name: text for name, text in queries.items()}
+    for name in queries:
+        fault = (
+            identifier_fault(name) if isinstance(name, str) else "an identifier is a text or a whole number"
+        )
+        if fault:
+            raise ConfigError(f"query {reprlib.repr(name)}: {fault}")
+    return {name: given_text(text, f"query {name!r}: ") for name, text in queries.items()}
+
+
+def is_whole_number(value: Any) -> bool:
+    """Whether an identifier is a number, as those of most collections are."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def given_text(value: Any, where: str, place: str = "") -> str:
+    """Return a text, cleaned as documents are; ConfigError where it is missing."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{where}a text is needed{place}, not {reprlib.repr(value)}")
+    return clean_text(value)
+
+
+@contextmanager
+def naming(names: Mapping[Path, str]) -> Iterator[None]:
+    """Let messages name what the user gave in place of temporary files.
+
+    Args:
+        names: temporary folder → what the user gave; a folder inside another one comes first.
+    """
+    try:
+        with reporting_disk_errors(names):
+            yield
+    except IRPretrainError as error:
+        readable = renamed(error, names)
+        if str(readable) == str(error):
+            raise
+        raise readable from None
+
+
+def renamed(error: IRPretrainError, names: Mapping[Path, str]) -> IRPretrainError:
+    """Return an error that has the names in place of the temporary files."""
+    if not isinstance(error, InputError):
+        return type(error)(_rename(str(error), names))
+    path, reason, remedy = (_rename(str(part), names) for part in (error.path, error.reason, error.remedy))
+    if isinstance(error, IntegrityError) and path != str(error.path):
+        remedy = "A temporary file is missing or damaged: start again."  # never "delete" what the user gave
+    return type(error)(path, reason, error.line, remedy)
+
+
+def _rename(text: str, names: Mapping[Path, str]) -> str:
+    for folder, name in names.items():
+        literal = name.replace("\\", r"\\")
+        text = re.sub(rf"{re.escape(str(folder))}(/[\w.-]+)*", literal, text)
+    return text

@@ -1,9 +1,8 @@
-"""How many floating-point operations the matrix products of a training step take, counted from sizes and lengths.
+"""Floating-point operations of the matrix products of a training step, counted from sizes and lengths.
 
-Counted is what the results need: no padding, in the last layer only positions that somebody reads, and nothing that is
-computed a second time in the backward pass. A multiplication with its addition is two operations. Lookups, LayerNorm,
-activations and the optimiser are left out, as is usual: the share of a device's peak that remains is the MFU of
-Chowdhery et al. (2022, appendix B).
+Counted is what the results need: no padding, in the last layer only positions that are read, and no recomputation in
+the backward pass. A multiply-add is two operations. Lookups, LayerNorm, activations and the optimiser are left out, as
+usual: the share of a device's peak is the MFU of Chowdhery et al. (2022, appendix B).
 """
 
 from __future__ import annotations
@@ -14,31 +13,24 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+# Passes over a product whose two factors both get gradients: each gradient is a product of the same size.
 TRAINED = 3
-"""Passes over a product whose two factors both get gradients: each gradient is a product of the same size."""
+
+# The same where a head is trained on states, and with embeddings, that are not: one of the two gradients.
 HEAD_ALONE = 2
-"""The same where a head is trained on states, and with embeddings, that are not: one of the two gradients."""
 
 
 @dataclass(frozen=True)
 class EncoderWork:
-    """What a step asks of an encoder and its heads.
+    """What a step asks of an encoder and its heads."""
 
-    Attributes:
-        lengths: of the sequences, without padding; int64 [sequences].
-        read: positions of each sequence that the last layer is read at; int64 [sequences].
-        pooled: sequences that the pooler and the score head read.
-        predicted: positions that the MLM head predicts.
-        weighed: positions that one linear output reads.
-        encoder, score, mlm: passes over the products of the encoder, the pooler with the outputs, and the MLM head;
-            1 forward only, `TRAINED` with both gradients.
-    """
-
-    lengths: np.ndarray
-    read: np.ndarray
-    pooled: int = 0
-    predicted: int = 0
-    weighed: int = 0
+    lengths: np.ndarray  # of the sequences, without padding; int64 [sequences]
+    read: np.ndarray  # positions of each sequence that the last layer is read at; int64 [sequences]
+    pooled: int = 0  # sequences that the pooler and the score head read
+    predicted: int = 0  # positions that the MLM head predicts
+    weighed: int = 0  # positions that one linear output reads
+    # encoder, score, mlm: passes over the products of the encoder, the pooler with the outputs, and the MLM
+    # head; 1 forward only, `TRAINED` with both gradients.
     encoder: int = TRAINED
     score: int = TRAINED
     mlm: int = TRAINED
@@ -71,7 +63,6 @@ class EncoderSize:
         return 2 * int(products)
 
     def _encoder_products(self, work: EncoderWork) -> int:
-        """Multiplications of the encoder in one forward pass."""
         hidden, lengths, read = self.hidden, work.lengths.astype(np.int64), work.read.astype(np.int64)
         a_position = 2 * hidden * hidden + 2 * hidden * self.intermediate  # query, output, feed-forward
         keys_and_values = 2 * hidden * hidden * int(lengths.sum())

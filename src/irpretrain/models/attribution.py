@@ -1,10 +1,9 @@
 """Which word pieces a re-ranker's score of one document comes from: integrated gradients.
 
-Sundararajan, Taly and Yan, Axiomatic attribution for deep networks, 2017. The vectors of the word pieces go in a
-straight line from those of a baseline to their own while positions, token types and mask stay; the gradient of the
-score is integrated along it (Gauss-Legendre, captum) and summed over the vectors' dimensions. Special tokens are the
-same at both ends, so they get nothing. The values sum to score(input) - score(baseline) but for the error of the
-numerical integral, which is reported (`Attribution.residual`).
+Sundararajan, Taly and Yan, Axiomatic attribution for deep networks, 2017. Vectors of word pieces go in a straight line
+from a baseline's to their own; the gradient of the score is integrated along it (Gauss-Legendre, captum) and summed
+over dimensions. Special tokens are the same at both ends and get nothing. The values sum to score(input) −
+score(baseline) but for the numerical error, which is reported (`Attribution.residual`).
 """
 
 from __future__ import annotations
@@ -18,51 +17,37 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.attributions import BaselinePiece
-from irpretrain.errors import ConfigError, SetupError, TrainingError
+from irpretrain.errors import SetupError, TrainingError
 from irpretrain.models.reranker import Reranker
 
+# Points at which the gradient is taken: captum's usual number.
+STEPS = 50
+
+# Word pieces whose gradients are computed together, all steps counted: bounds memory.
 PIECES_AT_ONCE = 2048
-"""Word pieces whose gradients are computed together, all steps counted: bounds memory."""
 
 
 @dataclass(frozen=True)
 class AttributedText:
-    """One side of a sequence.
-
-    Attributes:
-        text: all of it.
-        pieces: the vocabulary entries that the model read, in order.
-        spans: of each piece, its first character and the end of its last.
-        values: of each piece (float64).
-        cut: whether the text has more pieces than were read.
-    """
-
-    text: str
-    pieces: list[str]
-    spans: list[tuple[int, int]]
-    values: np.ndarray
-    cut: bool
+    text: str  # all of it
+    pieces: list[str]  # the vocabulary entries that the model read, in order
+    spans: list[tuple[int, int]]  # of each piece, its first character and the end of its last
+    values: np.ndarray  # of each piece (float64)
+    cut: bool  # whether the text has more pieces than were read
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """A score and what it is made of.
+    """A score and what it is made of."""
 
-    Attributes:
-        query, document: the two texts.
-        score: of the sequence.
-        baseline: score of the sequence with all word pieces of both texts replaced.
-    """
-
+    # query, document: the two texts.
     query: AttributedText
     document: AttributedText
-    score: float
-    baseline: float
+    score: float  # of the sequence
+    baseline: float  # score of the sequence with all word pieces of both texts replaced
 
     @property
     def total(self) -> float:
-        """Sum of all values."""
         return float(self.query.values.sum() + self.document.values.sum())
 
     @property
@@ -72,42 +57,31 @@ class Attribution:
 
 
 def attribute(
-    model: Reranker,
+    model: Reranker,  # the re-ranker, on its device; its parameters need no gradients afterwards
+    # query, document: the texts.
     query: str,
     document: str,
+    # max_length, query_length: longest sequence and longest query, in word pieces.
     max_length: int,
     query_length: int,
-    baseline: BaselinePiece = "pad",
-    steps: int = 50,
+    steps: int = STEPS,  # points at which the gradient is taken
+    # Most word pieces of the document, should the sequence have room for more; None for no limit.
     longest_document: int | None = None,
 ) -> Attribution:
     """Attribute the score of a document to the word pieces of query and document.
 
-    Args:
-        model: the re-ranker, on its device; its parameters need no gradients afterwards.
-        query, document: the texts.
-        max_length, query_length: longest sequence and longest query, in word pieces.
-        baseline: which piece stands in for each.
-        steps: points at which the gradient is taken.
-        longest_document: most word pieces of the document, should the sequence have room for more; None for no limit.
-
     Raises:
-        ConfigError: the vocabulary has no such piece, or no room is left for the document.
-        TrainingError: a value is not a number.
+        ConfigError: no room is left for the document.
+        TrainingError: a value is NaN or infinite.
     """
     tokenizer = model.tokenizer
-    stand_in = tokenizer.pad_token_id if baseline == "pad" else tokenizer.mask_token_id
-    if stand_in is None:
-        raise ConfigError(
-            "attributions: baseline mask needs a mask token, which a model's vocabulary lacks; set baseline to pad"
-        )
     texts = [tokenizer.encode_with_spans(text) for text in (query, document)]
     read = tokenizer.cut(texts[0][0], texts[1][0][:longest_document], max_length, query_length)
     sequence = tuple(torch.from_numpy(array).to(model.device) for array in tokenizer.join([read]))
     replaced = sequence[0].clone()
-    places = tokenizer.places(len(read[0]), len(read[1]))
-    for place in places:
-        replaced[:, place] = stand_in
+    positions = tokenizer.positions(len(read[0]), len(read[1]))
+    for position in positions:
+        replaced[:, position] = tokenizer.pad_token_id
     values = integrated_gradients(model, model.embeddings, sequence, replaced, steps)
     score, at_baseline = end_scores(model, model.embeddings, sequence, replaced)
     if not np.isfinite([*values, score, at_baseline]).all():
@@ -117,10 +91,10 @@ def attribute(
             text,
             [tokenizer.piece(number) for number in pieces],
             spans[: len(pieces)],
-            values[place],
+            values[position],
             len(spans) > len(pieces),
         )
-        for text, (_, spans), pieces, place in zip((query, document), texts, read, places, strict=True)
+        for text, (_, spans), pieces, position in zip((query, document), texts, read, positions, strict=True)
     ]
     return Attribution(sides[0], sides[1], score, at_baseline)
 
@@ -128,17 +102,14 @@ def attribute(
 def integrated_gradients(
     model: nn.Module, embeddings: nn.Module, sequence: tuple[Tensor, ...], baseline: Tensor, steps: int
 ) -> np.ndarray:
-    """Return the value of each position (float64 [positions]).
+    """Return the value of each position (float64 [positions]); SetupError without captum.
 
     Args:
         model: called with the tensors of `sequence`; returns scores [1].
-        embeddings: the layer of it that turns ids into vectors.
-        sequence: ids of the word pieces, int64 [1, positions], and what else the model is called with.
+        embeddings: its layer that turns ids into vectors.
+        sequence: ids of the word pieces, int64 [1, positions], and the model's other arguments.
         baseline: ids at the other end, int64 [1, positions].
         steps: points of the integral.
-
-    Raises:
-        SetupError: captum is not installed.
     """
     try:
         from captum.attr import LayerIntegratedGradients
@@ -164,13 +135,11 @@ def integrated_gradients(
 def end_scores(
     model: nn.Module, embeddings: nn.Module, sequence: tuple[Tensor, ...], baseline: Tensor
 ) -> tuple[float, float]:
-    """Return the scores at both ends of the path.
-
-    At the baseline only the vectors are replaced: a model that counts positions by what is not padding would not be at
-    the path's end if it were given the ids.
-    """
+    """Return the scores at both ends of the path."""
     with torch.no_grad():
         score = float(model(*sequence))
+        # At the baseline only the vectors are replaced: with the baseline's ids, a model that counts positions by
+        # what is not padding would not be at the path's end.
         with _vectors_of(embeddings, baseline):
             return score, float(model(*sequence))
 

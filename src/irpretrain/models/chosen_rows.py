@@ -1,8 +1,7 @@
-"""BERT's last layer, computed only where somebody reads it.
+"""BERT's last layer, computed only at [CLS] and masked positions.
 
-A cross-encoder reads the last layer at [CLS], and masked language modelling at the masked positions. All positions
-are needed as keys and values, but what follows the attention (three quarters of a layer's arithmetic) treats each
-position by itself, so the others are left out. Values are those of the whole layer but for rounding.
+All positions are needed as keys and values, but what follows the attention (three quarters of a layer's arithmetic)
+treats each position by itself. Values are those of the whole layer but for rounding.
 """
 
 from __future__ import annotations
@@ -12,32 +11,23 @@ from torch import Tensor
 from transformers import BertModel
 from transformers.masking_utils import create_bidirectional_mask
 
-from irpretrain.config.compute import Packing
-from irpretrain.models.packed_encoder import attention_of, encode_packed
+from irpretrain.config.training import Packing
+from irpretrain.models.length_batches import to_device
+from irpretrain.models.packed import attention_of, encode_packed
 from irpretrain.models.padding_mask import padding_mask
-from irpretrain.models.to_device import to_device
 
 
 def encode_read(
-    bert: BertModel,
+    bert: BertModel,  # the encoder
+    # input_ids, token_type_ids: int64 [sequences, positions]; [CLS] comes first.
     input_ids: Tensor,
     token_type_ids: Tensor | None,
+    # int64 [sequences, positions]; on the host, with `masked`, a GPU need not be waited for.
     attention_mask: Tensor,
-    masked: Tensor | None,
-    packing: Packing,
+    masked: Tensor | None,  # bool [sequences, positions], none of it padding; None for none
+    packing: Packing,  # whether padding is left out
 ) -> tuple[Tensor, Tensor]:
-    """Return the last hidden states at [CLS] and at masked positions.
-
-    Args:
-        bert: the encoder.
-        input_ids, token_type_ids: int64 [sequences, positions]; [CLS] comes first.
-        attention_mask: int64 [sequences, positions]; on the host, with `masked`, a GPU need not be waited for.
-        masked: bool [sequences, positions], none of it padding; None for none.
-        packing: whether padding is left out.
-
-    Returns:
-        float [sequences, hidden size], and float [masked positions, hidden size] in row-major order.
-    """
+    """Return the last hidden states at [CLS], float [sequences, hidden size], and at masked positions, row-major."""
     (sequences, positions), device = input_ids.shape, input_ids.device
     attend = attention_of(bert, packing)
     if attend is None:
@@ -57,16 +47,9 @@ def encode_read(
 def encode_rows(
     bert: BertModel, input_ids: Tensor, token_type_ids: Tensor | None, attention_mask: Tensor, rows: Tensor
 ) -> Tensor:
-    """Return the last hidden state of chosen positions.
+    """Return the last hidden states, float [chosen, hidden size], of positions `rows`, counted through all sequences.
 
-    Args:
-        bert: the encoder.
-        input_ids, token_type_ids: int64 [sequences, positions].
-        attention_mask: int64 [sequences, positions]; on the host, a GPU need not be waited for, or on the device.
-        rows: int64 [chosen]; numbers of positions, counted through all sequences in their order.
-
-    Returns:
-        float [chosen, hidden size].
+    Ids, types and mask are int64 [sequences, positions]. With the mask on the host, a GPU need not be waited for.
     """
     hidden = bert.embeddings(input_ids=input_ids, token_type_ids=token_type_ids)
     mask: Tensor | None = create_bidirectional_mask(  # type: ignore[assignment]

@@ -8,21 +8,16 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel
 
 from irpretrain.errors import InputError, refusing
-from irpretrain.models.hub_model import HubModel
 from irpretrain.models.padding_mask import padding_mask
-from irpretrain.models.parameters import keep_layers, load_network
+from irpretrain.models.parameters import HubModel, keep_layers, load_network, refuse_missing
 
+# How transformers' classes of attention are called whose second output is what each position attends to.
 ATTENTION = "SelfAttention"
-"""How transformers' classes of attention are called whose second output is what each position attends to."""
 REMEDY = "Give an encoder such as BERT: config.json, model.safetensors and tokenizer.json."
 
 
 class ClsAttention(HubModel):
-    """The attention of the first position ([CLS]), averaged over the heads of the last layer.
-
-    Attributes:
-        network: Hugging Face's encoder.
-    """
+    """The attention of the first position ([CLS]), averaged over the heads of the last layer."""
 
     def __init__(self, network: nn.Module, attention: nn.Module) -> None:
         super().__init__()
@@ -32,22 +27,21 @@ class ClsAttention(HubModel):
 
     @classmethod
     def from_encoder(cls, directory: str | Path, layers: int | None = None) -> ClsAttention:
-        """Load a pre-trained encoder.
-
-        Args:
-            directory: Hugging Face directory, weights as safetensors.
-            layers: keep only the first so many layers; None for all.
+        """Load a Hugging Face encoder (safetensors) with its first `layers` layers.
 
         Raises:
-            InputError: the directory holds no encoder, or one whose attention cannot be read.
-            ConfigError: more layers are asked for than the encoder has.
+            InputError: there is no encoder, or one whose attention cannot be read.
+            ConfigError: the encoder has fewer layers.
         """
         directory = Path(directory)
         with refusing(directory, "this is no Hugging Face encoder", REMEDY):
             config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
         keep_layers(config, layers, directory)
         # Other implementations compute no matrix of attention.
-        encoder, _ = load_network(AutoModel, directory, REMEDY, config=config, attn_implementation="eager")
+        encoder, missing = load_network(
+            AutoModel, directory, REMEDY, config=config, attn_implementation="eager"
+        )
+        refuse_missing(directory, {name for name in missing if not name.startswith("pooler.")})
         layers_of_attention = [part for part in encoder.modules() if type(part).__name__.endswith(ATTENTION)]
         if not layers_of_attention:
             raise InputError(
@@ -58,10 +52,7 @@ class ClsAttention(HubModel):
         return cls(encoder, layers_of_attention[-1])
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return what the first position attends to, float [sequences, positions]; each row adds up to 1.
-
-        Arguments are int64 [sequences, positions]. A GPU need not be waited for if the mask lies on the host.
-        """
+        """Return what the first position attends to, float [sequences, positions]; each row adds up to 1."""
         mask = padding_mask(self.network, attention_mask, input_ids.device)
         self.network(input_ids=input_ids, attention_mask=mask)
         assert self._last is not None

@@ -1,41 +1,103 @@
-"""The cross-encoder of PROP and its kin: an encoder, a score head over [CLS], and an MLM head.
+"""The cross-encoder: an encoder with a score head over [CLS] (or CEDR-KNRM) and an MLM head.
 
-A saved model is a Hugging Face directory of a sequence classifier with one label, so that anything that loads such a
-model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head of CEDR-KNRM, in
-`cedr_knrm.safetensors`, only this class gives its scores.
+CEDR-KNRM: KNRM's kernels over every layer of the encoder, beside [CLS] (MacAvaney, Yates, Cohan, Goharian, "CEDR:
+Contextualized Embeddings for Document Ranking", SIGIR 2019).
 
-Of a BERT the last layer is computed only where somebody reads it. Sequences of a BERT and of some other architectures
-may be packed; the rest are computed as transformers does, padding included.
+    M^l_ij = cos(h^l(q_i), h^l(d_j)),   l = 0 (embeddings) … layers
+    φ_kl   = Σ_i log(Σ_j exp(−(M^l_ij − μ_k)² / 2σ_k²) + 10⁻⁶)
+    f      = w · [φ, h^last([CLS])] + b
+
+q_i and d_j are word pieces without special tokens. The kernels, whose means and deviations are trained too, and 10⁻⁶
+are the released code's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForSequenceClassification
+from transformers import AutoConfig, AutoModelForSequenceClassification, BertConfig
 
-from irpretrain.config.compute import Packing
+from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
-from irpretrain.models.cedr_knrm import CedrKnrmHead
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
-from irpretrain.models.hub_model import SavedHubModel
+from irpretrain.models.length_batches import to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
-from irpretrain.models.packed_encoder import attention_of
-from irpretrain.models.packed_families import packed
+from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
+from irpretrain.models.packed import attention_of, packed
+from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import (
+    SavedHubModel,
     deviation_of,
     initialise,
     keep_layers,
     load_network,
     refuse_missing,
 )
-from irpretrain.models.to_device import to_device
-from irpretrain.text.pair_tokenizer import takes_types
+from irpretrain.text.pair_tokenizer import check_types, takes_types
+
+# Added to a soft term frequency before its logarithm.
+SMALLEST = 1e-6
+
+
+class CedrKnrmHead(nn.Module):
+    """Scores from the hidden states of all layers."""
+
+    def __init__(self, config: BertConfig, seed: int) -> None:
+        super().__init__()
+        self.means = nn.Parameter(torch.tensor(MEANS))
+        self.deviations = nn.Parameter(torch.tensor(DEVIATIONS))
+        features = len(MEANS) * (config.num_hidden_layers + 1) + config.hidden_size
+        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `initialise`
+            self.combine = nn.Linear(features, 1)
+        initialise(self, {"combine.weight", "combine.bias"}, config.initializer_range, seed)
+
+    def forward(self, layers: Sequence[Tensor], token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return scores, float [sequences], in single precision; `layers` begins with the embeddings."""
+        device = layers[0].device
+        # Types and mask best lie on the host: otherwise the longest query's length has to be read from the GPU.
+        query, document = text_positions(token_type_ids, attention_mask)
+        longest = int(query.sum(1).max())
+        requested, document = to_device(query[:, 1 : 1 + longest], device), to_device(document, device)
+        with torch.autocast(device.type, enabled=False):
+            features = [self._kernels(hidden.float(), requested, document) for hidden in layers]
+            return self.combine(torch.cat([*features, layers[-1][:, 0].float()], dim=1)).squeeze(-1)
+
+    def _kernels(self, hidden: Tensor, requested: Tensor, document: Tensor) -> Tensor:
+        directions = nn.functional.normalize(hidden, dim=-1, eps=1e-9)
+        similarity = directions[:, 1 : 1 + requested.shape[1]] @ directions.transpose(1, 2)
+        logarithms = []
+        for mean, deviation in zip(self.means, self.deviations, strict=True):
+            soft = torch.exp(-0.5 * ((similarity - mean) / deviation) ** 2) * document[:, None]
+            logarithms.append(((soft.sum(2) + SMALLEST).log() * requested).sum(1))
+        return torch.stack(logarithms, dim=1)
+
+
+def text_positions(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the positions of query and of document without special tokens, bool [sequences, positions] each."""
+    real, second = attention_mask.bool(), token_type_ids.bool()
+    query, document = real & ~second, real & second
+    following = nn.functional.pad(torch.stack([query, document]), (0, 1))[:, :, 1:]
+    query, document = query & following[0], document & following[1]
+    query[:, 0] = False
+    return query, document
+
+
+# The cross-encoder of PROP and its kin: an encoder, a score head over [CLS], and an MLM head.
+#
+# A saved model is a Hugging Face directory of a sequence classifier with one label, so that anything that loads such
+# a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head of CEDR-KNRM, in
+# `cedr_knrm.safetensors`, only this class gives its scores.
+#
+# Of a BERT the last layer is computed only where somebody reads it. Sequences of a BERT and of some other
+# architectures may be packed; the rest are computed as transformers does, padding included.
+
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
@@ -43,14 +105,13 @@ IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "ver
 Head = Literal["mlp", "pooled", "cedr-knrm"]
 
 
-class CrossEncoder(SavedHubModel):
+class CrossEncoderModel(SavedHubModel):
     """Scores sequences of query and document (PROP, section 3.1, equation 4).
 
     Attributes:
-        classifier: encoder and score head, in Hugging Face's shape.
-        mlm_head: the MLM head.
-        tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
-        packing: whether sequences are laid end to end, where the encoder can; see `ComputeConfig.packing`.
+        classifier: encoder and score head, as a Hugging Face sequence classifier.
+        tokenizer_directory: source of the tokenizer's files for `save`.
+        packing: whether sequences are laid end to end, if the encoder can; see `ComputeConfig.packing`.
         cedr: the score head of CEDR-KNRM, in place of the classifier's; None without it.
     """
 
@@ -63,34 +124,29 @@ class CrossEncoder(SavedHubModel):
         self.cedr: CedrKnrmHead | None = None
         self.tokenizer_directory = tokenizer_directory
         self._takes_types = self.bert is not None or takes_types(classifier, tokenizer_directory)
+        if self._takes_types:
+            check_types(classifier, tokenizer_directory)
         use_fast_linear(self)
 
     @classmethod
     def from_encoder(
         cls,
-        directory: str | Path,
+        directory: str | Path,  # Hugging Face directory of an encoder, weights as safetensors
+        # Mlp is all fresh: of BERT a hidden layer with tanh in the pooler's place, dropout, and a linear
+        # layer; of other architectures what transformers' sequence classifier has; pooled keeps the encoder's
+        # own pooler and draws the rest; cedr-knrm has KNRM's kernels over all layers beside it (BERT only).
         head: Head = "mlp",
-        layers: int | None = None,
-        dropout: float | None = None,
-        seed: int = 1,
+        layers: int | None = None,  # number of first layers to keep; None for all
+        dropout: float | None = None,  # dropout of all layers; None keeps the encoder's own
+        seed: int = 1,  # names the random streams of the fresh parameters; they depend on nothing else
+        # Dropout of the shares of attention; None for that of `dropout`.
         attention_dropout: float | None = None,
-    ) -> CrossEncoder:
+    ) -> CrossEncoderModel:
         """Put fresh heads on a pre-trained encoder.
 
-        Args:
-            directory: Hugging Face directory of an encoder, weights as safetensors.
-            head: mlp is all fresh: of BERT a hidden layer with tanh in the pooler's place, dropout, and a linear layer;
-                of other architectures what transformers' sequence classifier has; pooled keeps the encoder's own pooler
-                and draws the rest; cedr-knrm has KNRM's kernels over all layers beside it (BERT only).
-            layers: keep only the first so many layers; None for all.
-            dropout: dropout of all layers; None keeps the encoder's own.
-            seed: names the random streams of the fresh parameters; they depend on nothing else.
-            attention_dropout: dropout of the shares of attention; None for that of `dropout`.
-
         Raises:
-            InputError: the directory holds no encoder as safetensors.
-            ConfigError: more layers asked for than the encoder has, the pooled head without a pooler, or cedr-knrm
-                without a BERT.
+            InputError: the directory has no encoder as safetensors.
+            ConfigError: too many layers, the pooled head without a pooler, or cedr-knrm without a BERT.
         """
         directory = Path(directory)
         config = _read_config(directory, dropout, attention_dropout)
@@ -124,22 +180,13 @@ class CrossEncoder(SavedHubModel):
     @classmethod
     def load(
         cls,
-        directory: str | Path,
-        dropout: float | None = None,
-        seed: int = 1,
+        directory: str | Path,  # Hugging Face directory, weights as safetensors
+        dropout: float | None = None,  # dropout of all layers; None keeps the model's own
+        seed: int = 1,  # of the MLM head, should the directory have none
+        # Dropout of the shares of attention; None for that of `dropout`.
         attention_dropout: float | None = None,
-    ) -> CrossEncoder:
-        """Load a saved cross-encoder: one of ours, or any sequence classifier with one label.
-
-        Args:
-            directory: Hugging Face directory, weights as safetensors.
-            dropout: dropout of all layers; None keeps the model's own.
-            seed: of the MLM head, should the directory have none.
-            attention_dropout: dropout of the shares of attention; None for that of `dropout`.
-
-        Raises:
-            InputError: the directory holds no such model, or parts of it are missing.
-        """
+    ) -> CrossEncoderModel:
+        """Load a saved cross-encoder, or any sequence classifier with one label; InputError if parts are missing."""
         directory = Path(directory)
         config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
@@ -162,31 +209,29 @@ class CrossEncoder(SavedHubModel):
 
     @property
     def config(self) -> Any:
-        """The encoder's configuration."""
         return self.classifier.config
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor,  # int64 [sequences, positions]
+        # int64 [sequences, positions], on the host or on the device; where the mask is.
         token_type_ids: Tensor,
+        # int64 [sequences, positions]; with `masked` on the host, so that no GPU has to report how many
+        # positions there are, or on the device.
         attention_mask: Tensor,
+        # Bool [sequences, positions]; which positions to predict. None for none.
         masked: Tensor | None = None,
+        # Whether gradients of the MLM logits reach the encoder, or only the MLM head.
         mlm_trains_encoder: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        """Score sequences and, where asked, predict masked word pieces.
-
-        Args:
-            input_ids, token_type_ids: int64 [sequences, positions].
-            attention_mask: int64 [sequences, positions]; with `masked` on the host, so that a GPU need not be asked
-                how many positions there are, or on the device.
-            masked: bool [sequences, positions]; which positions to predict. None for none.
-            mlm_trains_encoder: whether gradients of the MLM logits reach the encoder, or only the MLM head.
+        """Score sequences and predict masked word pieces.
 
         Returns:
-            Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major
-            order of `masked` (None without `masked`).
+            Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major order of
+            `masked` (None without `masked`).
         """
-        bert = self.bert
+        bert, host_types = self.bert, token_type_ids
+        token_type_ids = to_device(token_type_ids, input_ids.device)
         if bert is None:
             scores, chosen = self._of_another_family(input_ids, token_type_ids, attention_mask, masked)
         elif self.cedr is None:
@@ -195,9 +240,9 @@ class CrossEncoder(SavedHubModel):
             pooled = self.classifier.dropout(bert.pooler(first[:, None]))
             scores = self.classifier.classifier(pooled).squeeze(-1)
         else:
-            mask = to_device(attention_mask, input_ids.device)
+            mask = padding_mask(bert, attention_mask, input_ids.device)
             output = bert(input_ids, mask, token_type_ids, output_hidden_states=True)
-            scores = self.cedr(output.hidden_states, token_type_ids, mask)
+            scores = self.cedr(output.hidden_states, host_types, attention_mask)
             chosen = _states_at(output.last_hidden_state, masked)
         if masked is None:
             return scores, None
@@ -231,7 +276,7 @@ class CrossEncoder(SavedHubModel):
 
 
 def _states_at(states: Tensor, masked: Tensor | None) -> Tensor:
-    """Return the states, float [sequences, positions, hidden size], where `masked` says, in row-major order."""
+    """Return the states, float [sequences, positions, hidden size], at `masked`, in row-major order."""
     if masked is None:
         return states[0, :0]
     # By numbers, which a mask on the host gives without waiting for a GPU; indexing by the mask would ask the device.

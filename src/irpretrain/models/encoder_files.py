@@ -1,20 +1,89 @@
-"""What can be told of an encoder's directory without loading it, so that a wrong one is refused before any job."""
+"""Names of models on Hugging Face's hub, and checks of an encoder's directory before any job.
+
+Names of models on Hugging Face's hub.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, need_folder
 from irpretrain.given_json import read_given_json
-from irpretrain.models.hub import check_folder
 from irpretrain.text.word_pieces import VOCABULARIES
 
+# Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch.
+NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(?:@[\w./-]+)?")
+
+
+def hub_name(folder: str) -> str:
+    """Return the name of the model that a folder of the hub's cache holds; nothing for any other folder."""
+    match = re.search(r"(?:^|/)models--([^/]+?)--([^/]+)/snapshots/[^/]+/?$", folder)
+    return f"{match[1]}/{match[2]}" if match else ""
+
+
+def hub_command(name: str) -> str:
+    """Return the command that downloads what is read of a model."""
+    repository, _, revision = name.partition("@")
+    files = " ".join(f"--include '{pattern}'" for pattern in ("*.json", "*.safetensors", "*.txt"))
+    return f"hf download {repository} {files}" + (f" --revision {revision}" if revision else "")
+
+
+def cached_model(name: str) -> Path | None:
+    """Return the folder of a model in the hub's cache (HF_HOME); None if absent, or if the name is a local folder."""
+    if not NAME.fullmatch(name) or os.path.exists(name):
+        return None
+    from huggingface_hub import snapshot_download  # what is read of the hub is seldom needed
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    repository, _, revision = name.partition("@")
+    try:
+        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+
+
+def check_folder(directory: str | Path, remedy: str) -> None:
+    """Raise InputError, with the command that downloads a model of this name, where there is no such folder."""
+    need_folder(directory, remedy + hub_remedy(str(directory)))
+
+
+def hub_remedy(name: str) -> str:
+    """Return advice for a missing model whose name may be one of the hub's; else an empty string."""
+    if NAME.fullmatch(name):
+        return f"\n  If it names a model of Hugging Face's hub: `{hub_command(name)}` downloads it."
+    if "/" not in name:
+        return "\n  A model of Hugging Face's hub is named with its owner, such as google-bert/bert-base-uncased."
+    return ""
+
+
+def model_directory(name: str | Path, remedy: str) -> Path:
+    """Return the directory of a model named by a path or as on the hub; nothing is downloaded.
+
+    Raises:
+        InputError: no such folder, and the hub's cache lacks the model or files of it; the message ends in `remedy`.
+    """
+    cached = cached_model(str(name))
+    for files in ("config.json", "*.safetensors"):
+        if cached and not any(cached.glob(files)):
+            download = f"`{hub_command(str(name))}` downloads it."
+            raise InputError(name, f"there is no {files} in {cached}", remedy=download)
+    directory = cached or Path(name)
+    check_folder(directory, remedy)
+    return directory
+
+
+# Checks of an encoder's directory without loading it, so that a wrong one is refused before any job.
+
+
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+
+# Where a model keeps the score head of CEDR-KNRM, which Hugging Face has no shape for.
 CEDR_FILE = "cedr_knrm.safetensors"
-"""Where a model keeps the score head of CEDR-KNRM, which Hugging Face has no shape for."""
 RERANKER_REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
 )
@@ -28,17 +97,15 @@ GENERATOR_REMEDY = f"Give the Hugging Face directory of a sequence-to-sequence m
 def check_encoder_files(
     directory: str | Path, options: EncoderConfig, lengths: Mapping[str, int], key: str = "encoder"
 ) -> None:
-    """Check files, layers, vocabulary and positions of an encoder; torch is not needed.
+    """Check files, layers, vocabulary and positions of an encoder, without torch.
 
     Args:
-        directory: the Hugging Face directory.
-        options: what the configuration says of it.
-        lengths: key of the configuration → longest sequence that it asks for.
-        key: of the configuration, where `options` stand.
+        lengths: configuration key → longest sequence that it sets.
+        key: of the configuration section of `options`.
 
     Raises:
-        InputError: the directory is no encoder's, or has another vocabulary than `options` expects.
-        ConfigError: more layers or longer sequences are asked for than the encoder has.
+        InputError: there is no encoder, or one with another vocabulary.
+        ConfigError: the encoder has fewer layers or positions.
     """
     directory = Path(directory)
     _check_files(directory, (), REMEDY)
@@ -52,25 +119,15 @@ def check_encoder_files(
 
 
 def check_reranker_files(directory: str | Path) -> None:
-    """Check that a directory may hold a re-ranker of whatever architecture: a configuration and weights as safetensors.
-
-    Raises:
-        InputError: it is no folder, or one of these is missing.
-    """
+    """Check that a directory may hold a re-ranker; InputError without config.json or safetensors."""
     _check_files(Path(directory), (("config.json",), WEIGHTS), RERANKER_REMEDY)
 
 
 def check_model_files(directory: str | Path, remedy: str, lengths: Mapping[str, int]) -> None:
-    """Check that a directory may hold a model of whatever architecture, and a tokenizer of word pieces.
+    """Check that a directory may hold a model of any architecture, and a tokenizer of word pieces.
 
-    Args:
-        directory: the Hugging Face directory.
-        remedy: what to give instead.
-        lengths: key of the configuration → longest sequence that it asks for.
-
-    Raises:
-        InputError: it is no folder, or a file is missing.
-        ConfigError: longer sequences are asked for than the model has positions.
+    `lengths` maps a configuration key to the longest sequence that it sets; ConfigError if the model has fewer
+    positions.
     """
     directory = Path(directory)
     _check_files(directory, (("config.json",), WEIGHTS, VOCABULARIES), remedy)
@@ -95,7 +152,7 @@ def _check_positions(directory: Path, described: Mapping[str, Any], lengths: Map
 
 
 def _read_json(path: Path, remedy: str) -> dict[str, Any]:
-    if not path.exists():
+    if not os.path.exists(path):
         raise InputError(path.parent, f"there is no {path.name}", remedy=remedy)
     content = read_given_json(path, remedy)
     if not isinstance(content, dict):
@@ -104,11 +161,7 @@ def _read_json(path: Path, remedy: str) -> dict[str, Any]:
 
 
 def read_config(directory: str | Path) -> dict[str, Any]:
-    """Return the config.json of a Hugging Face directory.
-
-    Raises:
-        InputError: there is none, or it is not JSON.
-    """
+    """Return the config.json of a Hugging Face directory; InputError if it is missing or no JSON."""
     return _read_json(Path(directory, "config.json"), REMEDY)
 
 
@@ -125,9 +178,9 @@ def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:
 
 
 def _vocabulary_size(directory: Path) -> int | None:
-    """Entries of the vocabulary, added tokens included; None where the files do not tell without loading them."""
+    """Entries of the vocabulary, added tokens included; None if that needs loading."""
     path = directory / "tokenizer.json"
-    if not path.is_file():
+    if not os.path.isfile(path):
         return None
     try:
         content = read_given_json(path, REMEDY)

@@ -1,78 +1,59 @@
-"""Batches of sequences, of one padded length or to be packed, for models that answer for every sequence alone.
+"""Batches of sequences sorted by length, and loops over them that never wait for the device.
 
-Sequences are sorted by length and padded to the next multiple of LENGTH_STEP, or to the longest that is allowed where
-that is less. Where batches are filled up, all of one length have the same number of rows. So the arithmetic of a
-sequence has a shape that depends on its own length alone, and on one CPU thread its result is the same bytes whatever
-else is there.
+Batches of sequences, of one padded length or to be packed, for models that score each sequence independently.
+
+Sequences are sorted by length and padded to the next multiple of LENGTH_STEP, at most to `longest`. Filled batches of
+one length have the same number of rows. So the shape of a sequence's arithmetic depends on its own length alone, and on
+one CPU thread its result is the same bytes whatever else is in the batch.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
+# Sequences are padded to multiples of this many positions.
 LENGTH_STEP = 8
-"""Sequences are padded to multiples of so many positions."""
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class LengthBatch(Generic[Item]):
-    """Sequences that are computed together.
-
-    Attributes:
-        length: positions of each row, padding included.
-        rows: of the batch; those beyond its items fill it up.
-        items: what the sequences belong to.
-        positions: that are computed.
-    """
-
-    length: int
-    rows: int
-    items: list[Item]
-    positions: int
+    length: int  # positions of each row, padding included
+    rows: int  # of the batch; those beyond its items fill it up
+    items: list[Item]  # what the sequences belong to
+    positions: int  # that are computed
 
     def __len__(self) -> int:
-        """Number of items."""
         return len(self.items)
 
 
 def length_batches(
     lengths: Iterable[tuple[Item, int]], longest: int, rows: Callable[[int], int], device: torch.device
 ) -> Iterator[LengthBatch[Item]]:
-    """Yield batches, those of the longest sequences first: the memory runs out at once or never.
-
-    Args:
-        lengths: each item and the positions of its sequence, special tokens included.
-        longest: padded sequences have no more positions.
-        rows: padded length -> most rows of a batch, 1 or more.
-        device: on a CPU batches are filled up. A GPU promises no equal bytes, and its batches are so large that most
-            rows would be spare ones.
-    """
+    """Yield batches of (item, positions with special tokens); `rows`: padded length → most rows of a batch."""
     by_length: dict[int, list[Item]] = defaultdict(list)
     for item, length in lengths:
         by_length[min(-(-length // LENGTH_STEP) * LENGTH_STEP, longest)].append(item)
+    # The longest first: memory runs out at once or never.
     for length in sorted(by_length, reverse=True):
         most, group = rows(length), by_length[length]
         for first in range(0, len(group), most):
             items = group[first : first + most]
+            # A GPU promises no equal bytes, and its batches are so large that most rows would be fillers.
             filled = most if device.type == "cpu" else len(items)
             yield LengthBatch(length, filled, items, length * filled)
 
 
 def packed_batches(lengths: Iterable[tuple[Item, int]], budget: int) -> Iterator[LengthBatch[Item]]:
-    """Yield batches of at most `budget` word pieces of sequences of any lengths, longest first.
-
-    Args:
-        lengths: each item and the positions of its sequence, special tokens included.
-        budget: word pieces of a batch; a longer sequence is a batch of its own.
-    """
+    """Yield batches of at most `budget` word pieces, longest sequences first; a longer sequence is alone."""
     longest, pieces, items = 0, 0, list[Item]()
     for item, length in sorted(lengths, key=lambda pair: -pair[1]):
         if items and pieces + length > budget:
@@ -90,8 +71,51 @@ def padded(
     """Return word pieces and attention mask, int64 [rows, length]; rows beyond the sequences are empty ones."""
     ids = np.full((rows, length), pad, np.int64)
     attention = np.zeros_like(ids)
-    attention[:, 0] = 1  # of empty rows too: a softmax over nothing is not a number
+    attention[:, 0] = 1  # of empty rows too: a softmax over nothing is NaN
     for row, sequence in enumerate(sequences):
         ids[row, : len(sequence)] = sequence
         attention[row, : len(sequence)] = 1
     return ids, attention
+
+
+# Copies between host and device, and loops over batches, in which a GPU never idles until the host is ready.
+
+
+Batch = TypeVar("Batch")
+Prefetched = TypeVar("Prefetched")
+
+
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor on a device. From the host a GPU takes it in its turn, out of pinned memory, and nobody waits."""
+    if tensor.device.type != "cpu" or device.type == "cpu":
+        return tensor.to(device)
+    source = tensor.pin_memory() if device.type == "cuda" else tensor
+    return source.to(device, non_blocking=True)
+
+
+def to_host(tensor: Tensor) -> Callable[[], Tensor]:
+    """Begin to copy a tensor to the host; return a wait for the copy."""
+    if tensor.device.type != "cuda":
+        return tensor.cpu
+    # Waits only for work submitted before; a plain `.cpu()` waits for all work of the GPU until then.
+    copy, copied = tensor.to("cpu", non_blocking=True), torch.cuda.Event()
+    copied.record()
+
+    def wait() -> Tensor:
+        copied.synchronize()
+        return copy
+
+    return wait
+
+
+def prefetch(
+    batches: Iterable[Batch], begin: Callable[[Batch], Prefetched], device: torch.device
+) -> Iterator[tuple[Batch, Prefetched]]:
+    """Yield each batch with the result of `begin`; on a GPU after `begin` of the next: it computes meanwhile."""
+    ahead = 0 if device.type == "cpu" else 1
+    prefetched = deque[tuple[Batch, Prefetched]]()
+    for batch in batches:
+        prefetched.append((batch, begin(batch)))
+        if len(prefetched) > ahead:
+            yield prefetched.popleft()
+    yield from prefetched

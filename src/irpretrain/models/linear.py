@@ -1,9 +1,8 @@
-"""Linear layers through oneDNN on processors that MKL, torch's own choice, is slow on.
+"""Linear layers through oneDNN on processors where MKL, torch's default, is slow.
 
-Torch multiplies single-precision matrices on x86 with MKL, which keeps its fast kernels to Intel's processors: on an
-AMD core oneDNN is twice as fast as MKL, on an Intel core MKL is faster, most of all for gradients (docs/benchmarks.md).
-Both are full single precision; they differ in the order of the sums. On Intel, on a GPU, under autocast, or where torch
-was built without oneDNN, torch's own kernel is used.
+On an AMD core oneDNN is twice as fast as MKL, on an Intel core MKL is faster, most of all for gradients
+(docs/benchmarks.md). Both are full single precision with different orders of sums. On Intel, on a GPU, under autocast,
+or if torch was built without oneDNN, torch's own kernel is used.
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+# Layers with fewer outputs are not worth oneDNN's set-up.
 SMALLEST = 64
-"""Layers with fewer outputs are not worth oneDNN's set-up."""
+
+# Outputs of a layer that scores: relevance, or a word's weight; two classes; start and end of an answer.
 MOST_SCORES = 2
-"""Outputs of a layer that scores: relevance, or a word's weight; two classes; start and end of an answer."""
 
 
 class _OneDnnLinear(torch.autograd.Function):
@@ -43,7 +43,6 @@ class _OneDnnLinear(torch.autograd.Function):
 
 
 def _multiply(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return a bᵀ + bias."""
     return torch.ops.mkldnn._linear_pointwise(a, b, bias, "none", [], "")
 
 
@@ -70,7 +69,7 @@ def _usable(x: Tensor, weight: Tensor) -> bool:
 
 @cache
 def made_by_intel() -> bool:
-    """Whether the processor is Intel's, as far as Linux tells (elsewhere: no)."""
+    """Whether the processor is Intel's, by Linux's description (elsewhere: no)."""
     facts = Path("/proc/cpuinfo")
     return facts.exists() and "GenuineIntel" in facts.read_text(errors="replace")
 
@@ -79,18 +78,13 @@ class Linear(nn.Linear):
     """`torch.nn.Linear` with the faster kernel; parameters and their names are the same."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return x wᵀ + b."""
         return linear(input, self.weight, self.bias)
 
 
 class ScoreLayer(nn.Linear):
-    """`torch.nn.Linear` that stays in single precision under autocast; parameters and their names are the same.
-
-    A score in bf16 has eight bits: most documents of a list would tie.
-    """
+    """`torch.nn.Linear` in single precision, also under autocast: in bf16 most documents of a list would tie."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return x wᵀ + b in single precision."""
         device = input.device.type
         if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):
             return super().forward(input)

@@ -1,7 +1,7 @@
-"""MLM heads: BERT's, and those of other architectures as transformers has them; they predict chosen positions only.
+"""MLM heads, BERT's and those of other architectures in transformers; they predict chosen positions only.
 
-Word embeddings are handed over at each call, so that the tie cannot be lost by copying or loading. For a small encoder
-the projection to the vocabulary costs as much as the encoder itself.
+Word embeddings are arguments of each call: copying or loading cannot break the tie. For a small encoder the projection
+to the vocabulary costs as much as the encoder itself.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from irpretrain.errors import InputError, refusing
 from irpretrain.models.linear import linear
-from irpretrain.models.parameters import deviation_of, initialise, load_network
+from irpretrain.models.parameters import deviation_of, initialise, load_network, refuse_broken
 
 MLM_HEAD_FILE = "mlm_head.safetensors"
 REMEDY = "Take an encoder of another architecture, such as BERT's."
+
+# Our names of the parameters of BERT's MLM head → those of Hugging Face's BERT with an MLM head.
 OWN_MLM_HEAD = {
     "dense.weight": ("cls.predictions.transform.dense.weight",),
     "dense.bias": ("cls.predictions.transform.dense.bias",),
@@ -35,7 +37,6 @@ OWN_MLM_HEAD = {
     ),
     "bias": ("cls.predictions.bias", "cls.predictions.decoder.bias"),
 }
-"""Our names of the parameters of BERT's MLM head → those of Hugging Face's BERT with an MLM head."""
 
 
 class BertMlmHead(nn.Module):
@@ -50,7 +51,6 @@ class BertMlmHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
-        """Return logits [masked positions, vocabulary] of hidden states [masked positions, hidden size]."""
         transformed = self.layer_norm(self.activation(self.dense(hidden)))
         return linear(transformed, embeddings, self.bias)
 
@@ -70,6 +70,7 @@ class BertMlmHead(nn.Module):
             self.load_state_dict(
                 {name: tensor.float() for name, tensor in tensors.items() if tensor is not None}
             )
+        refuse_broken(path, self)
         return True
 
 
@@ -83,12 +84,8 @@ class _HandedOn(nn.Module):
 class OtherMlmHead(nn.Module):
     """The MLM head of another architecture: transformers' model for it without the encoder.
 
-    Args:
-        directory: of an encoder, with or without an MLM head.
-        config: the encoder's.
-
     Raises:
-        InputError: the architecture has no MLM head, or one that cannot be parted from its encoder.
+        InputError: the architecture has no MLM head, or one that cannot be separated from its encoder.
     """
 
     def __init__(self, directory: Path, config: Any) -> None:
@@ -109,7 +106,6 @@ class OtherMlmHead(nn.Module):
         self._whole = not missing.intersection(name for name, _ in network.named_parameters())
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
-        """Return logits [masked positions, vocabulary] of hidden states [masked positions, hidden size]."""
         decoder = vars(self.network.get_submodule(self.decoder_name))
         if self._tied:
             decoder["weight"] = embeddings
@@ -146,6 +142,7 @@ def load_parameters(module: nn.Module, path: Path) -> None:
     if unfit := sorted(weights.keys() ^ names):
         raise InputError(path, f"parameters are missing or too many, such as {unfit[0]}")
     module.load_state_dict(weights, strict=False)  # a parameter of two names has one in the file
+    refuse_broken(path, module)
 
 
 def read_weights(path: Path, prefix: str = "") -> dict[str, Tensor]:

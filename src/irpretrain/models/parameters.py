@@ -1,8 +1,12 @@
-"""Parameters and files of Hugging Face models: what loading and saving any of them takes."""
+"""What every model over a Hugging Face network shares: parameters, files, device, longest sequence.
+
+Parameters and files of Hugging Face models: what loading and saving any of them takes.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,31 +16,45 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from irpretrain.atomic import atomic_directory
 from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.models.encoder_files import read_config
 from irpretrain.randomness import generator
 from irpretrain.text.word_pieces import VOCABULARIES
 
 if TYPE_CHECKING:
     from transformers import BertModel
 
+
 TOKENIZER_FILES = (*VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
 DEVIATION = 0.02
 
 
-def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:
-    """Load a Hugging Face model as it lies in a directory: in single precision, safetensors only, none of its code run.
+# Output layers of other tasks, by the beginnings of their names: the model that is loaded has its own.
+#
+# ModernBERT's MLM head ends in `decoder`, which is also what sequence-to-sequence models call their second half: of
+# it the output layer's weights alone are harmless.
+HEADS = (
+    "classifier", "cls", "discriminator_predictions", "generator_lm_head",
+    "generator_predictions", "head", "lm_head", "lm_predictions", "mask_predictions", "pre_classifier",
+    "predictions", "qa_outputs", "score", "sop_classifier", "vocab_layer_norm", "vocab_projector", "vocab_transform",
+)  # fmt: skip
 
-    Args:
-        architecture: transformers' class, such as `AutoModelForSequenceClassification`.
-        directory: config.json, and the weights.
-        remedy: what to do about a directory that cannot be loaded.
-        options: others of `from_pretrained`, such as `config`.
+# Names of weights that a file may hold and that the model leaves out by design.
+UNREAD = re.compile(
+    r"(.*\.)?position_ids"  # a buffer of the numbers 0, 1, 2 …, which older versions of transformers saved
+    r"|(\w+\.)?pooler\..*"  # of an encoder; classifiers of tokens, and some of sequences, read no pooled state
+)
+
+
+def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:
+    """Load a Hugging Face model of class `architecture`: single precision, safetensors only, none of its code run.
 
     Returns:
-        The model, and the names of the parameters that the directory lacks or has in another shape: those are random.
+        The model, and the names of the parameters that are random: missing in the directory, or of another shape.
 
     Raises:
-        InputError: it cannot be loaded.
+        InputError: it cannot be loaded, or has surplus weights, NaN or infinite ones.
     """
     refused = refusing(directory, "the model cannot be loaded", remedy)
     with refused, quiet(), torch.random.fork_rng(devices=[]):
@@ -52,15 +70,60 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
         )
     own_memory(network)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    return network, set(information["missing_keys"]) | mismatched
+    missing = set(information["missing_keys"]) | mismatched
+    _refuse_extra(directory, network, set(information["unexpected_keys"]), missing)
+    refuse_broken(directory, network)
+    return network, missing
+
+
+def _refuse_extra(directory: Path, network: Any, extra: set[str], missing: set[str]) -> None:
+    """Raise InputError where the file has weights that the model should read and does not."""
+    own_heads = {name for name, _ in network.named_children()} - {name.partition(".")[0] for name in missing}
+    name_of_layers = network.config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
+    layers, in_file = (
+        number if isinstance(number, int) else 0
+        for number in (getattr(network.config, name_of_layers, 0), read_config(directory).get(name_of_layers))
+    )
+    left_out = range(layers, in_file)  # by `keep_layers`
+
+    def is_harmless(name: str) -> bool:
+        layer = re.search(r"(?:^|\.)layers?\.(\d+)\.", name)
+        if UNREAD.fullmatch(name) or (layer is not None and int(layer[1]) in left_out):
+            return True
+        head = name.partition(".")[0]
+        return (head in HEADS and head not in own_heads) or name in ("decoder.weight", "decoder.bias")
+
+    kind = str(getattr(network.config, "position_embedding_type", None))
+    if kind.startswith("relative_key") and not any(
+        "distance_embedding" in n for n, _ in network.named_modules()
+    ):
+        raise InputError(
+            directory,
+            f"config.json has position_embedding_type {kind}, which this version of transformers does not compute",
+            remedy="Take an encoder with absolute position embeddings.",
+        )
+    if unread := sorted(name for name in extra if not is_harmless(name)):
+        raise InputError(
+            directory,
+            f"model.safetensors holds {len(unread)} weights that the model of its config.json does not read, such as "
+            f"{', '.join(unread[:3])}",
+            remedy="config.json and model.safetensors must belong together: layers and position embeddings too.",
+        )
+
+
+def refuse_broken(path: Path, module: nn.Module) -> None:
+    """Raise InputError where a weight is infinite or no number at all: every score would be none."""
+    for name, parameter in module.named_parameters():
+        if not torch.isfinite(parameter).all():
+            raise InputError(
+                path,
+                f"the weights {name} hold NaN or infinity",
+                remedy="Get the model anew, or take another.",
+            )
 
 
 def keep_layers(config: Any, layers: int | None, directory: Path) -> None:
-    """Let a model that is made from a configuration have the first so many layers; None for all.
-
-    Raises:
-        ConfigError: more are asked for than the encoder has.
-    """
+    """Cut a configuration to the first `layers` layers; ConfigError if the encoder has fewer."""
     if layers is None:
         return
     if layers > config.num_hidden_layers:
@@ -78,7 +141,6 @@ def bert_of(network: Any) -> BertModel | None:
 
 
 def is_bert(encoder: Any) -> bool:
-    """Whether an encoder is a BERT."""
     return type(encoder).__name__ == "BertModel" and not encoder.config.is_decoder
 
 
@@ -88,11 +150,9 @@ def deviation_of(config: Any) -> float:
 
 
 def own_memory(module: nn.Module) -> None:
-    """Copy parameters out of the memory-mapped file.
-
-    They lie there at any address, and matrix products round differently at addresses that are not multiples of
-    the vector width: without this, a loaded model and the one that was saved differ in the last bit.
-    """
+    """Copy parameters out of the memory-mapped file."""
+    # Matrix products round differently at addresses that are not multiples of the vector width: without this, a
+    # loaded and a saved model differ in the last bit.
     for parameter in module.parameters():
         parameter.data = parameter.data.clone()
 
@@ -124,15 +184,13 @@ def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) 
 
 
 def positions(network: Any) -> int | None:
-    """Return the longest sequence that a Hugging Face model has position embeddings for; None where it sets no limit.
-
-    RoBERTa and its kin number positions from one after the padding's id.
-    """
+    """Return the longest sequence that a Hugging Face model has position embeddings for; None without a limit."""
     number = getattr(network.config, "max_position_embeddings", None)
     if not isinstance(number, int) or number <= 0:
         return None
     embeddings = getattr(network.base_model, "embeddings", None)
     padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    # RoBERTa and its kin number positions from one after the padding's id.
     return number if padding is None else number - padding - 1
 
 
@@ -154,7 +212,6 @@ def quiet() -> Iterator[None]:
 
 
 def copy_tokenizer(source: Path, folder: Path) -> None:
-    """Copy the tokenizer's files into a model's folder."""
     for name in TOKENIZER_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, folder / name)
@@ -164,3 +221,47 @@ def open_weights(folder: Path) -> None:
     """Let everybody read the weights in `folder`; safetensors writes files that only their owner can read."""
     for path in folder.glob("*.safetensors"):
         path.chmod(0o644)
+
+
+# What all models over a Hugging Face network share: where it computes, how long its sequences may be, its files.
+
+
+class HubModel(nn.Module):
+    """A model over a Hugging Face network, which a subclass holds as `network` or returns by a property `network`."""
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    @property
+    def encoder(self) -> Any:
+        network: Any = self.network
+        return network.base_model
+
+    @property
+    def bert(self) -> BertModel | None:
+        return bert_of(self.network)
+
+    def check_length(self, max_length: int, key: str) -> None:
+        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
+        most = positions(self.network)
+        if most is not None and max_length > most:
+            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
+
+
+class SavedHubModel(HubModel):
+    """A model that is saved as a Hugging Face directory."""
+
+    tokenizer_directory: Path  # where the tokenizer's files are copied from
+
+    def save(self, directory: str | Path) -> None:
+        with atomic_directory(directory) as folder:
+            self.write_files(folder)
+
+    def write_files(self, folder: Path) -> None:
+        """Write the model's files into an existing folder; equal weights give equal bytes."""
+        network: Any = self.network
+        with quiet():
+            network.save_pretrained(folder)
+        copy_tokenizer(self.tokenizer_directory, folder)
+        open_weights(folder)

@@ -1,7 +1,7 @@
 """A sequence-to-sequence model that writes queries for documents (Doc2Query, Nogueira et al., 2019).
 
-Any directory that Hugging Face's `AutoModelForSeq2SeqLM` loads (T5, BART and their kin). Of its generation_config.json
-only the ids of special tokens count; how queries are drawn is said here.
+Any directory that Hugging Face's `AutoModelForSeq2SeqLM` loads (T5, BART). Of its generation_config.json only the ids
+of special tokens count; queries are drawn here.
 """
 
 from __future__ import annotations
@@ -18,23 +18,14 @@ from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import GENERATOR_REMEDY
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import load_network, positions, refuse_missing
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
 
 
 class QueryGenerator:
-    """A loaded model, ready to generate.
-
-    Attributes:
-        network: encoder and decoder, in single precision.
-        tokenizer: makes the pieces of documents.
-    """
+    """A loaded model in single precision, ready to generate."""
 
     def __init__(self, directory: str | Path, device: torch.device) -> None:
-        """Load a directory; no code of its own is run, and weights are read as safetensors only.
-
-        Raises:
-            InputError: it holds no such model, parts of it are missing, or it names no token to begin or end with.
-        """
+        """InputError if there is no such model, parts of it are missing, or it names no token to begin or end with."""
         from transformers import AutoModelForSeq2SeqLM
 
         directory = Path(directory)
@@ -59,14 +50,13 @@ class QueryGenerator:
 
         Args:
             ids, attention: int64 [documents, positions].
-            draws: numbers from [0, 1), float64 [documents, queries, pieces]: the one that each piece is chosen by.
-            top_k: how many pieces are drawn from.
+            draws: from [0, 1), float64 [documents, queries, pieces]: each chooses a piece.
 
         Returns:
             int64 [documents, queries, pieces]; padding after a query's end.
 
         Raises:
-            InputError: the model's scores are no numbers.
+            InputError: a score is NaN.
         """
         documents, queries, steps = draws.shape
         uniform = draws.reshape(documents * queries, steps)
@@ -99,29 +89,6 @@ class QueryGenerator:
                 break
         return pieces.reshape(draws.shape)
 
-    @torch.inference_mode()
-    def beams(self, ids: np.ndarray, attention: np.ndarray, queries: int, pieces: int) -> np.ndarray:
-        """Return the `queries` best queries of a beam search of that width, the best first.
-
-        Args:
-            ids, attention: int64 [documents, positions].
-            queries: how many.
-            pieces: longest query.
-
-        Returns:
-            int64 [documents, queries, pieces or fewer]; padding after a query's end.
-        """
-        generated = self.network.generate(
-            input_ids=torch.from_numpy(ids).to(self._device),
-            attention_mask=torch.from_numpy(attention).to(self._device),
-            num_beams=queries,
-            num_return_sequences=queries,
-            max_new_tokens=pieces,
-            do_sample=False,
-        )
-        whole: np.ndarray = generated[:, 1:].cpu().numpy()
-        return whole.reshape(len(ids), queries, whole.shape[1])
-
     def text(self, pieces: np.ndarray) -> str:
         """Return the text of one generated query without special tokens, on one line."""
         ends = np.flatnonzero(np.isin(pieces, self._ends))
@@ -129,25 +96,18 @@ class QueryGenerator:
 
 
 def choose(logits: Tensor, uniform: np.ndarray, top_k: int) -> np.ndarray:
-    """Return one entry of each row, drawn among its `top_k` largest in proportion to the exponentials of their logits.
+    """Return one entry of each row of logits [rows, vocabulary], drawn among its `top_k` largest.
 
-    The k probabilities, in double precision and falling, are laid side by side; the draw falls on one of them.
-
-    Args:
-        logits: [rows, vocabulary].
-        uniform: numbers from [0, 1), float64 [rows].
-        top_k: how many are drawn from.
-
-    Raises:
-        FloatingPointError: a logit is not a number, or infinite.
+    The k probabilities, in double precision and falling, are laid side by side; `uniform`, float64 [rows] in [0, 1),
+    falls on one of them. FloatingPointError on a NaN or an infinite logit.
     """
-    largest, places = torch.topk(logits.float(), min(top_k, logits.shape[1]), dim=1)
+    largest, positions = torch.topk(logits.float(), min(top_k, logits.shape[1]), dim=1)
     values = largest.cpu().numpy().astype(np.float64)
     if not np.isfinite(values[:, 0]).all():
         raise FloatingPointError("its scores of next pieces are not numbers")
     sums = np.exp(values - values[:, :1]).cumsum(1)
     rank = (sums <= uniform[:, None] * sums[:, -1:]).sum(1)
-    chosen: np.ndarray = places.cpu().numpy()[np.arange(len(rank)), np.minimum(rank, values.shape[1] - 1)]
+    chosen: np.ndarray = positions.cpu().numpy()[np.arange(len(rank)), np.minimum(rank, values.shape[1] - 1)]
     return chosen
 
 

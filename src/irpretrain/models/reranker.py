@@ -1,9 +1,8 @@
-"""A saved re-ranker of either kind behind one interface: a cross-encoder of ours, or any of Hugging Face's.
+"""A saved re-ranker: any Hugging Face sequence classifier, also a cross-encoder of this project.
 
-Ours are saved as BERT sequence classifiers with one label and load like every other. A classifier with one label
-scores by its logit. One with two labels scores by the logit of label 1 minus that of label 0, which orders documents
-as the probability of label 1 does: label 1 must stand for relevant, as in classifiers trained on 0 and 1. An activation
-function that the directory names for its scores (a sigmoid) is left out; none of them changes the order.
+A classifier with one label scores by its logit. One with two labels scores by logit 1 minus logit 0, which orders
+documents as the probability of label 1 does: label 1 must mean relevant. An activation function that the directory
+names for its scores (a sigmoid) is left out, as it keeps the order.
 """
 
 from __future__ import annotations
@@ -15,27 +14,20 @@ from typing import Any
 from torch import Tensor, nn
 from transformers import BertModel
 
-from irpretrain.config.compute import Packing
+from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import CEDR_FILE
-from irpretrain.models.hub_model import HubModel
+from irpretrain.models.length_batches import to_device
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.packed_encoder import attention_of
-from irpretrain.models.packed_families import packed
+from irpretrain.models.packed import attention_of, packed
 from irpretrain.models.padding_mask import padding_mask
-from irpretrain.models.parameters import load_network, positions, refuse_missing
-from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
+from irpretrain.models.parameters import HubModel, load_network, positions, refuse_missing
+from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
 
 class Reranker(HubModel):
-    """Scores sequences of a query and a document.
-
-    Attributes:
-        network: the sequence classifier.
-        tokenizer: its own; makes the sequences.
-        packing: whether sequences are laid end to end, where the encoder can; see `ComputeConfig.packing`.
-    """
+    """Scores sequences of a query and a document; packs them if the encoder can (`ComputeConfig.packing`)."""
 
     packing: Packing = "off"
 
@@ -62,8 +54,8 @@ class Reranker(HubModel):
             )
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return raw scores, float [sequences], of int64 [sequences, positions]; the mask may lie on the host."""
-        types = token_type_ids if self._takes_types else None
+        """Return raw scores, float [sequences], of int64 [sequences, positions]; types and mask may lie on the host."""
+        types = to_device(token_type_ids, input_ids.device) if self._takes_types else None
         if self.packing != "off" and self.bert is not None:
             logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
         else:
@@ -85,13 +77,10 @@ class Reranker(HubModel):
 
 
 def load_reranker(directory: str | Path) -> Reranker:
-    """Load a cross-encoder of ours or a Hugging Face sequence classifier, in single precision, for scoring.
-
-    Args:
-        directory: Hugging Face directory with its tokenizer, weights as safetensors; no code of its own is run.
+    """Load a re-ranker in single precision, for scoring; none of the directory's code is run.
 
     Raises:
-        InputError: the directory holds no such model, parts of it are missing, or it has more than two labels.
+        InputError: there is no such model, parts of it are missing, or it has more than two labels.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -115,4 +104,6 @@ def load_reranker(directory: str | Path) -> Reranker:
         raise InputError(
             directory, f"the tokenizer has {tokenizer.size:,} entries but the model only {rows:,} embeddings"
         )
+    if tokenizer.uses_types and "token_type_ids" in inspect.signature(network.forward).parameters:
+        check_types(network, directory)
     return Reranker(network, tokenizer).eval()

@@ -1,7 +1,6 @@
 """DeepCT's model: an encoder, dropout, and one linear output over every position (section 3.1, equation 1).
 
-A saved model is a Hugging Face directory of a token classifier with one label, so that anything that loads such a model
-gives the same weights. There is no activation: weights are any real numbers.
+It is saved as a Hugging Face token classifier with one label. There is no activation: weights are any real numbers.
 """
 
 from __future__ import annotations
@@ -16,14 +15,13 @@ from transformers import (
     PreTrainedModel,
 )
 
-from irpretrain.config.compute import Packing
+from irpretrain.config.training import Packing
 from irpretrain.errors import InputError, refusing
-from irpretrain.models.hub_model import SavedHubModel
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
-from irpretrain.models.packed_families import packed
+from irpretrain.models.packed import attention_of, encode_packed, packed, unpacked
 from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import (
+    SavedHubModel,
     deviation_of,
     initialise,
     keep_layers,
@@ -31,8 +29,8 @@ from irpretrain.models.parameters import (
     refuse_missing,
 )
 
+# Where a token classifier keeps its output layer, in every architecture that has one so called.
 HEAD = "classifier."
-"""Where a token classifier keeps its output layer, in every architecture that has one so called."""
 REMEDY = "Give an encoder that can be a token classifier: config.json, model.safetensors and tokenizer.json."
 
 
@@ -40,9 +38,9 @@ class TermWeightRegressor(SavedHubModel):
     """Weights of word pieces in their text.
 
     Attributes:
-        classifier: encoder and output layer, in Hugging Face's shape.
-        tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
-        packing: whether sequences are laid end to end, where the encoder can; see `ComputeConfig.packing`.
+        classifier: encoder and output layer, as a Hugging Face token classifier.
+        tokenizer_directory: source of the tokenizer's files for `save`.
+        packing: whether sequences are laid end to end, if the encoder can; see `ComputeConfig.packing`.
     """
 
     packing: Packing = "off"
@@ -57,16 +55,11 @@ class TermWeightRegressor(SavedHubModel):
     def from_encoder(
         cls, directory: str | Path, layers: int | None = None, seed: int = 1
     ) -> TermWeightRegressor:
-        """Put a fresh output layer on a pre-trained encoder.
-
-        Args:
-            directory: Hugging Face directory of an encoder, weights as safetensors.
-            layers: keep only the first so many layers; None for all.
-            seed: of the fresh parameters; they depend on nothing else.
+        """Put a fresh output layer, drawn by `seed`, on the first `layers` layers of a pre-trained encoder.
 
         Raises:
-            InputError: the directory holds no encoder that a token classifier can be made of.
-            ConfigError: more layers are asked for than the encoder has.
+            InputError: there is no encoder that a token classifier can be made of.
+            ConfigError: the encoder has fewer layers.
         """
         directory = Path(directory)
         config = _read_config(directory)
@@ -85,11 +78,7 @@ class TermWeightRegressor(SavedHubModel):
 
     @classmethod
     def load(cls, directory: str | Path) -> TermWeightRegressor:
-        """Load a saved model: one of ours, or any token classifier with one label.
-
-        Raises:
-            InputError: the directory holds no such model, or parts of it are missing.
-        """
+        """Load a token classifier with one label; InputError if there is none, or parts of it are missing."""
         directory = Path(directory)
         config = _read_config(directory)
         # The output layers of BERT's classifiers of sequences and of tokens have the same names and shapes.
@@ -116,10 +105,7 @@ class TermWeightRegressor(SavedHubModel):
         return self.classifier
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape.
-
-        What stands at padding means nothing. A GPU need not be waited for if the mask lies on the host.
-        """
+        """Return the weight of every position, float [sequences, positions]; arbitrary at padding."""
         bert, attend = self.bert, attention_of(self.encoder, self.packing)
         if bert is not None and attend is not None:
             classifier: Any = self.classifier

@@ -19,17 +19,20 @@ from irpretrain.objectives.shard import Counts, Shard
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
-class Options(DrawnWordsOptions):
+class AcmOptions(DrawnWordsOptions):
     """HARP's ACM: for the anchor of one linked document, the sentence's other linked document is preferred."""
 
     type: Literal["acm"] = option(..., "This objective.")
     negatives: int = option(1, "Random documents.", unit="documents", ge=1)
 
 
-class Draft(NamedTuple):
+OPTIONS = AcmOptions
+
+
+class AcmDraft(NamedTuple):
     """A group that still lacks the words of the document that its query is about."""
 
-    place: tuple[int, int]
+    location: tuple[int, int]
     sample: int
     anchor: str
     about: str
@@ -37,8 +40,8 @@ class Draft(NamedTuple):
     stream: str
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
-    """Yield ACM's groups: one query, literal; several whole documents.
+def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[Group]:
+    """Yield ACM's groups: one literal query; several whole documents.
 
     Counts negatives_repeated and documents_without_words.
     """
@@ -48,11 +51,10 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))
     for number, draft in enumerate(drafts):
         query = " ".join([*words.get(number, []), draft.anchor])
-        yield group(draft.place, [query], [Span(name) for name in draft.ranked], sample=draft.sample)
+        yield group(draft.location, [query], [Span(name) for name in draft.ranked], sample=draft.sample)
 
 
-def draft_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Draft]:
-    """Yield what the articles alone say of their groups."""
+def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[AcmDraft]:
     source = LinkSource.open(shard)
     others, usable = RandomDocuments(source.drawable), source.drawable > 0
     counts.update(negatives_repeated=0)
@@ -69,8 +71,8 @@ def draft_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Dra
                 counts.skip("no_other_documents")
                 continue
             counts["negatives_repeated"] += repeated
-            yield Draft(
-                article.place,
+            yield AcmDraft(
+                article.location,
                 sample,
                 anchor_text(article, first),
                 source.document_id(first.target),

@@ -1,7 +1,7 @@
 """Anchors and the sentences around them, from which HARP's objectives make queries (Ma et al., CIKM 2021, section 3).
 
-HARP weighs words by the attention of a BERT model; here they are weighed by how rare they are in the collection, so
-that no model runs before pre-training. docs/methods/baselines.md says what that changes.
+HARP weighs words by the attention of a BERT; here the weight is the idf in the collection, so that pre-training needs
+no model. docs/methods/baselines.md has the consequences.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,17 +13,17 @@ import numpy as np
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.objectives.articles import Article
+from irpretrain.objectives.articles import ShardArticle
 from irpretrain.objectives.shard import Shard
-from irpretrain.text.sentences import Characters, sentences
+from irpretrain.text.passages import Characters, sentences
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stop_words import StopList, load_stop_words
 from irpretrain.text.words import word_finder
 from irpretrain.wikipedia.graph import Links
 
+# Draws that a word gets before every word counts the same.
 TRIES = 100
-"""Draws that a word gets before every word counts the same."""
 
 
 class AnchorOptions(Section):
@@ -44,27 +44,19 @@ class DrawnWordsOptions(AnchorOptions):
 
 @dataclass(frozen=True)
 class Anchor:
-    """A link in its sentence.
+    """A link in its sentence."""
 
-    Attributes:
-        target: node of the linked document.
-        start, end: the anchor, in characters of the body.
-        sentence: the sentences that hold it, in characters of the body.
-    """
-
-    target: int
+    target: int  # node of the linked document
+    # start, end: the anchor, in characters of the body.
     start: int
     end: int
-    sentence: Characters
+    sentence: Characters  # the sentences that hold it, in characters of the body
 
 
-def find_anchors(article: Article, links: Links | None, usable: np.ndarray) -> list[Anchor]:
+def find_anchors(article: ShardArticle, links: Links | None, usable: np.ndarray) -> list[Anchor]:
     """Return the anchors of an article, in the order of the text: the first of each document in each segment.
 
-    Args:
-        article: the article.
-        links: its hyperlinks; None where it has none.
-        usable: bool [nodes], documents that links may lead to.
+    `usable`, bool [nodes], are the documents that links may lead to.
     """
     if links is None:
         return []
@@ -80,17 +72,12 @@ def find_anchors(article: Article, links: Links | None, usable: np.ndarray) -> l
     return sorted(anchors, key=lambda anchor: (anchor.start, anchor.target))
 
 
-def anchor_text(article: Article, anchor: Anchor) -> str:
-    """Return an anchor's text on one line."""
+def anchor_text(article: ShardArticle, anchor: Anchor) -> str:
     return " ".join(article.body[anchor.start : anchor.end].split())
 
 
-class WordWeights:
-    """Weighs words by their idf in a collection.
-
-    Args:
-        shard: its collection's statistics, and how a text becomes words.
-    """
+class AnchorWeights:
+    """Weighs words by their idf in a collection."""
 
     def __init__(self, shard: Shard) -> None:
         table = WORD_COUNTS.read(shard.statistics, columns=["word", "documents"])
@@ -101,7 +88,7 @@ class WordWeights:
         self.idf = lru_cache(maxsize=1 << 18)(self._idf)
 
     def weight(self, text: str) -> float:
-        """Return the mean idf of a text's words, stop words included; 0 where there are none."""
+        """Return the mean idf of a text's words, stop words included; 0 if there are none."""
         words = self._find(text)
         return sum(map(self.idf, words)) / len(words) if words else 0.0
 
@@ -112,43 +99,31 @@ class WordWeights:
         return float(np.log(self._documents / (self._frequencies[row] if in_table else 1)))
 
 
-class WordDraws(WordWeights):
-    """Draws words of texts by their weights.
-
-    Args:
-        shard: as of `WordWeights`.
-        options: stop list and sizes.
-    """
-
+class WordDraws(AnchorWeights):
     def __init__(self, shard: Shard, options: DrawnWordsOptions) -> None:
         super().__init__(shard)
         self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
         self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
 
     def words(self, text: str) -> list[str]:
-        """Return the words of a text that can be drawn, each as often as it occurs."""
         return [word for word in self._find(text) if word not in self._stop]
 
-    def around(self, article: Article, anchor: Anchor) -> list[str]:
+    def around(self, article: ShardArticle, anchor: Anchor) -> list[str]:
         """Return the words that can be drawn of an anchor's sentence, without the anchor's own."""
         start, end = anchor.sentence
         return self.words(article.body[start : anchor.start]) + self.words(article.body[anchor.end : end])
 
     def size(self, rng: np.random.Generator) -> int:
-        """Draw the number of words of a query."""
         return int(np.searchsorted(self._sizes, rng.random(), side="right")) + 1
 
     def draw(self, rng: np.random.Generator, words: Sequence[str], count: int) -> list[str]:
-        """Draw `count` of the words with replacement, by their weights; none where there are none.
-
-        An occurrence drawn with equal probabilities is kept with probability idf / ln(documents), which draws words in
-        proportion to occurrences times idf.
-        """
+        """Draw `count` of the words with replacement, in proportion to occurrences times idf; none of no words."""
         if not words:
             return []
         highest = np.log(self._documents)
         drawn = []
         for _ in range(count):
+            # A uniformly drawn occurrence is accepted with probability idf / ln(documents).
             for _ in range(TRIES):
                 word = words[int(rng.integers(len(words)))]
                 if rng.random() * highest < self.idf(word):

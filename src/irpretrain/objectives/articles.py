@@ -13,42 +13,33 @@ import pyarrow.compute as pc
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, NO_ANCHOR
 from irpretrain.objectives.groups import Span
-from irpretrain.text.compose import body_start
-from irpretrain.text.lengths import count_spaced
+from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore
-from irpretrain.wikipedia.article import Section
-from irpretrain.wikipedia.tree import read_sections
+from irpretrain.text.words import count_spaced
+from irpretrain.wikipedia.article import Section, read_sections
 
 ARTICLES_PER_BATCH = 512
 
 
 @dataclass(frozen=True)
-class Article:
-    """A document, its sections (one, the whole body, where its format has no structure) and its word pieces.
+class ShardArticle:
+    """A document, its sections (one, the whole body, where its format has no structure) and its word pieces."""
 
-    Attributes:
-        number: its row in the shard.
-        document_id, title, body, sections: as in the DOCUMENTS table, the title without white space around it.
-        place: its (part, position).
-        store, row: where its word pieces are.
-        body_start: character of the text in the token store at which the body begins.
-        language: of its text.
-    """
-
-    number: int
+    number: int  # its row in the shard
+    # document_id, title, body, sections: as in the DOCUMENTS table, the title without white space around it.
     document_id: str
-    place: tuple[int, int]
+    location: tuple[int, int]  # its (part, position)
     title: str
     body: str
     sections: list[Section]
+    # store, row: where its word pieces are.
     store: TokenStore
     row: int
-    body_start: int
-    language: str
+    body_start: int  # character of the text in the token store at which the body begins
+    language: str  # of its text
 
     @property
     def levels(self) -> list[int]:
-        """Level of each section."""
         return [section.level for section in self.sections]
 
     @property
@@ -58,46 +49,39 @@ class Article:
 
     @cached_property
     def length(self) -> int:
-        """Words (`text.lengths`) of the body."""
+        """Words (`text.words`) of the body."""
         return count_spaced(self.body, self.language)
 
     def words(self, start: int, end: int) -> int:
-        """Return the number of words (`text.lengths`) of some characters of the body."""
+        """Return the number of words (`text.words`) of some characters of the body."""
         return count_spaced(self.body[start:end], self.language)
 
     def pieces(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the word pieces (first, last exclusive) that begin in some characters of the body.
 
-        None where there are none: the characters hold no word, or lie beyond what the token store keeps.
+        None without a word in these characters, or beyond the stored pieces.
         """
         first, last = self.store.span(self.row, self.body_start + start, self.body_start + end)
         return (first, last) if first < last else None
 
     def pieces_of(self, spans: np.ndarray) -> np.ndarray:
-        """Return `pieces` of many spans, int [spans, 2], of which none is empty; `NO_ANCHOR` where there are none."""
+        """Return `pieces` of many non-empty spans, int [spans, 2]; `NO_ANCHOR` for spans without pieces."""
         pieces = self.store.pieces_before(self.row, self.body_start + spans)
         pieces[pieces[:, 0] >= pieces[:, 1]] = NO_ANCHOR
         return pieces
 
     def span(self, start: int, end: int) -> Span | None:
-        """Return `pieces` as a span of this document."""
         pieces = self.pieces(start, end)
         return None if pieces is None else Span(self.document_id, *pieces)
 
 
 def stream_articles(
     documents: str | Path, tokens: str | Path, text: TextConfig, wanted: pa.Array | None = None
-) -> Iterator[Article | None]:
-    """Yield the articles of a shard in corpus order; None for a disambiguation page.
-
-    Args:
-        documents: DOCUMENTS table of the shard.
-        tokens: its token store.
-        text: fields that made the token store.
-        wanted: identifiers of the documents to yield; others are not looked at. All where not given.
+) -> Iterator[ShardArticle | None]:
+    """Yield the `wanted` (or all) articles of a shard in corpus order; None for a disambiguation page.
 
     Raises:
-        ConfigError: `text.fields` leaves out the body, so that the token store has no place for its characters.
+        ConfigError: `text.fields` leaves out the body.
         InputError: the token store lacks a document.
         IntegrityError: the token store was made without positions.
     """
@@ -113,7 +97,7 @@ def stream_articles(
         if document["disambiguation"]:
             yield None
             continue
-        yield Article(
+        yield ShardArticle(
             int(number),
             document["document_id"],
             (document["part"], document["position"]),
@@ -128,7 +112,7 @@ def stream_articles(
 
 
 def _chosen(documents: str | Path, columns: list[str], chosen: np.ndarray) -> Iterator[dict[str, Any]]:
-    """Yield those rows of a DOCUMENTS table that `chosen`, bool [documents], says."""
+    """Yield the rows of a DOCUMENTS table that `chosen`, bool [documents], marks."""
     before = 0
     for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
         yield from batch.filter(pa.array(chosen[before : before + len(batch)])).to_pylist()

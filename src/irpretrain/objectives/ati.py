@@ -1,8 +1,8 @@
 """Abstract texts identification (ATI), an objective of Wikiformer (Su et al., AAAI 2024).
 
-An article's title prefers the abstract, which is its lead section, to its other sections. Or, so that the form of an
-abstract does not tell it: the abstract prefers the article's title to those of other articles.
-docs/methods/wikiformer.md states everything exactly.
+An article's title prefers the abstract, its lead section, to its other sections. Or, as the model could recognise an
+abstract by its form: the abstract prefers the article's title to those of other articles. docs/methods/wikiformer.md
+has every detail.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,16 +16,16 @@ from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.objectives.boilerplate import Boilerplate
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.page_words import Boilerplate
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.wikipedia.tree import build_tree
+from irpretrain.wikipedia.article import build_tree
 
 NEEDS = frozenset({"positions", "collection"})
 
 
-class Options(Section):
+class AtiOptions(Section):
     """Wikiformer's ATI: the abstract is preferred to sections for the article's title."""
 
     type: Literal["ati"] = option(..., "This objective.")
@@ -49,9 +49,11 @@ class Options(Section):
         return self
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
-    """Yield one group an article: its title and several documents, the lead section first; or the lead section and
-    several titles, its own first."""
+OPTIONS = AtiOptions
+
+
+def make_groups(shard: Shard, options: AtiOptions, counts: Counts) -> Iterator[Group]:
+    """Yield one group per article: its title and several documents, the lead section first; or the reverse."""
     titles = _Titles(shard.collection) if options.negatives == "titles" else None
     for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
@@ -71,19 +73,15 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
             counts.skip("no_other_section")
         elif titles is None:
             negatives = some(rng, sections, options.most_negatives)
-            yield group(article.place, [article.title], [abstract, *negatives])
+            yield group(article.location, [article.title], [abstract, *negatives])
         elif queries := titles.draw(rng, options.most_negatives or 0, article.title):
-            yield group(article.place, [article.title, *queries], [abstract])
+            yield group(article.location, [article.title, *queries], [abstract])
         else:
             counts.skip("no_other_title")
 
 
 class _Titles:
-    """The titles of a collection's articles, disambiguation pages apart.
-
-    Args:
-        collection: DOCUMENTS tables of all shards.
-    """
+    """The titles of a collection's articles, without disambiguation pages."""
 
     def __init__(self, collection: Sequence[str | Path]) -> None:
         columns = ["document_id", "title", "disambiguation"]
@@ -94,7 +92,7 @@ class _Titles:
         self._drawable = RandomDocuments(pc.utf8_length(self._titles).to_numpy())
 
     def draw(self, rng: np.random.Generator, most: int, title: str) -> list[str]:
-        """Return at most so many different titles at random, none of them the article's own."""
+        """Return at most `most` different titles at random, without the article's own."""
         numbers, _ = self._drawable.draw(rng, most + 1, ())
         drawn = dict.fromkeys(self._titles[number].as_py() for number in numbers)
         drawn.pop(title, None)

@@ -1,7 +1,7 @@
 """Body first selection (BFS; Chang et al., ICLR 2020), a baseline.
 
 A sentence of an article's first section prefers a passage of the article to passages of other documents.
-docs/methods/baselines.md states everything exactly.
+docs/methods/baselines.md has every detail.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,32 +12,36 @@ import numpy as np
 from irpretrain.config.base import option
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group
-from irpretrain.objectives.own_passages import Choice, PassageOptions, passage_groups
-from irpretrain.objectives.passages import Passage, long_sentences
+from irpretrain.objectives.passages import (
+    Passage,
+    PassageChoice,
+    PassageOptions,
+    long_sentences,
+    passage_groups,
+)
 from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 
 
-class Options(PassageOptions):
+class BfsOptions(PassageOptions):
     """Body first selection: a sentence of the first section finds a passage of its article."""
 
     type: Literal["bfs"] = option(..., "This objective.")
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
-    """Yield BFS's groups: one query, the span of a sentence; several documents, spans.
+OPTIONS = BfsOptions
 
-    Counts as `own_passages.passage_groups` does.
-    """
+
+def make_groups(shard: Shard, options: BfsOptions, counts: Counts) -> Iterator[Group]:
+    """Yield BFS's groups: one query, the span of a sentence; several documents, spans. Counts as `passage_groups`."""
     return passage_groups(shard, options, counts, choose)
 
 
-def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:
-    """Return sentences of the first section, each with a random passage of the article that is more than the sentence.
-
-    The sentence is left out of a passage that holds it.
-    """
+def choose(
+    body: str, found: Sequence[Passage], options: BfsOptions, rng: np.random.Generator
+) -> list[PassageChoice]:
+    """Return sentences of the first section, each with a random passage of the article, without the sentence."""
     lead = [passage for passage in found if passage.section == 0]
     sentences = [s for passage in lead for s in long_sentences(body, passage, options.minimum_query_words)]
     choices = []
@@ -45,5 +49,5 @@ def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random
         others = [passage for passage in found if passage.sentences != (sentence,)]
         if others:
             passage = others[int(rng.integers(len(others)))]
-            choices.append(Choice(passage, sentence, sentence in passage.sentences))
+            choices.append(PassageChoice(passage, sentence, sentence in passage.sentences))
     return choices

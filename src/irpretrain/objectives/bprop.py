@@ -1,5 +1,4 @@
-"""B-PROP's objective (Ma et al., SIGIR 2021): ROP whose word sets are drawn by BERT's attention in place of a unigram
-language model.
+"""B-PROP's objective (Ma et al., SIGIR 2021): ROP whose word sets are drawn by BERT's attention.
 
     a(w)      = attention of [CLS] to w in the last layer, mean over heads, sum over occurrences
     P(w|D)    ∝ a / (a + saturation)
@@ -8,7 +7,7 @@ language model.
     draw      ∝ exp(γ(w) / temperature), without replacement if there are more words than the set takes;
               a set's score is the sum of γ
 
-docs/methods/baselines.md says what is from the paper, what from its released code, and what is ours.
+docs/methods/baselines.md names what is from the paper, from its released code, or new.
 """
 
 from collections import defaultdict
@@ -23,7 +22,7 @@ import pyarrow.compute as pc
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.objectives.group_tables import pair_groups
+from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
 from irpretrain.text.languages import ENGLISH
@@ -33,13 +32,15 @@ from irpretrain.text.words import word_finder, word_kind
 
 NEEDS = frozenset({"term_weights"})
 DOCUMENTS_AT_ONCE = 1024
+
+# A share of 1 in sums over documents: whole numbers add up alike in any order, so that shards change nothing.
 SHARES_ONE = 2**40
-"""A share of 1 in sums over documents: whole numbers add up alike in any order, so that shards change nothing."""
+
+# Largest γ, in the released code.
 MOST = 100.0
-"""Largest γ, in the released code."""
 
 
-class Options(Section):
+class BpropOptions(Section):
     """B-PROP's pairs of word sets from one document; the set of higher contrastive weight is preferred."""
 
     type: Literal["bprop"] = option(..., "This objective.")
@@ -53,8 +54,11 @@ class Options(Section):
     stop_list: StopList = option("none", "Words never drawn; they count in P(w|D).")
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
-    """Yield the word-set pairs of a shard: two literal queries, the preferred one first; one document, whole.
+OPTIONS = BpropOptions
+
+
+def make_groups(shard: Shard, options: BpropOptions, counts: Counts) -> Iterator[pa.Table]:
+    """Yield the word-set pairs of a shard: two literal queries, the preferred one first; one whole document.
 
     Counts documents, those skipped, pairs, and ties, in which the second set drawn comes first, as in PROP.
     """
@@ -65,10 +69,10 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
     title = f"sample pairs {Path(shard.documents).stem}"
     batches = TERM_WEIGHTS.stream(shard.term_weights, rows=DOCUMENTS_AT_ONCE)
     for rows in progress(batches, title, "documents", TERM_WEIGHTS.count(shard.term_weights), size=len):
-        places, queries, scores = list[int](), list[str](), list[list[float]]()
+        positions, queries, scores = list[int](), list[str](), list[list[float]]()
         sums["documents"] += rows.num_rows
         found, shares, bounds = _distributions(rows, options)
-        for place, (start, end) in enumerate(pairwise(bounds.tolist())):
+        for position, (start, end) in enumerate(pairwise(bounds.tolist())):
             drawn = [
                 (word, min(share * rarity.get(word, 0.0), MOST))
                 for word, share in zip(found[start:end].to_pylist(), shares[start:end], strict=True)
@@ -77,23 +81,21 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
             if len(drawn) < options.minimum_words:
                 few_words += 1
                 continue
-            rng = shard.stream("bprop", rows.column("document_id")[place].as_py())
+            rng = shard.stream("bprop", rows.column("document_id")[position].as_py())
             for pair in draws.pairs([w for w, _ in drawn], np.array([g for _, g in drawn]), rng):
-                places.append(place)
+                positions.append(position)
                 queries += [text for text, _ in pair]
                 scores.append([score for _, score in pair])
         table = np.array(scores).reshape(-1, 2)
         sums["pairs"] += len(table)
         sums["ties"] += int((table[:, 0] == table[:, 1]).sum())
-        documents = rows.select(["part", "position", "document_id"]).take(pa.array(places, pa.int64()))
+        documents = rows.select(["part", "position", "document_id"]).take(pa.array(positions, pa.int64()))
         yield pair_groups(documents, pa.array(queries, pa.string()), table)
     counts.update(sums, skipped={"few_words": few_words})
 
 
 class _Draws:
-    """Draws sets of words."""
-
-    def __init__(self, options: Options, language: str) -> None:
+    def __init__(self, options: BpropOptions, language: str) -> None:
         self._options = options
         self._stop = load_stop_words(options.stop_list, language_name=language)
         find = word_finder(word_kind("letters", language))
@@ -116,24 +118,22 @@ class _Draws:
             for _ in range(2):
                 chosen = _draw(heights, size, rng)
                 pair.append(
-                    (" ".join(words[place] for place in chosen), float(np.sort(weights[chosen]).sum()))
+                    (" ".join(words[position] for position in chosen), float(np.sort(weights[chosen]).sum()))
                 )
             yield pair if pair[0][1] > pair[1][1] else pair[::-1]
 
 
 def _draw(heights: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return `size` places, each ∝ exp(height), in the order drawn.
-
-    The largest of heights with Gumbel noise are draws without replacement (Kool et al., ICML 2019); they need no
-    exponential, which may be 0.
-    """
+    """Return `size` indices, each ∝ exp(height), in the order drawn."""
     if len(heights) <= size:
         shares = np.exp(heights)
         return rng.choice(len(heights), size, p=shares / shares.sum())
+    # The largest of heights with Gumbel noise are draws without replacement (Kool et al., ICML 2019), without an
+    # exponential, which may be 0.
     return np.argsort(-(heights + rng.gumbel(size=len(heights))))[:size]
 
 
-def _distributions(rows: pa.RecordBatch, options: Options) -> tuple[pa.Array, np.ndarray, np.ndarray]:
+def _distributions(rows: pa.RecordBatch, options: BpropOptions) -> tuple[pa.Array, np.ndarray, np.ndarray]:
     """Return the words of all documents end to end, P(w|D) of each, and where each document's begin and end."""
     lists = rows.column("terms")
     words, bounds = lists.flatten(), np.concatenate([[0], np.cumsum(pc.list_value_length(lists))])
@@ -144,7 +144,7 @@ def _distributions(rows: pa.RecordBatch, options: Options) -> tuple[pa.Array, np
     return words.field("term"), shares, bounds
 
 
-def information(tables: Sequence[str | Path], options: Options) -> dict[str, float]:
+def information(tables: Sequence[str | Path], options: BpropOptions) -> dict[str, float]:
     """Return -log2 P(w|rand) of every word of the collection that some attention goes to."""
     sums: defaultdict[str, int] = defaultdict(int)
     documents = 0

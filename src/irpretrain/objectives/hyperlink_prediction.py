@@ -1,7 +1,7 @@
 """Progressive hyperlink prediction (PHP; Wu et al., 2022, "Are Hyperlinks Fully Explored?"): HP, SHP and MRDS.
 
 A segment of an article is the query; documents that the article links are ranked by how close the link is. The three
-types of this module are the three stages, each one step of that order. docs/methods/php.md states everything exactly.
+types of this module are the three stages, each one step of that order. docs/methods/php.md has every detail.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +13,9 @@ from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import NO_ANCHOR
-from irpretrain.objectives.articles import Article
-from irpretrain.objectives.draws import places_as_many, some
-from irpretrain.objectives.group_tables import span_groups
+from irpretrain.objectives.articles import ShardArticle
+from irpretrain.objectives.draws import positions_as_many, some
+from irpretrain.objectives.groups import span_groups
 from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.graph import Links
@@ -24,26 +24,26 @@ from irpretrain.wikipedia.segments import segments
 NEEDS = frozenset({"positions", "graph"})
 GROUPS_AT_ONCE = 4096
 
+# Groups of the documents that an article links, seen from a segment; `irpretrain.wikipedia.graph.Links.groups`.
 RELATIONS = ("D1", "D2", "D3", "D4", "D5")
-"""Groups of the documents that an article links, seen from a segment; `irpretrain.wikipedia.graph.Links.groups`."""
 
+# What is counted of the segments that link any document.
 SEGMENTS = (
     "segments",
     "segments_without_preferred",
     "segments_without_others",
     "segments_beyond_token_store",
 )
-"""What is counted of the segments that link any document."""
 
+# Groups whose documents are preferred, and groups that they are preferred to (section 3.2.2).
 STAGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hp": (("D1", "D2", "D3"), ("D4",)),
     "shp": (("D1", "D2"), ("D3",)),
     "mrds": (("D1",), ("D2",)),
 }
-"""Groups whose documents are preferred, and groups that they are preferred to (section 3.2.2)."""
 
 
-class Options(Section):
+class HyperlinkPredictionOptions(Section):
     """PHP's stages: queries are segments, documents are compared by their links."""
 
     queries_are_segments: ClassVar[bool] = True
@@ -85,7 +85,10 @@ class Options(Section):
         return self
 
 
-class Choice(NamedTuple):
+OPTIONS = HyperlinkPredictionOptions
+
+
+class HyperlinkChoice(NamedTuple):
     """A segment, and the nodes of the documents of its groups, the preferred one first (int [groups, documents])."""
 
     segment: int
@@ -93,29 +96,19 @@ class Choice(NamedTuple):
 
 
 class _Draft(NamedTuple):
-    """Groups of one segment.
-
-    Attributes:
-        place: part and position of the article, and sample of the first group.
-        document_id: of the article.
-        query: word pieces of the segment, from the first to the last (exclusive).
-        nodes: of the documents, int [groups, documents].
-        anchors: word pieces of their anchors, int [groups, documents, 2].
-    """
-
-    place: tuple[int, int, int]
-    document_id: str
-    query: np.ndarray
-    nodes: np.ndarray
-    anchors: np.ndarray
+    location: tuple[int, int, int]  # part and position of the article, and sample of the first group
+    document_id: str  # of the article
+    query: np.ndarray  # word pieces of the segment, from the first to the last (exclusive)
+    nodes: np.ndarray  # of the documents, int [groups, documents]
+    anchors: np.ndarray  # word pieces of their anchors, int [groups, documents, 2]
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
+def make_groups(shard: Shard, options: HyperlinkPredictionOptions, counts: Counts) -> Iterator[pa.Table]:
     """Yield the groups of one stage of PHP: one query, the span of a segment; several whole documents; anchors.
 
-    Counts negatives_repeated; of documents that are not skipped as short or without links: segments that link any,
-    those of them without documents to prefer, without others, or beyond the token store, and linked documents in D1 to
-    D5 summed over these segments.
+    Counts negatives_repeated; of documents not skipped as short or without links: segments with links, those of them
+    without documents to prefer, without others, or beyond the token store, and linked documents in D1 to D5, summed
+    over segments.
     """
     source = LinkSource.open(shard)
     waiting: list[_Draft] = []
@@ -130,7 +123,9 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
         yield _table(waiting, source)
 
 
-def _drafts(shard: Shard, source: LinkSource, options: Options, counts: Counts) -> Iterator[_Draft]:
+def _drafts(
+    shard: Shard, source: LinkSource, options: HyperlinkPredictionOptions, counts: Counts
+) -> Iterator[_Draft]:
     long_enough = source.words >= options.minimum_words
     counts.update(dict.fromkeys(("negatives_repeated", *SEGMENTS, *RELATIONS), 0))
     for article in shard.articles(counts):
@@ -146,33 +141,25 @@ def _drafts(shard: Shard, source: LinkSource, options: Options, counts: Counts) 
             counts.skip("no_segment_with_both")
         sample = 0
         for segment, nodes in choices:
-            place = (*article.place, sample)
+            location = (*article.location, sample)
             anchors, linked = _anchors(article, links, segment, bounds[segment, 1], nodes)
             unlinked = anchors[:, :1] if options.unlinked_anchor == "preferred" else NO_ANCHOR
             anchors = np.where(linked[:, :, None], anchors, unlinked)
-            yield _Draft(place, article.document_id, spans[segment], nodes, anchors)
+            yield _Draft(location, article.document_id, spans[segment], nodes, anchors)
             sample += len(nodes)
 
 
 def choose(
-    links: Links,
-    options: Options,
-    rng: np.random.Generator,
-    usable: np.ndarray,
-    readable: Sequence[bool] | np.ndarray,
+    links: Links,  # the article's hyperlinks
+    options: HyperlinkPredictionOptions,  # see `HyperlinkPredictionOptions`
+    rng: np.random.Generator,  # the document's random stream
+    usable: np.ndarray,  # bool [nodes], documents that are long enough
+    readable: Sequence[bool] | np.ndarray,  # of each segment, whether the token store holds it
+    # Takes how many segments link any document, how many of them are passed over and why, how many usable
+    # documents are in D1 to D5, summed over them, and how many negatives are repeats.
     counts: Counts,
-) -> list[Choice]:
-    """Return the groups of one stage of an article, by segment.
-
-    Args:
-        links: the article's hyperlinks.
-        options: see `Options`.
-        rng: the document's random stream.
-        usable: bool [nodes], documents that are long enough.
-        readable: of each segment, whether the token store holds it.
-        counts: takes how many segments link any document, how many of them are passed over and why, how many usable
-            documents are in D1 to D5, summed over them, and how many negatives are repeats.
-    """
+) -> list[HyperlinkChoice]:
+    """Return the groups of one stage of an article, by segment."""
 
     preferred, others = STAGES[options.type]
     if options.fifth_group == "negative":
@@ -198,45 +185,38 @@ def choose(
     choices = []
     for segment, positives, negatives in some(rng, candidates, options.segments_per_document):
         chosen = some(rng, positives.tolist(), options.positives_per_segment)
-        drawn = [places_as_many(rng, len(negatives), options.negatives) for _ in chosen]
-        choices.append(Choice(segment, np.column_stack((chosen, negatives[np.stack(drawn)]))))
+        drawn = [positions_as_many(rng, len(negatives), options.negatives) for _ in chosen]
+        choices.append(HyperlinkChoice(segment, np.column_stack((chosen, negatives[np.stack(drawn)]))))
         counts["negatives_repeated"] += len(chosen) * max(0, options.negatives - len(negatives))
     return choices
 
 
 def _anchors(
-    article: Article, links: Links, segment: int, end: int, nodes: np.ndarray
+    article: ShardArticle, links: Links, segment: int, end: int, nodes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a segment links documents, and whether it does.
-
-    Args:
-        article: the article.
-        links: its hyperlinks.
-        segment: number of the segment.
-        end: character of the body at which it ends.
-        nodes: of the documents, int [groups, documents].
+    """Return the anchors of a segment that ends at character `end`, for the documents of `nodes`, int [groups,
+    documents].
 
     Returns:
-        Word pieces of the first anchor of each document, int [groups, documents, 2], where it is linked; bool [groups,
-        documents].
+        Word pieces of each document's first anchor, int [groups, documents, 2], if linked; whether linked, bool
+        [groups, documents].
     """
     rows = links.rows(segment)
     targets = links.target[rows]
     # An anchor belongs to the segment that it begins in; the rest of one that goes on is not in the query.
     pieces = article.pieces_of(np.column_stack((links.start[rows], np.minimum(links.end[rows], end))))
-    places = np.minimum(np.searchsorted(targets, nodes), len(targets) - 1)
-    return pieces[places], targets[places] == nodes
+    locations = np.minimum(np.searchsorted(targets, nodes), len(targets) - 1)
+    return pieces[locations], targets[locations] == nodes
 
 
 def _table(drafts: Sequence[_Draft], source: LinkSource) -> pa.Table:
-    """Return the groups of drafts as rows of GROUPS."""
     sizes = [len(draft.nodes) for draft in drafts]
-    places = np.repeat([draft.place for draft in drafts], sizes, axis=0)
-    places[:, 2] += np.concatenate([np.arange(size) for size in sizes])
+    locations = np.repeat([draft.location for draft in drafts], sizes, axis=0)
+    locations[:, 2] += np.concatenate([np.arange(size) for size in sizes])
     identifiers = pa.array([draft.document_id for draft in drafts], pa.string())
     nodes = np.concatenate([draft.nodes for draft in drafts])
     return span_groups(
-        places,
+        locations,
         identifiers.take(pa.array(np.repeat(np.arange(len(drafts)), sizes))),
         np.repeat([draft.query for draft in drafts], sizes, axis=0),
         source.graph.document_ids.take(pa.array(nodes.ravel())),

@@ -1,7 +1,7 @@
 """Inverse cloze task (ICT; Lee et al., ACL 2019; Chang et al., ICLR 2020), a baseline.
 
-A sentence prefers the passage it was taken from, without it, to passages of other documents.
-docs/methods/baselines.md states everything exactly.
+A sentence prefers its own passage, without the sentence, to passages of other documents. docs/methods/baselines.md has
+every detail.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,19 @@ import numpy as np
 from irpretrain.config.base import option
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group
-from irpretrain.objectives.own_passages import Choice, PassageOptions, passage_groups
-from irpretrain.objectives.passages import Passage, long_sentences
+from irpretrain.objectives.passages import (
+    Passage,
+    PassageChoice,
+    PassageOptions,
+    long_sentences,
+    passage_groups,
+)
 from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 
 
-class Options(PassageOptions):
+class IctOptions(PassageOptions):
     """Inverse cloze task: a sentence finds its passage."""
 
     type: Literal["ict"] = option(..., "This objective.")
@@ -31,15 +36,17 @@ class Options(PassageOptions):
     )
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
-    """Yield ICT's groups: one query, the span of a sentence; several documents, spans.
+OPTIONS = IctOptions
 
-    Counts as `own_passages.passage_groups` does.
-    """
+
+def make_groups(shard: Shard, options: IctOptions, counts: Counts) -> Iterator[Group]:
+    """Yield ICT's groups: one query, the span of a sentence; several documents, spans. Counts as `passage_groups`."""
     return passage_groups(shard, options, counts, choose)
 
 
-def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:
+def choose(
+    body: str, found: Sequence[Passage], options: IctOptions, rng: np.random.Generator
+) -> list[PassageChoice]:
     """Return a sentence of each of some passages that have another one, in the order of the text."""
     usable = [
         (passage, candidates)
@@ -50,5 +57,5 @@ def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random
     choices = []
     for passage, candidates in some(rng, usable, options.groups_per_document):
         sentence = candidates[int(rng.integers(len(candidates)))]
-        choices.append(Choice(passage, sentence, bool(rng.random() >= options.keep_sentence)))
+        choices.append(PassageChoice(passage, sentence, bool(rng.random() >= options.keep_sentence)))
     return choices

@@ -7,18 +7,13 @@ from typing import Self
 import numpy as np
 
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.objectives.articles import Article
+from irpretrain.objectives.articles import ShardArticle
 from irpretrain.objectives.shard import Shard
 from irpretrain.wikipedia.graph import Graph, Links
 
 
 class LinkSource:
-    """A collection's graph as seen from the documents of one shard.
-
-    Args:
-        graph: the collection's graph.
-        nodes: int32, node of each document of the shard, in the shard's order, which is that of the nodes.
-    """
+    """A collection's graph from the view of one shard; `nodes`, int32, are the shard's documents in its order."""
 
     def __init__(self, graph: Graph, nodes: np.ndarray) -> None:
         self.graph, self._nodes = graph, nodes
@@ -27,38 +22,34 @@ class LinkSource:
 
     @classmethod
     def open(cls, shard: Shard) -> Self:
-        """Open the collection's graph for the documents of a shard."""
         opened = Graph.open(shard.graph)
         identifiers = DOCUMENTS.read(shard.documents, columns=["document_id"]).column("document_id")
         return cls(opened, opened.nodes(identifiers))
 
-    def node(self, article: Article) -> int:
-        """Return the node of an article of the shard."""
+    def node(self, article: ShardArticle) -> int:
         return int(self._nodes[article.number])
 
-    def links(self, article: Article) -> Links | None:
-        """Return the hyperlinks of an article, None where it has none; articles are asked for in the shard's order."""
+    def links(self, article: ShardArticle) -> Links | None:
+        """Return the hyperlinks of an article, or None; articles must come in the shard's order."""
         node = self.node(article)
         while self._next is not None and self._next.source < node:
             self._next = next(self._links, None)
         return self._next if self._next is not None and self._next.source == node else None
 
-    def see_also(self, article: Article) -> list[int]:
+    def see_also(self, article: ShardArticle) -> list[int]:
         """Return the documents that an article's See Also sections name, ascending."""
         return [int(node) for node in self.graph.see_also(self.node(article))]
 
-    def symmetric(self, article: Article) -> list[int]:
+    def symmetric(self, article: ShardArticle) -> list[int]:
         """Return the documents that an article links and that link it, ascending."""
         links = self.links(article)
         return [] if links is None else [int(node) for node in np.unique(links.target[links.symmetric])]
 
-    def targets(self, article: Article) -> list[int]:
-        """Return the documents that an article links, ascending."""
+    def targets(self, article: ShardArticle) -> list[int]:
         links = self.links(article)
         return [] if links is None else [int(node) for node in np.unique(links.target)]
 
     def document_id(self, node: int) -> str:
-        """Return the identifier of a document."""
         return self.graph.document_id(node)
 
     @property
@@ -68,6 +59,6 @@ class LinkSource:
 
     @cached_property
     def drawable(self) -> np.ndarray:
-        """int32 [nodes]: the same, 0 for disambiguation pages, which are told from articles by their form: where random
-        documents are never such pages, preferred ones must not be either."""
+        """int32 [nodes]: the same, 0 for disambiguation pages."""
+        # Their form gives them away: where random documents are never such pages, preferred ones must not be either.
         return np.where(self.graph.disambiguation, np.int32(0), self.graph.words)

@@ -1,7 +1,7 @@
 """Long texts matching (LTM), an objective of Wikiformer (Su et al., AAAI 2024, "Long Texts Matching").
 
-An article is the query; an article that its See Also section names is preferred to others drawn at random.
-docs/methods/wikiformer.md states everything exactly.
+An article is the query; an article that its See Also section names is preferred to random ones.
+docs/methods/wikiformer.md has every detail.
 """
 
 from collections import Counter
@@ -11,15 +11,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.articles import Article
+from irpretrain.objectives.articles import ShardArticle
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.wikipedia.tree import SEE_ALSO, within
+from irpretrain.wikipedia.article import SEE_ALSO, within
 
 NEEDS = frozenset({"positions", "graph"})
 
+# Why an edge of the configured kind gives no group.
 UNUSED = (
     "of_skipped_documents",
     "to_disambiguation_pages",
@@ -27,10 +28,9 @@ UNUSED = (
     "above_positives_per_document",
     "without_other_documents",
 )
-"""Why an edge of the configured kind gives no group."""
 
 
-class Options(Section):
+class LtmOptions(Section):
     """Wikiformer's LTM: a linked article is preferred to random ones."""
 
     type: Literal["ltm"] = option(..., "This objective.")
@@ -46,7 +46,10 @@ class Options(Section):
     query_ends_at_see_also: bool = option(True, "End the query before the first See Also section.")
 
 
-class Choice(NamedTuple):
+OPTIONS = LtmOptions
+
+
+class LtmChoice(NamedTuple):
     """Nodes of the preferred document and of the others, and how many of these are repeats."""
 
     positive: int
@@ -54,7 +57,7 @@ class Choice(NamedTuple):
     repeated: int
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[Group]:
     """Yield LTM's groups: one query, an article; several whole documents.
 
     Counts negatives_repeated; edges of the shard's documents, by kind: those used, each in one group, and those of the
@@ -91,14 +94,11 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
             spans = [Span(source.document_id(node)) for node in (choice.positive, *choice.negatives)]
             counts["negatives_repeated"] += choice.repeated
             used[options.links] += 1
-            yield group(article.place, [query], spans, sample=sample)
+            yield group(article.location, [query], spans, sample=sample)
 
 
-def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
-    """Return the article, up to its first See Also section where that is to be its end.
-
-    A See Also list names the titles of the very documents that are to be preferred, so it must not be read.
-    """
+def query_span(article: ShardArticle, ends_at_see_also: bool) -> Span | None:
+    """Return the article, up to its first See Also section if `ends_at_see_also`: it names the preferred documents."""
     if article.pieces(0, len(article.body)) is None:
         return None
     inside = within(article.sections, (SEE_ALSO,))
@@ -111,17 +111,16 @@ def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
 
 
 def choose(
-    article: int, linked: Sequence[int], others: RandomDocuments, options: Options, rng: np.random.Generator
-) -> list[Choice]:
-    """Return one group for each linked document: it, and random ones that are neither linked nor the query.
-
-    Args:
-        article: node of the query's article.
-        linked: nodes of the documents to prefer.
-    """
+    article: int,  # node of the query's article
+    linked: Sequence[int],  # nodes of the documents to prefer
+    others: RandomDocuments,
+    options: LtmOptions,
+    rng: np.random.Generator,
+) -> list[LtmChoice]:
+    """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
     choices = []
     for positive in some(rng, linked, options.positives_per_document):
         negatives, repeated = others.draw(rng, options.negatives, {article, *linked})
         if negatives:
-            choices.append(Choice(positive, negatives, repeated))
+            choices.append(LtmChoice(positive, negatives, repeated))
     return choices

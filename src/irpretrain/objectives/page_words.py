@@ -1,9 +1,14 @@
-"""Words of documents that are anywhere in the collection: drawn in one pass over all its shards."""
+"""Words of documents anywhere in the collection, and which sections count as text about the subject.
+
+Words of documents that are anywhere in the collection: drawn in one pass over all its shards.
+"""
 
 from collections.abc import Iterable
+from typing import Annotated, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import Field
 
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.objectives.anchors import WordDraws
@@ -16,28 +21,34 @@ ROWS = 4096
 def draw_page_words(
     shard: Shard, wanted: Iterable[tuple[str, str]], draws: WordDraws, objective: str
 ) -> dict[int, list[str]]:
-    """Draw words of some documents.
-
-    Only bodies of wanted documents are looked at, one at a time, so memory holds the drawn words alone; the pass itself
-    costs reading the collection's tables once.
+    """Draw words of documents in one pass over the collection's tables; memory holds the drawn words alone.
 
     Args:
-        shard: its `collection` is read.
-        wanted: the document of each draw, by identifier, and the name of the draw's random stream; a document may be
-            wanted often.
-        draws: draws the words of a body.
+        wanted: identifier and name of the random stream of each draw; a document may occur often.
         objective: of the random streams.
 
     Returns:
-        The words by the place of the draw. Documents that the collection lacks are not in it.
+        The words by the index of the draw, without documents that the collection lacks.
     """
-    places, streams = by_document(wanted)
-    names = pa.array(sorted(places), pa.string())
-    words_by_place = {}
+    positions, streams = by_document(wanted)
+    names = pa.array(sorted(positions), pa.string())
+    words_by_position = {}
     for documents in shard.collection:
         for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS):
             for row in batch.filter(pc.is_in(batch.column("document_id"), value_set=names)).to_pylist():
-                for place in places[row["document_id"]]:
-                    rng = shard.stream(f"{objective} page", streams[place])
-                    words_by_place[place] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
-    return words_by_place
+                for position in positions[row["document_id"]]:
+                    rng = shard.stream(f"{objective} page", streams[position])
+                    words_by_position[position] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
+    return words_by_position
+
+
+# The option by which objectives leave out sections that are no text about their article's subject.
+
+
+Boilerplate = Annotated[
+    Literal["drop", "keep"],
+    Field(
+        description="Drop or keep See Also and boilerplate sections (references, links, "
+        "notes) with their subsections."
+    ),
+]

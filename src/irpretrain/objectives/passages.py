@@ -1,11 +1,24 @@
-"""Passages: runs of whole sentences within one section, for objectives that take parts of an article."""
+"""Passages of articles, and the groups that ICT and BFS make of them.
 
-from collections.abc import Iterable
+Passages: runs of whole sentences within one section, for objectives that take parts of an article.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.config.base import Section, option
+from irpretrain.objectives.articles import ShardArticle, stream_articles
+from irpretrain.objectives.draws import RandomDocuments, by_document
+from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.languages import ENGLISH
-from irpretrain.text.lengths import count_spaced
-from irpretrain.text.sentences import Characters, sentences
+from irpretrain.text.passages import Characters, sentences
+from irpretrain.text.words import count_spaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,19 +31,17 @@ class Passage:
 
     @property
     def start(self) -> int:
-        """First character."""
         return self.sentences[0][0]
 
     @property
     def end(self) -> int:
-        """Character after the last."""
         return self.sentences[-1][1]
 
 
 def passages(
     body: str, sections: Iterable[Characters], most_words: int, language: str = ENGLISH
 ) -> list[Passage]:
-    """Cut the own text of each section into passages of at most `most_words` words (`text.lengths`).
+    """Cut the own text of each section into passages of at most `most_words` words (`text.words`).
 
     Sentences are packed greedily; a longer sentence is a passage of its own. Sections without text give none.
     """
@@ -51,10 +62,139 @@ def passages(
 
 
 def count_words(body: str, characters: Characters, language: str = ENGLISH) -> int:
-    """Return the number of words (`text.lengths`) of some characters of a text."""
+    """Return the number of words (`text.words`) of some characters of a text."""
     return count_spaced(body[slice(*characters)], language)
 
 
 def long_sentences(body: str, passage: Passage, words: int) -> list[Characters]:
-    """Return the sentences of a passage with at least so many words."""
+    """Return the sentences of a passage with at least `words` words."""
     return [s for s in passage.sentences if count_words(body, s, passage.language) >= words]
+
+
+# Groups of a sentence, a passage of its own article and passages of other documents: what ICT and BFS share.
+#
+# A passage of another document is one that could be preferred in a group of that document, as in Chang et al., where
+# the others are those of the batch's other pairs: cut at the same sentences, with one left out in the same way. So
+# only the words distinguish an article's own passage from the others.
+
+
+class PassageOptions(Section):
+    """What the two objectives that match a sentence with a passage of its article (ICT and BFS) share."""
+
+    passage_words: int = option(
+        128, "Maximum passage length: whole sentences of one section.", unit="words", ge=1
+    )
+    minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
+    negatives: int = option(4, "Passages of other random documents.", unit="passages", ge=1)
+    groups_per_document: int | None = option(
+        1, "Maximum groups per document; null: all.", unit="groups", ge=1
+    )
+
+
+class PassageChoice(NamedTuple):
+    """A passage, one of its sentences, and whether this is left out of it."""
+
+    passage: Passage
+    sentence: Characters
+    without: bool
+
+
+# Chooses among the passages of a body, by the options and a random stream.
+Choose = Callable[[str, Sequence[Passage], Any, np.random.Generator], list[PassageChoice]]
+
+
+class PassageDraft(NamedTuple):
+    """A group that still lacks the passages of the other documents."""
+
+    location: tuple[int, int]
+    sample: int
+    query: Span
+    passage: Span
+    others: tuple[str, ...]
+    stream: str
+
+
+def passage_groups(shard: Shard, options: PassageOptions, counts: Counts, choose: Choose) -> Iterator[Group]:
+    """Yield a group for each choice that `choose` makes of an article's passages.
+
+    Counts negatives_repeated, negatives_lacking (drawn documents without such a passage), and groups_without_negatives
+    (not made, as all were lacking).
+    """
+    counts.update(negatives_repeated=0, negatives_lacking=0, groups_without_negatives=0)
+    drafts = list(counts.tally(draft_groups(shard, options, counts, choose)))
+    drawn = iter(_draw_passages(shard, options, drafts, choose))
+    for draft in drafts:
+        rest = [span for _ in draft.others if (span := next(drawn)) is not None]
+        counts["negatives_lacking"] += len(draft.others) - len(rest)
+        if rest:
+            yield group(draft.location, [draft.query], [draft.passage, *rest], sample=draft.sample)
+        else:
+            counts["groups_without_negatives"] += 1
+
+
+def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> Iterator[PassageDraft]:
+    source = LinkSource.open(shard)
+    others = RandomDocuments(source.drawable)
+    for article in shard.articles(counts):
+        rng = shard.stream(options.type, article.document_id)
+        made = 0
+        for choice in choose(article.body, passages_of(article, options), options, rng):
+            spans = own_spans(article, choice)
+            negatives, repeated = others.draw(rng, options.negatives, {source.node(article)})
+            if spans is None or not negatives:
+                counts.skip("no_other_documents" if spans else "beyond_token_store")
+                continue
+            names = tuple(source.document_id(node) for node in negatives)
+            yield PassageDraft(article.location, made, *spans, names, f"{article.document_id}/{made}")
+            made += 1
+            counts["negatives_repeated"] += repeated
+        if not made:
+            counts.skip("no_passage_with_a_sentence")
+
+
+def passages_of(article: ShardArticle, options: PassageOptions) -> list[Passage]:
+    bounds = [(section.start, section.end) for section in article.sections]
+    return passages(article.body, bounds, options.passage_words, article.language)
+
+
+def own_spans(article: ShardArticle, choice: PassageChoice) -> tuple[Span, Span] | None:
+    """Return the spans of the sentence and of its passage, with a gap for an excluded sentence; None if not stored.
+
+    A passage that begins the body begins with the document's title.
+    """
+    query = article.span(*choice.sentence)
+    passage = article.pieces(choice.passage.start, choice.passage.end)
+    if query is None or passage is None:
+        return None
+    first = 0 if not article.body[: choice.passage.start].strip() else passage[0]
+    gap = (query.start, query.end) if choice.without else (0, 0)
+    if gap[1] - gap[0] == passage[1] - passage[0]:
+        return None
+    return query, Span(article.document_id, first, passage[1], *gap)
+
+
+def _draw_passages(
+    shard: Shard, options: Any, drafts: Iterable[PassageDraft], choose: Choose
+) -> list[Span | None]:
+    """Draw a passage for each of the drafts' other documents, in one pass over the collection's tables.
+
+    Returns:
+        The spans in the order of the drafts and their documents; None for a document without such a passage.
+    """
+    one_passage = options.model_copy(update={"groups_per_document": 1})
+    locations, streams = by_document(
+        (name, f"{draft.stream}/{number}") for draft in drafts for number, name in enumerate(draft.others)
+    )
+    names = pa.array(sorted(locations), pa.string())
+    spans: list[Span | None] = [None] * len(streams)
+    for documents, tokens in zip(shard.collection, shard.collection_tokens, strict=True):
+        for article in stream_articles(documents, tokens, shard.text, names):
+            if article is None:
+                continue
+            candidates = passages_of(article, options)
+            for location in locations[article.document_id]:
+                rng = shard.stream(f"{options.type} passage", streams[location])
+                choices = choose(article.body, candidates, one_passage, rng)
+                both = own_spans(article, choices[0]) if choices else None
+                spans[location] = both and both[1]
+    return spans

@@ -1,8 +1,7 @@
 """Query disambiguation modelling (QDM), an objective of HARP (Ma et al., CIKM 2021), a baseline.
 
-An anchor text that leads to several documents: with words of the sentence around one such anchor it prefers the
-document linked there to another one linked by the same words elsewhere. docs/methods/baselines.md states everything
-exactly.
+An anchor text that links several documents: with words of the sentence around one such anchor it prefers the document
+linked there to another one linked by the same words elsewhere. docs/methods/baselines.md has every detail.
 """
 
 from collections import defaultdict
@@ -22,12 +21,12 @@ from irpretrain.objectives.draws import as_many, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.wikipedia.anchor_texts import normal_anchor
+from irpretrain.wikipedia.links import normal_anchor
 
 NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
 
 
-class Options(DrawnWordsOptions):
+class QdmOptions(DrawnWordsOptions):
     """HARP's QDM: for an ambiguous anchor, the document linked here is preferred to others linked by the same words."""
 
     type: Literal["qdm"] = option(..., "This objective.")
@@ -36,7 +35,10 @@ class Options(DrawnWordsOptions):
     )
 
 
-class Choice(NamedTuple):
+OPTIONS = QdmOptions
+
+
+class QdmChoice(NamedTuple):
     """An anchor, the nodes of other documents that its words lead to, and how many of these are repeats."""
 
     anchor: Anchor
@@ -44,7 +46,7 @@ class Choice(NamedTuple):
     repeated: int
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[Group]:
     """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
     source, draws = LinkSource.open(shard), WordDraws(shard, options)
     usable = source.words > 0
@@ -62,29 +64,22 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
             query = " ".join([*around, anchor_text(article, choice.anchor)])
             ranked = [Span(source.document_id(node)) for node in (choice.anchor.target, *choice.negatives)]
             counts["negatives_repeated"] += choice.repeated
-            yield group(article.place, [query], ranked, sample=sample)
+            yield group(article.location, [query], ranked, sample=sample)
 
 
 def choose(
-    anchors: Sequence[Anchor],
-    leads_to: Sequence[Sequence[int]],
-    options: Options,
-    rng: np.random.Generator,
-) -> list[Choice]:
-    """Return some of the anchors whose words lead to other documents too, with some of these.
-
-    Args:
-        anchors: the anchors of an article.
-        leads_to: of each, all documents of the collection that its words lead to.
-        options: see `Options`.
-        rng: the document's random stream.
-    """
+    anchors: Sequence[Anchor],  # the anchors of an article
+    leads_to: Sequence[Sequence[int]],  # of each, all documents of the collection that its words lead to
+    options: QdmOptions,  # see `QdmOptions`
+    rng: np.random.Generator,  # the document's random stream
+) -> list[QdmChoice]:
+    """Return some of the anchors whose words lead to other documents too, with some of these."""
     candidates = []
     for anchor, nodes in zip(anchors, leads_to, strict=True):
         if others := [node for node in nodes if node != anchor.target]:
             candidates.append((anchor, others))
     return [
-        Choice(anchor, *as_many(rng, others, options.negatives))
+        QdmChoice(anchor, *as_many(rng, others, options.negatives))
         for anchor, others in some(rng, candidates, options.groups_per_document)
     ]
 
@@ -96,8 +91,8 @@ def own_anchors(shard: Shard) -> set[str]:
     for article in stream_articles(shard.documents, shard.tokens, shard.text):
         links = None if article is None else source.links(article)
         if article is not None and links is not None:
-            places = zip(links.start.tolist(), links.end.tolist(), strict=True)
-            texts.update(normal_anchor(article.body[start:end]) for start, end in places)
+            locations = zip(links.start.tolist(), links.end.tolist(), strict=True)
+            texts.update(normal_anchor(article.body[start:end]) for start, end in locations)
     return texts
 
 

@@ -1,7 +1,7 @@
 """Representative document prediction (RDP), an objective of HARP (Ma et al., CIKM 2021), a baseline.
 
 Of two documents that a sentence links, the sentence prefers the one whose anchor carries more of its meaning.
-docs/methods/baselines.md states everything exactly.
+docs/methods/baselines.md has every detail.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
 from irpretrain.objectives.acm import pairs as linked_pairs
-from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordWeights, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, AnchorOptions, AnchorWeights, anchor_text, find_anchors
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -18,22 +18,25 @@ from irpretrain.objectives.shard import Counts, Shard
 NEEDS = frozenset({"statistics", "positions", "graph"})
 
 
-class Options(AnchorOptions):
+class RdpOptions(AnchorOptions):
     """HARP's RDP: of two linked documents, the sentence prefers the one whose anchor carries more of its meaning."""
 
     type: Literal["rdp"] = option(..., "This objective.")
 
 
-class Pair(NamedTuple):
+OPTIONS = RdpOptions
+
+
+class PassagePair(NamedTuple):
     """Two anchors of one sentence; the first one's document is preferred."""
 
     preferred: Anchor
     other: Anchor
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[Group]:
     """Yield RDP's groups: one query, the span of a sentence; two whole documents."""
-    source, words = LinkSource.open(shard), WordWeights(shard)
+    source, words = LinkSource.open(shard), AnchorWeights(shard)
     usable = source.words > 0
 
     for article in shard.articles(counts):
@@ -49,11 +52,11 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
                 counts.skip("beyond_token_store")
                 continue
             ranked = [Span(source.document_id(anchor.target)) for anchor in pair]
-            yield group(article.place, [query], ranked, sample=sample)
+            yield group(article.location, [query], ranked, sample=sample)
 
 
-def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[Pair]:
+def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[PassagePair]:
     """Return all pairs of anchors to different documents in one sentence, the weightier first; ties are left out."""
     weight = dict(zip(anchors, weights, strict=True))
     unequal = [(a, b) for a, b in linked_pairs(anchors) if weight[a] != weight[b]]
-    return [Pair(a, b) if weight[a] > weight[b] else Pair(b, a) for a, b in unequal]
+    return [PassagePair(a, b) if weight[a] > weight[b] else PassagePair(b, a) for a, b in unequal]

@@ -3,10 +3,11 @@
 from importlib import import_module
 from typing import Any
 
-from irpretrain.config.base import Section
-from irpretrain.config.explain import explain
-from irpretrain.near_names import instead_of
+from irpretrain.config.base import Section, explain
+from irpretrain.wording import instead_of
 
+# Type of an objective → module with `OPTIONS` (its section of the configuration), `NEEDS` (a frozenset of those
+# below) and `make_groups(shard, options, counts)`, which yields the groups of a shard (`objectives.shard`).
 OBJECTIVES = {
     "rop": "irpretrain.objectives.prop.rop",
     "srr": "irpretrain.objectives.srr",
@@ -26,9 +27,9 @@ OBJECTIVES = {
     "ares": "irpretrain.objectives.ares.ares",
     "bprop": "irpretrain.objectives.bprop",
 }
-"""Type of an objective → module with `Options` (its section of the configuration), `NEEDS` (a frozenset of those
-below) and `make_groups(shard, options, counts)`, which yields the groups of a shard (`objectives.shard`)."""
 
+# What a `Shard` may hold beside documents and their word pieces, and is made only where an objective needs it. With
+# `positions`, its token store knows the characters where word pieces begin.
 NEEDS = (
     "statistics",
     "positions",
@@ -40,13 +41,9 @@ NEEDS = (
     "predictor",
     "term_weights",
 )
-"""What a `Shard` may hold beside documents and their word pieces, and is made only where an objective needs it. With
-`positions`, its token store knows the characters where word pieces begin."""
 
 
 def read_options(name: str, given: Any) -> Section:
-    """Return the checked options of the objective called `name` in the configuration."""
-
     if isinstance(given, Section):
         return given
     if not isinstance(given, dict) or "type" not in given:
@@ -55,12 +52,12 @@ def read_options(name: str, given: Any) -> Section:
     if kind not in list(OBJECTIVES):  # a list, for YAML may give what cannot be hashed
         meant = instead_of(str(kind), OBJECTIVES, "allowed are")
         raise ValueError(f"{name}.type: {kind!r} is unknown; {meant}")
-    options: type[Section] = import_module(OBJECTIVES[kind]).Options
+    options: type[Section] = import_module(OBJECTIVES[kind]).OPTIONS
     return explain(options, given, name)
 
 
 def load_objective(options: Any) -> Any:
-    """Return the module of the objective that `options` (an `Options` of one of them) belongs to."""
+    """Return the module of the objective that `options` (an `OPTIONS` of one of them) belongs to."""
     return import_module(OBJECTIVES[options.type])
 
 

@@ -1,7 +1,7 @@
 """Representative query prediction (RQP), an objective of HARP (Ma et al., CIKM 2021), a baseline.
 
 A linked document prefers, as its query, the anchor with words of the sentence around it to words of its own.
-docs/methods/baselines.md states everything exactly.
+docs/methods/baselines.md has every detail.
 """
 
 from collections.abc import Iterator
@@ -18,24 +18,27 @@ from irpretrain.objectives.shard import Counts, Shard
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
-class Options(DrawnWordsOptions):
+class RqpOptions(DrawnWordsOptions):
     """HARP's RQP: for a linked document, its anchor with words around it is preferred to its own words."""
 
     type: Literal["rqp"] = option(..., "This objective.")
 
 
-class Draft(NamedTuple):
+OPTIONS = RqpOptions
+
+
+class RqpDraft(NamedTuple):
     """A group that still lacks the words of its document."""
 
-    place: tuple[int, int]
+    location: tuple[int, int]
     sample: int
     query: str
     document_id: str
     stream: str
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
-    """Yield RQP's groups: two queries, literal; one document, a whole one that is linked.
+def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[Group]:
+    """Yield RQP's groups: two literal queries; one whole document, which is linked.
 
     Counts documents_without_words: linked documents that gave no negative query.
     """
@@ -46,13 +49,12 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     for number, draft in enumerate(drafts):
         if negative := words.get(number):
             queries = [draft.query, " ".join(negative)]
-            yield group(draft.place, queries, [Span(draft.document_id)], sample=draft.sample)
+            yield group(draft.location, queries, [Span(draft.document_id)], sample=draft.sample)
 
 
 def draft_groups(
-    shard: Shard, options: Options, counts: Counts, source: LinkSource, draws: WordDraws
-) -> Iterator[Draft]:
-    """Yield what the articles alone say of their groups."""
+    shard: Shard, options: RqpOptions, counts: Counts, source: LinkSource, draws: WordDraws
+) -> Iterator[RqpDraft]:
     usable = source.words > 0
     for article in shard.articles(counts):
         anchors = find_anchors(article, source.links(article), usable)
@@ -63,4 +65,4 @@ def draft_groups(
             around = draws.draw(rng, draws.around(article, anchor), draws.size(rng))
             query = " ".join([*around, anchor_text(article, anchor)])
             stream = f"{article.document_id}/{sample}"
-            yield Draft(article.place, sample, query, source.document_id(anchor.target), stream)
+            yield RqpDraft(article.location, sample, query, source.document_id(anchor.target), stream)

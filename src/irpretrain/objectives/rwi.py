@@ -1,7 +1,7 @@
 """Representative words identification (RWI), an objective of Wikiformer (Su et al., AAAI 2024).
 
-One section of an article; the titles on the path to it are preferred, as a query, to the article's title followed by as
-many titles of other sections. docs/methods/wikiformer.md states everything exactly.
+A section prefers, as its query, the titles on the path to it to the article's title followed by as many titles of other
+sections. docs/methods/wikiformer.md has every detail.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,18 +10,18 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.boilerplate import Boilerplate
 from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.page_words import Boilerplate
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.wikipedia.tree import WikiStructureTree, build_tree
+from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 
 NEEDS = frozenset({"positions"})
 
+# Draws a negative query gets before the article counts as having no other.
 TRIES = 50
-"""Draws a negative query gets before the article counts as having no other."""
 
 
-class Options(Section):
+class RwiOptions(Section):
     """Wikiformer's RWI: a section's own path of titles is preferred to other titles."""
 
     type: Literal["rwi"] = option(..., "This objective.")
@@ -33,17 +33,20 @@ class Options(Section):
     boilerplate: Boilerplate = "drop"
 
 
-class Choice(NamedTuple):
+OPTIONS = RwiOptions
+
+
+class RwiChoice(NamedTuple):
     """A node of a tree, and the titles of each negative query."""
 
     node: int
     negatives: list[tuple[str, ...]]
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+def make_groups(shard: Shard, options: RwiOptions, counts: Counts) -> Iterator[Group]:
     """Yield RWI's groups: several queries; one document, the span of a section.
 
-    Counts negatives_lacking: queries that a small article lacks.
+    Counts negatives_lacking: missing queries of small articles.
     """
     counts.update(negatives_lacking=0)
     for article in shard.articles(counts):
@@ -62,37 +65,30 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
             span = spans[choice.node]
             assert span is not None
             queries = [" ".join(titles) for titles in (tree.path(choice.node), *choice.negatives)]
-            yield group(article.place, queries, [span], sample=sample)
+            yield group(article.location, queries, [span], sample=sample)
 
 
 def choose(
-    tree: WikiStructureTree, usable: Sequence[int], options: Options, rng: np.random.Generator
-) -> list[Choice]:
-    """Return sections, each with its negative queries; sections without any are left out.
-
-    Args:
-        tree: the article's tree.
-        usable: nodes other than the root that have enough text.
-        options: see `Options`.
-        rng: the document's random stream.
-    """
-    choices: list[Choice] = []
-    for place in rng.permutation(len(usable)):
+    tree: WikiStructureTree, usable: Sequence[int], options: RwiOptions, rng: np.random.Generator
+) -> list[RwiChoice]:
+    """Return sections of `usable` nodes (no root), each with its negative queries, without those that have none."""
+    choices: list[RwiChoice] = []
+    for node in rng.permutation(len(usable)):
         if len(choices) == options.groups_per_document:
             break
-        negatives = _negatives(tree, usable[place], options.negatives, rng)
+        negatives = _negatives(tree, usable[node], options.negatives, rng)
         if negatives:
-            choices.append(Choice(usable[place], negatives))
+            choices.append(RwiChoice(usable[node], negatives))
     return sorted(choices)
 
 
 def _negatives(
     tree: WikiStructureTree, node: int, count: int, rng: np.random.Generator
 ) -> list[tuple[str, ...]]:
-    """Return at most `count` queries with as many titles as the node's path, none made of the same titles as another.
+    """Return at most `count` queries with as many titles as the node's path, no two of the same titles.
 
-    A node of depth n (the root's is 1) has a path of n titles; so many less the article's own are those of different
-    nodes, drawn with equal probabilities and kept in the order in which they were drawn.
+    A path of n titles begins with the article's own; the n − 1 others are those of different nodes, drawn with equal
+    probabilities, in the order drawn.
     """
     path = tree.path(node)
     met = {tuple(sorted(path))}

@@ -12,7 +12,7 @@ import numpy as np
 
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.articles import Article, stream_articles
+from irpretrain.objectives.articles import ShardArticle, stream_articles
 from irpretrain.progress import progress
 from irpretrain.randomness import generator
 
@@ -21,47 +21,26 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Shard:
-    """One shard of a corpus, and what there is about its collection.
+    """One shard of a corpus and its collection's files; those that the objective's `NEEDS` does not name are empty."""
 
-    What the objective's `NEEDS` does not name is empty.
-
-    Attributes:
-        documents: DOCUMENTS table of the shard, in corpus order.
-        text: how fields become a text, and a text words.
-        seed: of the random streams.
-        tokens: token store of the shard; it knows characters where `positions` are needed.
-        statistics: WORD_COUNTS of the collection.
-        graph: directory of the collection's graph.
-        collection: DOCUMENTS tables of all shards of the collection.
-        collection_tokens: token stores of these shards, in the same order.
-        anchor_texts: ANCHOR_TEXTS table of the collection.
-        axiom_values: AXIOM_VALUES of the shard's pseudo-queries.
-        predictor: directory of the preference predictor that the objective's options name.
-        axioms: how axioms compare queries.
-        term_weights: TERM_WEIGHTS of the shard's documents, by the weighting that the objective's options name.
-        collection_term_weights: the same of all shards of the collection.
-    """
-
-    documents: str | Path
-    text: TextConfig
-    seed: int
-    tokens: str | Path = ""
-    statistics: str | Path = ""
-    graph: str | Path = ""
-    collection: tuple[str | Path, ...] = ()
-    collection_tokens: tuple[str | Path, ...] = ()
-    anchor_texts: str | Path = ""
-    axiom_values: str | Path = ""
-    predictor: str | Path = ""
-    axioms: AxiomsConfig = field(default_factory=AxiomsConfig)
+    documents: str | Path  # DOCUMENTS table of the shard, in corpus order
+    text: TextConfig  # how fields become a text, and a text words
+    seed: int  # of the random streams
+    tokens: str | Path = ""  # token store of the shard; it knows characters where `positions` are needed
+    statistics: str | Path = ""  # WORD_COUNTS of the collection
+    graph: str | Path = ""  # directory of the collection's graph
+    collection: tuple[str | Path, ...] = ()  # DOCUMENTS tables of all shards of the collection
+    collection_tokens: tuple[str | Path, ...] = ()  # token stores of these shards, in the same order
+    anchor_texts: str | Path = ""  # ANCHOR_TEXTS table of the collection
+    axiom_values: str | Path = ""  # AXIOM_VALUES of the shard's pseudo-queries
+    predictor: str | Path = ""  # directory of the preference predictor that the objective's options name
+    axioms: AxiomsConfig = field(default_factory=AxiomsConfig)  # how axioms compare queries
+    # TERM_WEIGHTS of the shard's documents, by the weighting that the objective's options name.
     term_weights: str | Path = ""
-    collection_term_weights: tuple[str | Path, ...] = ()
+    collection_term_weights: tuple[str | Path, ...] = ()  # the same of all shards of the collection
 
-    def articles(self, counts: Counts) -> Iterator[Article]:
-        """Yield the documents in corpus order, without disambiguation pages, and count what becomes of each.
-
-        Raises: see `stream_articles`.
-        """
+    def articles(self, counts: Counts) -> Iterator[ShardArticle]:
+        """Yield the documents in corpus order, without disambiguation pages, and count; see `stream_articles`."""
         counts.update(documents=0, skipped=Counter(disambiguation=0), groups_not_made=Counter())
         articles = stream_articles(self.documents, self.tokens, self.text)
         for article in progress(articles, f"groups {Path(self.documents).stem}", "documents"):
@@ -78,10 +57,10 @@ class Shard:
 
 
 class Counts(dict[str, Any]):
-    """What an objective tells of a shard, beside its groups; `counts["repeated"] += 1` starts at 0.
+    """The counts of an objective on a shard; `counts["repeated"] += 1` starts at 0.
 
-    `Shard.articles` counts documents, skipped (by reason: each document without a group, for its first reason) and
-    groups_not_made (by reason, of documents that gave others).
+    `Shard.articles` counts documents, skipped (documents without a group, by their first reason) and groups_not_made
+    (by reason, of documents that gave others).
     """
 
     def __init__(self) -> None:
@@ -103,7 +82,6 @@ class Counts(dict[str, Any]):
             yield item
 
     def close_document(self) -> None:
-        """Count what became of a document."""
         if self._made:
             self["groups_not_made"].update(self._reasons)
         else:

@@ -1,8 +1,7 @@
 """Simulated re-ranking (SRR), an objective of Wikiformer (Su et al., AAAI 2024, "Simulated Re-ranking").
 
-Sections of an article that are alike, such as the children of one node of its Wiki Structure Tree: the titles on the
-path to one of them are the query, its text is preferred to the others'. docs/methods/wikiformer.md states everything
-exactly.
+Of similar sections, such as the children of one node of the Wiki Structure Tree, the titles on the path to one are the
+query; its text is preferred to the others'. docs/methods/wikiformer.md has every detail.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,17 +10,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irpretrain.config.base import option
-from irpretrain.objectives.boilerplate import Boilerplate
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.page_words import Boilerplate
 from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.wikipedia.tree import WikiStructureTree, build_tree
+from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 
 NEEDS = frozenset({"positions"})
 
 
-class Options(PresetOptions):
+class SrrOptions(PresetOptions):
     """Wikiformer's SRR: one section is preferred to others for its path of titles."""
 
     type: Literal["srr"] = option(..., "This objective.")
@@ -51,14 +50,17 @@ class Options(PresetOptions):
     boilerplate: Boilerplate = "drop"
 
 
-class Choice(NamedTuple):
+OPTIONS = SrrOptions
+
+
+class SrrChoice(NamedTuple):
     """Nodes of a tree: the preferred one and those that it is preferred to."""
 
     positive: int
     negatives: list[int]
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+def make_groups(shard: Shard, options: SrrOptions, counts: Counts) -> Iterator[Group]:
     """Yield SRR's groups: one query, the titles on a path; several documents, spans of sections."""
     for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
@@ -74,7 +76,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
             counts.skip("too_few_sections" if few else "too_few_candidates")
         for sample, choice in enumerate(choices):
             yield group(
-                article.place,
+                article.location,
                 [" ".join(tree.path(choice.positive))],
                 [span for number in (choice.positive, *choice.negatives) if (span := spans[number])],
                 sample=sample,
@@ -82,21 +84,13 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
 
 
 def choose(
-    tree: WikiStructureTree,
-    levels: Sequence[int],
-    competes: Sequence[bool],
-    options: Options,
-    rng: np.random.Generator,
-) -> list[Choice]:
-    """Return the preferred and the other sections of each group, in the order of the text.
-
-    Args:
-        tree: the article's tree.
-        levels: level of each section of the article, by the section's number.
-        competes: of each node, whether it has enough text.
-        options: see `Options`.
-        rng: the document's random stream.
-    """
+    tree: WikiStructureTree,  # the article's tree
+    levels: Sequence[int],  # level of each section of the article, by the section's number
+    competes: Sequence[bool],  # of each node, whether it has enough text
+    options: SrrOptions,  # see `SrrOptions`
+    rng: np.random.Generator,  # the document's random stream
+) -> list[SrrChoice]:
+    """Return the preferred and the other sections of each group, in the order of the text."""
     if len(tree.nodes) - 1 < options.minimum_sections:
         return []
     deepest = max((levels[node.section] for node in tree.nodes), default=0)
@@ -112,7 +106,7 @@ def choose(
     for favoured, eligible in some(rng, candidates, options.groups_per_document):
         positive = favoured[int(rng.integers(len(favoured)))]
         others = [number for number in eligible if number != positive]
-        choices.append(Choice(positive, some(rng, others, options.most_negatives)))
+        choices.append(SrrChoice(positive, some(rng, others, options.most_negatives)))
     return choices
 
 

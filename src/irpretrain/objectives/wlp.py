@@ -1,7 +1,7 @@
 """Wiki link prediction (WLP; Chang et al., ICLR 2020), a baseline.
 
-A sentence of an article's first section prefers a document that the article links to random ones.
-docs/methods/baselines.md states everything exactly.
+A sentence of an article's first section prefers a linked document to random ones. The papers disagree on the direction
+of the link; this choice is explained in docs/methods/baselines.md, with every detail.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.text.sentences import sentences
+from irpretrain.text.passages import sentences
 
 NEEDS = frozenset({"positions", "graph"})
 
 
-class Options(Section):
+class WlpOptions(Section):
     """Wiki link prediction: a sentence of the first section finds a linked document."""
 
     type: Literal["wlp"] = option(..., "This objective.")
@@ -30,7 +30,10 @@ class Options(Section):
     groups_per_document: int | None = option(1, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+OPTIONS = WlpOptions
+
+
+def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[Group]:
     """Yield WLP's groups: one query, the span of a sentence; several whole documents. Counts negatives_repeated."""
     source = LinkSource.open(shard)
     others = RandomDocuments(source.drawable)
@@ -57,4 +60,4 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
                 break
             counts["negatives_repeated"] += repeated
             ranked = [Span(source.document_id(node)) for node in (target, *negatives)]
-            yield group(article.place, [query], ranked, sample=sample)
+            yield group(article.location, [query], ranked, sample=sample)

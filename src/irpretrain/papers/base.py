@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from irpretrain.config.base import listed_faults
+from irpretrain.errors import InputError
+from irpretrain.resources import parse_yaml
 
 PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
 PERCENT = re.compile(r"(?P<value>[0-9]+(?:\.(?P<decimals>[0-9]+))?)(?P<marks>[^0-9.\s]*)")
+# What a mark says of its row against another.
 Direction = Literal["better", "worse"]
-"""What a mark says of its row against another."""
 ILLEGIBLE = "illegible"
+# Cells without a number, and what a table shows in their place: none is printed; printed as not available; printed,
+# but illegible in the text at hand.
 NO_NUMBER = {"-": "", "NA": "NA", "?": ILLEGIBLE}
-"""Cells without a number, and what a table shows in their place: none is printed; printed as not available; printed,
-but illegible in the text at hand."""
 
 
 class Strict(BaseModel):
@@ -81,3 +87,30 @@ class PublishedPlace(Strict):
     def key(self) -> str:
         """What its files are called after the paper."""
         return f"table{self.number}"
+
+
+# A paper's YAML files in the resources: read, checked, and called after the paper.
+
+
+Content = TypeVar("Content", bound=BaseModel)
+
+
+def load_paper_yaml(path: str | Path, shape: type[Content], what: str) -> Content:
+    """Read and check a file, whose content is called `what`; raise InputError with every fault."""
+    try:
+        content: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
+        return shape.model_validate(content)
+    except (OSError, yaml.YAMLError) as error:
+        raise InputError(path, f"cannot be read: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        raise InputError(path, f"these {what} cannot be used: {listed_faults(error)}") from None
+
+
+def check_paper(path: Path, paper: str) -> None:
+    """Raise InputError where a file is called after another paper than its content names."""
+    if paper != path.stem:
+        raise InputError(
+            path,
+            f"`paper` is {paper!r}, but the file's name says {path.stem!r}",
+            remedy="Give both the same name.",
+        )

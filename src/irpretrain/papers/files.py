@@ -7,7 +7,7 @@ from typing import Any
 
 from irpretrain.config.base import deep_merge, leaves
 from irpretrain.errors import InputError
-from irpretrain.papers.paper_yaml import check_paper
+from irpretrain.papers.base import check_paper
 from irpretrain.papers.published import Published, load_published
 from irpretrain.resources import resources_directory
 

@@ -4,13 +4,11 @@ Values are kept as printed ("0.502*†‡", ".4601†"); they are parsed here, s
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.papers.base import (
     NO_NUMBER,
     Direction,
@@ -18,14 +16,14 @@ from irpretrain.papers.base import (
     PublishedValue,
     Strict,
     different_keys,
+    load_paper_yaml,
 )
-from irpretrain.papers.depths import PublishedAnswers, PublishedDepths
-from irpretrain.papers.paper_yaml import load_paper_yaml
+from irpretrain.papers.other_tables import PublishedAnswers, PublishedAxioms, PublishedDepths
 
+# Wins, ties and losses as printed; of a row that is compared with nothing, dashes.
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
-"""Wins, ties and losses as printed; of a row that is compared with nothing, dashes."""
+# As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read.
 FIRST_STAGE = "first-stage"
-"""As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read."""
 
 
 class PrintedFacts(Strict):
@@ -161,10 +159,10 @@ class PublishedTable(PublishedPlace):
                 raise ValueError(f"row {row.key}: {printed!r} has a mark that the table does not explain")
 
     def _check_outcomes(self, row: PublishedRow) -> None:
-        asked = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
-        if len(row.outcomes) != asked:
+        expected = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
+        if len(row.outcomes) != expected:
             raise ValueError(
-                f"row {row.key}: {len(row.outcomes)} outcomes for {asked} columns that have them"
+                f"row {row.key}: {len(row.outcomes)} outcomes for {expected} columns that have them"
             )
         for printed in row.outcomes:
             if not OUTCOMES.fullmatch(printed):
@@ -194,10 +192,6 @@ class PublishedTable(PublishedPlace):
         """Return the regime that the paper reports in a cell."""
         return column.regime or row.regimes[0]
 
-    def reports(self, row: PublishedRow, regime: str) -> bool:
-        """Whether the paper has numbers of a row in a regime; a first stage counts for every regime."""
-        return row.is_first_stage or any(self.regime(row, column) == regime for column in self.columns)
-
     def value(
         self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
     ) -> PublishedValue | None:
@@ -224,40 +218,16 @@ class PublishedTable(PublishedPlace):
                 return printed
         return None
 
-    def marks_of_row(self, row: str, regime: str) -> list[PublishedMark]:
-        """Return the marks that every printed value of `row`, or of the rows it stands for, carries in a regime.
-
-        Such a mark can be tested on any data set: "better than that baseline". A first
-        stage counts in every regime, but what it is compared with only in those that the paper reports.
-        """
-        marks_of_values = list(self._marks_in(self.row(row).stands_for or [row], regime))
-        return [
-            mark
-            for mark in self.marks
-            if self.can_have(row, mark)
-            and self.reports(self.row(mark.over), regime)
-            and marks_of_values
-            and all(mark.mark in marks for marks in marks_of_values)
-        ]
-
     def can_have(self, row: str, mark: PublishedMark) -> bool:
         """Whether a row can have a mark."""
         return not mark.rows or not {row, *self.row(row).stands_for}.isdisjoint(mark.rows)
 
-    def _marks_in(self, keys: list[str], regime: str) -> Iterator[str]:
-        for row in map(self.row, keys):
-            for column, printed in zip(self.columns, row.values, strict=True):
-                value = PublishedValue.parse(printed)
-                of_first_stage = row.is_first_stage and column.regime in (None, regime)
-                if value is not None and (of_first_stage or self.regime(row, column) == regime):
-                    yield value.marks
 
-
+# How a figure is drawn; report/figures.py has the functions.
 Drawing = Literal[
     "loss-curves", "step-curves", "few-shot-curves", "query-curves", "compared-curves", "series", "paired-bars",
     "importance", "diagnosis", "weight-curves", "set-sizes", "words-outside",
 ]  # fmt: skip
-"""How a figure is drawn; report/figures.py has the functions."""
 
 
 class PublishedFigure(Strict):
@@ -308,15 +278,9 @@ class PublishedRecipe(Strict):
 
 
 PresetName = Annotated[str, Field(pattern="^(paper|released)$")]
+# Keys that `preset` fills where the user leaves them out: `text`, `pseudo_queries` and `pretraining`; `<name>` of
+# `term_weights`; objectives by their type; the `training` of models by the type of their objectives.
 Preset = dict[str, dict[str, Any]]
-"""Keys that `preset` fills where the user leaves them out: `text`, `pseudo_queries` and `pretraining`; `<name>` of
-`term_weights`; objectives by their type; the `training` of models by the type of their objectives."""
-
-
-class Verdict(Strict):
-    """When a number counts as reproduced."""
-
-    tolerance: float = Field(gt=0)
 
 
 class Published(Strict):
@@ -327,7 +291,6 @@ class Published(Strict):
     summary: str
     citation: str
     doi: str
-    verdict: Verdict
     datasets: dict[str, PublishedDataset]
     candidates: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, PublishedTable]
@@ -371,7 +334,12 @@ class Published(Strict):
             return names
         return [self.axioms.predictors.key, self.axioms.rank_intervals.key, *names, "diagnosis"]
 
-    def place(self, page: int | None, section: str) -> str:
+    def compares_runs(self, name: str) -> bool:
+        """Whether a table of `table_names` compares runs, and not predictors or axioms."""
+        others = [table.key for table in (self.depths, self.answers) if table is not None]
+        return name in self.tables or name in others
+
+    def location(self, page: int | None, section: str) -> str:
         """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""
         return f"Page {page}, section {section}" if page is not None else f"Section {section}"
 

@@ -1,6 +1,6 @@
-"""Which jobs a configuration needs: what each reads, asks for and is given, and where every file lies.
+"""Which jobs a configuration needs: inputs, parameters, resources, and the path of every file.
 
-Pure functions of the configuration, without Snakemake. A rule names them, and gives them the wildcards of its jobs:
+Pure functions of the configuration, without Snakemake. A rule names them, and passes the wildcards of its jobs:
 
     rule pretrain:
         input:
@@ -10,7 +10,7 @@ Pure functions of the configuration, without Snakemake. A rule names them, and g
         params:
             tasks=plan.settings("models.tasks"),   # a part of the configuration
 
-`paths` has every file, `requests` what jobs ask a scheduler for, `Plan` the rest, by part.
+`paths` has every file, `requests` the resources of jobs, `Plan` the rest, by part.
 """
 
 from irpretrain.plan.whole import Plan

@@ -1,24 +1,74 @@
-"""Corpora and collections, the graph of a collection, and the ranking groups made of it."""
+"""Jobs on corpora: the catalogue, collections, graphs and ranking groups.
+
+The catalogue of data sets, read only where a target needs it: which entries are there, and their files.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from irpretrain.catalogue.completion import data_folders, folder_of
+from irpretrain.catalogue.read import Entry
 from irpretrain.config.usage import wanted_models
 from irpretrain.corpora.records import parts_of_shard
 from irpretrain.corpora.sources import corpus_aids, corpus_files, corpus_folders_beside
 from irpretrain.objectives.registry import needs
 from irpretrain.plan import paths
-from irpretrain.plan.part import Files, Input, PlanPart, as_mapping, described, is_made, strings
+from irpretrain.plan.part import Files, Input, PlanPart, as_mapping, described, each, is_made, plain, strings
 from irpretrain.plan.requests import Wildcards
 from irpretrain.provenance import content_hash
 from irpretrain.text.languages import ENGLISH, with_language
 
+
+class Catalogue(PlanPart):
+    """Jobs of an entry of resources/datasets."""
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        from irpretrain.catalogue.read import read_catalogue
+
+        return dict(read_catalogue())
+
+    @property
+    def folders(self) -> list[str]:
+        return data_folders(self.config.data_folder)
+
+    def folder(self, wildcards: Wildcards) -> str:
+        return folder_of(self.entries[wildcards.entry], self.config.data_folder)
+
+    def options(self, wildcards: Wildcards) -> Any:
+        """An entry's description of its files."""
+        return plain(self.entries[wildcards.entry])
+
+    def states(self, wildcards: Wildcards) -> dict[str, str]:
+        """Size and time of what is there, so that a changed file is verified anew."""
+        from irpretrain.catalogue.absence import fingerprint
+
+        folder = self.folder(wildcards)
+        return {path: fingerprint(f"{folder}/{path}") for path in self._present(wildcards.entry)}
+
+    def present(self, wildcards: Wildcards | None = None) -> list[str]:
+        """Entries of which anything is there; the others need no job to be missing."""
+        return [entry for entry in self.entries if self._present(entry)]
+
+    def reports(self, wildcards: Wildcards | None = None) -> list[str]:
+        return each(paths.CATALOGUE_REPORT, self.present())
+
+    def _present(self, entry: str) -> list[str]:
+        """The files of an entry that are there, by their paths in the data folder."""
+        folder = folder_of(self.entries[entry], self.config.data_folder)
+        return [path for path in self.entries[entry].files if Path(folder, path).exists()]
+
+
+# Corpora and collections, the graph of a collection, and the ranking groups made of it.
+
+
+# What decides the links of a shard; the rest of `graph` matters to the whole graph only.
 LINK_SETTINGS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
-"""What decides the links of a shard; the rest of `graph` matters to the whole graph only."""
 
 
 class Corpora(PlanPart):
@@ -29,17 +79,16 @@ class Corpora(PlanPart):
         return with_language(options, self.config.text.language if options["passage_words"] else ENGLISH)
 
     def link_options(self, wildcards: Wildcards) -> Any:
-        """What decides the links of a shard."""
         options = self.settings("graph", include=LINK_SETTINGS)
         return with_language(options, self.config.text.language)
 
     def files(self, wildcards: Wildcards) -> Input:
-        """The files that a shard reads, so that a changed one reruns it. Inputs are hashed: with the others, 50 shards
-        of ClueWeb09-B would read all of it 50 times."""
+        """The files that a shard reads, so that a changed one reruns it."""
         section = self.config.corpora[wildcards.corpus]
         if is_made(section.path):
             return self.source(section.path)
         self.there(section.path)
+        # Inputs are hashed: with all files, 50 shards of ClueWeb09-B would read all of it 50 times.
         own = parts_of_shard(self._all_files(wildcards.corpus), int(wildcards.shard), section.shards)
         return [file for _, file, _ in own]
 
@@ -53,23 +102,22 @@ class Corpora(PlanPart):
         return strings(corpus_files(self.config, corpus))
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
-        """Size and time of files that the options name, and of folders that the format reads beside the corpus. As
-        inputs, 15 GB of spam rankings would be hashed for each shard."""
+        """Size and time of files that the options name, and of folders that the format reads beside the corpus."""
+        # As inputs, 15 GB of spam rankings would be hashed for each shard.
         return self._aid_states(wildcards.corpus)
 
     @cache
     def _aid_states(self, corpus: str) -> dict[str, str]:
-        from irpretrain.catalogue.states import fingerprint
+        from irpretrain.catalogue.absence import fingerprint
 
         aids = [*corpus_aids(self.config, corpus), *corpus_folders_beside(self.config, corpus)]
-        return {path: fingerprint(path) for path in aids if Path(path).exists()}
+        return {path: fingerprint(path) for path in aids if os.path.exists(path)}
 
     def documents(self, wildcards: Wildcards) -> list[str]:
         return self.each_shard(paths.DOCUMENTS, [wildcards.corpus])
 
     def needs_positions(self, wildcards: Wildcards) -> bool:
-        """Whether an objective in use needs to know where the word pieces of this corpus and tokenizer begin; without
-        experiments, pages and diagnoses any model may be asked for by its file."""
+        """Whether an objective in use needs positions of this corpus's word pieces, or any model may be a target."""
         models = [
             self.config.models[name]
             for name in wanted_models(self.config) or self.config.models
@@ -93,7 +141,7 @@ class Corpora(PlanPart):
         return self.expected([self.config.datasets[wildcards.dataset].corpus])
 
     def expected(self, corpora: list[str]) -> dict[str, int]:
-        """How many records corpora must have, for those of which it is known."""
+        """Expected number of records of corpora, if known."""
         counts = {corpus: self.config.corpora[corpus].expected for corpus in corpora}
         return {corpus: count for corpus, count in counts.items() if count}
 
@@ -129,7 +177,6 @@ class Corpora(PlanPart):
         return paths.TERM_WEIGHTS.format(**as_mapping(wildcards), weighting=weighting) if weighting else []
 
     def collection_term_weights(self, wildcards: Wildcards) -> list[str]:
-        """The same of all shards."""
         weighting, corpora = self._weighting(wildcards), self.config.collections[wildcards.collection]
         return self.each_shard(paths.TERM_WEIGHTS, corpora, weighting=weighting) if weighting else []
 

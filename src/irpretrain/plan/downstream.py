@@ -45,7 +45,6 @@ class Downstream(PlanPart):
     # Entries of `downstream`
 
     def runs(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """The runs of an entry, as irpretrain.downstream.evaluate takes them."""
         tested = self.config.downstream[wildcards.experiment]
         return [
             {

@@ -20,12 +20,12 @@ from irpretrain.config.usage import (
 )
 from irpretrain.corpora.embedded import resolve
 from irpretrain.errors import ConfigError
-from irpretrain.models.hub import hub_name
+from irpretrain.models.encoder_files import hub_name
 from irpretrain.papers.files import read_paper
 from irpretrain.plan import paths
-from irpretrain.plan.catalogue import Catalogue
-from irpretrain.plan.experiments import Experiments
-from irpretrain.plan.part import PlanPart, each, first_stage_run, is_embedded, plain
+from irpretrain.plan.corpora import Catalogue
+from irpretrain.plan.datasets import Experiments
+from irpretrain.plan.part import PlanPart, each, is_embedded, plain
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.shown import Shown
 from irpretrain.provenance import sha256
@@ -42,14 +42,14 @@ class Exports(PlanPart):
     shown: Shown
 
     def models(self, wildcards: Wildcards) -> list[str]:
-        """Every model that is trained for some experiment; ConfigError where none is.
+        """Every model that is trained for some experiment; ConfigError if there is none.
 
-        Models as pre-trained, those that others start from too, those that fine-tuning keeps, and weighers of words.
-        Models with the head of CEDR-KNRM are left out.
+        Pre-trained models, also those that others start from, stored fine-tuned ones, and weighers of words, without
+        models that have the head of CEDR-KNRM.
         """
         pretrained = [
             paths.EXPORTED.format(model=model, seed=seed)
-            for model, seed in self.shown.trainings
+            for model, seed in self.shown.pretrainings
             if self.config.models[model].tasks and self._has_known_shape(model)
         ]
         weighers = [
@@ -62,7 +62,6 @@ class Exports(PlanPart):
         return models
 
     def _finetuned(self) -> list[str]:
-        """The fine-tuned cross-encoders of the experiments, where they are kept."""
         return [
             paths.EXPORTED_FINETUNED.format(fold=fold, **cell._asdict())
             for experiment in active_experiments(self.shown.config)
@@ -101,10 +100,8 @@ class Exports(PlanPart):
         }
 
     def scores(self, wildcards: Wildcards) -> dict[str, str]:
-        """Scores that there are of experiments that test a model, with their hashes.
-
-        No job makes them for an export, so they are no inputs; an export is made again where they have changed.
-        """
+        """Existing scores of experiments that test a model, with their hashes."""
+        # No job makes them for an export, so they are no inputs; an export is made again if they have changed.
         experiments = self.config.experiments
         return self._there(name for name in self.shown.scored if wildcards.model in experiments[name].models)
 
@@ -214,45 +211,6 @@ class Exports(PlanPart):
             "tasks": [],
             "training": {"max_length": weighting.max_length, **plain(weighting.training)},
             **self._made_from(weighting.encoder or self.config.encoder, [corpus]),
-        }
-
-    def runs(self, wildcards: Wildcards) -> list[str]:
-        """Every run that an experiment compares, with a header; ConfigError where there is none."""
-        shown = active_experiments(self.shown.config)
-        made = [cell for name in shown for cell in self.experiments.cells(name)]
-        files = [path for cell in made for path in self.experiments.run_files(cell)]
-        stages = [
-            first_stage_run(entry.dataset, stage)
-            for entry in shown.values()
-            for stage in first_stages_of(entry)
-        ]
-        if not (runs := dict.fromkeys([*stages, *files])):
-            raise ConfigError(
-                f"no experiment of the configuration compares runs; name a file: {paths.EXPORTED_RUN}"
-            )
-        before, after = paths.RUN.split("{run}")
-        return [paths.EXPORTED_RUN.format(run=path.removeprefix(before).removesuffix(after)) for path in runs]
-
-    def run_facts(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Fields of report.run_export.RunFacts; `<dataset>/<first stage>/<model>/<regime>/…` names a run."""
-        name, stage, model, regime, *_ = [*wildcards.run.split("/"), "", ""]
-        dataset = self.config.datasets[name]
-        model = "" if model == "first-stage" else model
-        stages = with_starts(self.config, [model.partition("@")[0]])
-        collections = {
-            str(self.config.models[key].collection) for key in stages if self.config.models[key].tasks
-        }
-        corpora = sorted({corpus for key in collections for corpus in self.config.collections[key]})
-        queries = (
-            [] if regime in ("", "zero-shot") else [self.config.datasets[trained_on(self.config, name)].label]
-        )
-        return {
-            "tag": "-".join(filter(None, [stage, model, regime])),
-            "dataset": dataset.label,
-            "source": self.catalogue.entries[dataset.entry].source if dataset.entry else "",
-            "measures": dataset.measures,
-            "stages": [stage, model] if model else [stage],
-            "training": [*corpora, *queries],
         }
 
     def _made_from(self, encoder: EncoderConfig, corpora: Iterable[str]) -> dict[str, Any]:

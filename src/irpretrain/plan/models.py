@@ -1,4 +1,4 @@
-"""Models: what they start from and learn from, what they read to rank, and what their jobs ask for."""
+"""Models: starts, training data, inputs of ranking, and resources of their jobs."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import used_models
 from irpretrain.plan import paths
-from irpretrain.plan.part import Input, Options, PlanPart, plain
+from irpretrain.plan.part import Input, JobOptions, PlanPart, plain
 from irpretrain.plan.requests import FIRST_PAPER, Wildcards
 
+# MB of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
+#
+# Measured: the embedded encoder has peaks of 8.4 GB for 12,288 pieces of passages and 3.4 GB for 4,096. A larger
+# encoder has its memory at a later attempt.
 PIECE_MB = 0.65
-"""Megabytes of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
 
-Measured: the embedded encoder has peaks of 8.4 GB for 12,288 pieces of passages and 3.4 GB for 4,096. A larger encoder
-has its memory at a later attempt.
-"""
+# Keys of `pretraining` that decide a model without tasks: it is the encoder with fresh heads.
 FRESH_MODEL = {"head", "dropout", "attention_dropout"}
-"""Keys of `pretraining` that decide a model without tasks: it is the encoder with fresh heads."""
+
+# Passages that re-ranking reads by default. Where all are read, their number is not known beforehand.
 PASSAGES_OF_A_DOCUMENT = 30
-"""Passages that re-ranking reads by default. Where all are read, their number is not known beforehand."""
 
 
 class Models(PlanPart):
@@ -37,8 +38,8 @@ class Models(PlanPart):
     def final(self, model: str, seed: object) -> str:
         """Return the model that others start from and that is tested.
 
-        That is the last weights, those that a data set has chosen, a re-ranker that is given by its path, or a ranker
-        over words that only fine-tuning trains.
+        The last weights, those that a data set has chosen, an external re-ranker, or a word ranker that only
+        fine-tuning trains.
         """
         section = self.config.models[model]
         if section.cross_encoder is not None:
@@ -49,8 +50,7 @@ class Models(PlanPart):
         return template.format(model=model, seed=seed)
 
     def final_files(self, model: str, seed: object) -> Input:
-        """Return what the model's runs depend on: its directory, or the files of a user's own, so that a changed one
-        reruns them."""
+        """Return what the model's runs depend on: its directory, or the files of an external one."""
         path = self.config.models[model].cross_encoder
         return self.final(model, seed) if path is None else self.model_files(path)
 
@@ -83,10 +83,9 @@ class Models(PlanPart):
         return self.of_collection(paths.TOKENS, "models")(wildcards) if tasks else []
 
     def training(self, wildcards: Wildcards) -> Any:
-        """How a model is trained; of one that learns nothing only `FRESH_MODEL` decides."""
         training = self._training(wildcards.model)
         learns = self.config.models[wildcards.model].tasks
-        return plain(training) if learns else Options(plain(training), plain(training, FRESH_MODEL))
+        return plain(training) if learns else JobOptions(plain(training), plain(training, FRESH_MODEL))
 
     def threads(self, wildcards: Wildcards) -> int:
         return self._training(wildcards.model).compute.threads * self.processes(wildcards)
@@ -104,7 +103,6 @@ class Models(PlanPart):
     # Rankers over words
 
     def neural_vectors(self, wildcards: Wildcards) -> Input:
-        """The word vectors that a ranker begins with, if it does."""
         neural = self.config.models[wildcards.model].neural
         needed = neural is not None and neural.needs_vectors
         return self.file(paths.VECTORS, "models", collection="neural.collection")(wildcards) if needed else []
@@ -112,10 +110,7 @@ class Models(PlanPart):
     # Re-ranking
 
     def if_given(self, value: Any, otherwise: Any = None) -> Callable[[Wildcards], Any]:
-        """Return what a job reads, or takes, by whether its model is a re-ranker given by its path.
-
-        Given re-rankers read documents; others read word pieces of the encoder's tokenizer.
-        """
+        """Return a job's input or parameter by whether its model is an external re-ranker, which reads documents."""
 
         def chosen(wildcards: Wildcards) -> Any:
             part = value if self.is_given(wildcards.model) else otherwise
@@ -129,13 +124,13 @@ class Models(PlanPart):
         return plain(self.config.reranking_of(wildcards.model, regime))
 
     def finetuning(self, wildcards: Wildcards) -> Any:
-        """What a model is fine-tuned with; the name of a recipe changes nothing by itself."""
+        """What a model is fine-tuned with, without the name of a recipe."""
         is_few_shot = wildcards.regime.startswith("few-shot")
         other = "batch_sizes" if is_few_shot else "few_shot_batch_sizes"
         return plain(self._finetuning(wildcards.model), exclude={"recipe", other})
 
     def finetuning_memory(self, wildcards: Wildcards) -> int:
-        """Megabytes of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
+        """MB of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
         options = self._finetuning(wildcards.model)
         if options.compute.gpus or self.config.models[wildcards.model].neural is not None:
             return 6000
@@ -154,7 +149,7 @@ class Models(PlanPart):
     def _finetuning(self, model: str) -> FinetuningConfig:
         return self.config.finetuning_of(model)
 
-    # Snapshots, of which a data set may choose one
+    # Snapshots; a data set may choose one
 
     def snapshot_steps(self, model: str) -> list[int]:
         """Return the steps with runs of their own; the last one too where the final model may be another."""
@@ -184,27 +179,25 @@ class Models(PlanPart):
     # Which job starts first
 
     def training_priority(self, wildcards: Wildcards) -> int:
-        """Within a paper what takes longest starts first: short jobs fill the gaps, and none is left for the end.
-
-        Models of several tasks and those that others start from come right behind the first paper's: they run longest.
-        """
+        """Within a paper the longest job starts first: short jobs fill the gaps, and none is left for the end."""
+        # Models of several tasks and those that others start from run longest: right after the first paper's.
         models = self.config.models
         is_start = any(models[name].start == wildcards.model for name in used_models(self.config))
         is_long = is_start or len(models[wildcards.model].tasks) > 1
-        places = len(self.config.report.papers)
-        return max(self.ranking_priority(wildcards) + 1, 10 * places - 5 if is_long else 0)
+        papers = len(self.config.report.papers)
+        return max(self.ranking_priority(wildcards) + 1, 10 * papers - 5 if is_long else 0)
 
     def ranking_priority(self, wildcards: Wildcards) -> int:
-        place = self._place(wildcards.model)
-        return 10 * (len(self.config.report.papers) - place) if place else FIRST_PAPER
+        position = self._position(wildcards.model)
+        return 10 * (len(self.config.report.papers) - position) if position else FIRST_PAPER
 
     @cache
-    def _place(self, model: str) -> int:
-        """The place of the first paper that needs a model, in the order of `report.papers`."""
+    def _position(self, model: str) -> int:
+        """The position of the first paper that needs a model, in the order of `report.papers`."""
         papers = self.config.report.papers
         needing = (
-            place
-            for place, paper in enumerate(papers)
+            position
+            for position, paper in enumerate(papers)
             if model in used_models(self.config.of_papers([paper]))
         )
         return next(needing, len(papers))

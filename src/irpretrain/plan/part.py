@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,19 +22,23 @@ from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.ir_datasets_library import PARTS
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.errors import ConfigError
-from irpretrain.models.hub import hub_remedy
+from irpretrain.models.encoder_files import hub_remedy
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.tokenizers import tokenizer_names
 
 T = TypeVar("T")
+
+# A file or files that a job reads under one name; an empty list for nothing.
 Input = str | list[str]
-"""A file or files that a job reads under one name; an empty list for nothing."""
+
+# The files that a job reads, by its wildcards.
 Files = Callable[[Wildcards], list[str]]
-"""The files that a job reads, by its wildcards."""
 
 WILDCARD = re.compile(r"\{(\w+)\}")
 SHARD = {"corpus", "shard"}
+
+# Section of the configuration with entries by name → the wildcard that names an entry in the paths of jobs.
 ENTRY_WILDCARDS = {
     "corpora": "corpus",
     "collections": "collection",
@@ -49,11 +54,9 @@ ENTRY_WILDCARDS = {
     "downstream_tasks": "task",
     "downstream": "experiment",
     "attributions": "page",
-    "query_pages": "page",
     "term_weight_pages": "page",
     "weight_distributions": "distribution",
 }
-"""Section of the configuration with entries by name → the wildcard that names an entry in the paths of jobs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +69,13 @@ class PlanPart:
     # Parts of the configuration
 
     def settings(self, key: str, *, include: Any = None, exclude: Any = None) -> Any:
-        """Return a part of the configuration as plain values: a change of any of them reruns what depends on it.
+        """Return a part of the configuration as plain values, whose changes rerun the job.
 
         Args:
-            key: a section, or what is in one: `text`, `retrieval.indri`. Of a section with entries by name it is the
-                entry that a job's wildcard names: `models.label` is the label of the job's model.
-            include: the only keys that matter to the job, as pydantic takes them.
-            exclude: keys that do not.
-
-        Returns:
-            The values, or for entries by name a function of a job's wildcards that returns them.
+            key: a section, or a key in one: `text`, `retrieval.indri`. Of a section with entries by name it is the
+                entry of a job's wildcard (`models.label` is the label of the job's model), and the result is a function
+                of wildcards.
+            include, exclude: the keys that matter to the job, or do not, as pydantic takes them.
         """
         section, *names = key.split(".")
 
@@ -97,10 +97,7 @@ class PlanPart:
     # Files that the configuration names
 
     def source_at(self, key: str) -> Callable[[Wildcards], str]:
-        """Return where the path lies that a part of the configuration names.
-
-        A function, because Snakemake would look for wildcards in a path that stood in the rule itself.
-        """
+        """Return the location of a configured path, as a function: Snakemake looks for wildcards in plain strings."""
         return self._of_setting(key, self.source)
 
     def model_files_at(self, key: str) -> Callable[[Wildcards], Input]:
@@ -112,8 +109,7 @@ class PlanPart:
         return lambda wildcards: function(value(wildcards) if callable(value) else value)
 
     def source(self, path: str, kind: Kind = "documents") -> str:
-        """Return where a path of the configuration lies: the verified copy of an embedded asset, what stands for a data
-        set of ir_datasets, or the path itself."""
+        """Return the location of a configured path: the copy of an embedded asset, a description file, or itself."""
         match resolve(path):
             case "embedded", name:
                 return paths.INPUT.format(asset=name)
@@ -137,7 +133,7 @@ class PlanPart:
 
     def there(self, path: str, remedy: str = "") -> str:
         """Return a path; ConfigError with the keys that name it where there is no such file or folder."""
-        if not Path(path).exists():
+        if not os.path.exists(path):
             raise absent_file(self.config, path, remedy)
         return path
 
@@ -152,14 +148,12 @@ class PlanPart:
     # Encoders
 
     def encoder(self, wildcards: Wildcards) -> Any:
-        """What the configuration says of the encoder of a job."""
         return plain(self._encoder(wildcards))
 
     def encoder_directory(self, wildcards: Wildcards) -> str:
         return self.source(self._encoder(wildcards).path)
 
     def encoder_files(self, wildcards: Wildcards) -> Input:
-        """The files of a job's encoder, so that a changed one reruns what is made of it."""
         return self.model_files(self._encoder(wildcards).path)
 
     def _encoder(self, wildcards: Wildcards) -> EncoderConfig:
@@ -178,7 +172,7 @@ class PlanPart:
         )
 
     def tokenizer_of(self, model: str) -> str:
-        """Return what stands for a model's tokenizer in paths; see `tokenizer_names`."""
+        """Return the name of a model's tokenizer in paths; see `tokenizer_names`."""
         return self._tokenizers[self.config.encoder_of(model).path]
 
     @cached_property
@@ -188,15 +182,10 @@ class PlanPart:
     # Files of other jobs
 
     def file(self, template: str, section: str, **keys: str) -> Callable[[Wildcards], Input]:
-        """Return a path filled in with a job's wildcards, and for the others with keys of the entry that the job names.
+        """Return a function that fills a template of `plan.paths` with a job's wildcards and keys of its entry.
 
-        Args:
-            template: of irpretrain.plan.paths.
-            section: the entry's.
-            keys: wildcard of the path → key of the entry, where the entry calls it otherwise.
-
-        Returns:
-            A function of a job's wildcards; it returns nothing where such a key is null.
+        `keys` maps a wildcard of the path → key of the entry, if names differ. The function returns nothing if a key is
+        null.
         """
         needed = set(WILDCARD.findall(template))
 
@@ -235,8 +224,7 @@ class PlanPart:
         ]
 
     def _names(self, needed: set[str], section: str, wildcards: Wildcards, **keys: str) -> dict[str, Any]:
-        """What fills the wildcards of a path: keys of the job's entry, the job's wildcards, the tokenizer of its model,
-        the entry's own names."""
+        """Values of a path's wildcards: the job's wildcards, keys of its entry, the tokenizer of its model."""
         of_job = as_mapping(wildcards)
         if "tokenizer" in needed - of_job.keys():
             of_job["tokenizer"] = self.tokenizer_of(of_job["model"])
@@ -245,11 +233,11 @@ class PlanPart:
         return of_job | {name: reduce(getattr, keys.get(name, name).split("."), entry) for name in of_entry}
 
 
-class Options(dict[str, Any]):
+class JobOptions(dict[str, Any]):
     """Options of a job, of which only some decide its result.
 
-    Snakemake runs a job again where the text of a parameter has changed. This one's text has the deciding options
-    alone; the job's script gets all of them, as a plain dictionary.
+    Snakemake runs a job again if the text of a parameter has changed. This text has the deciding options alone; the
+    job's script gets all of them, as a plain dictionary.
     """
 
     def __init__(self, values: dict[str, Any], deciding: dict[str, Any]) -> None:
@@ -267,13 +255,12 @@ def plain(value: Any, include: Any = None, exclude: Any = None) -> Any:
     """Return a value of the configuration as JSON has it."""
     if isinstance(value, BaseModel):
         values = value.model_dump(mode="json", include=include, exclude=exclude)
-        return Options(values, deciding(value, values))
+        return JobOptions(values, deciding(value, values))
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def described(section: BaseModel) -> Any:
-    """Return what decides how files are read: a section without the entry of the catalogue that it comes from, and
-    without what only estimates of cost read."""
+    """Return the keys of a section that decide how files are read, without its catalogue entry and cost estimates."""
     return without(plain(section), {"entry", "about"})
 
 
@@ -285,27 +272,23 @@ def without(values: Any, keys: set[str]) -> Any:
 
 
 def is_embedded(path: str) -> bool:
-    """Whether a path of the configuration names an embedded asset."""
     return resolve(path)[0] == "embedded"
 
 
 def is_made(path: str) -> bool:
-    """Whether a job makes what stands for a path of the configuration: an embedded asset, a data set of ir_datasets."""
+    """Whether a job makes the file of a configured path: an embedded asset, a data set of ir_datasets."""
     return resolve(path)[0] != "file"
 
 
 def wildcard_number(name: str) -> Callable[[Wildcards], int]:
-    """Return a wildcard of a job as a number."""
     return lambda wildcards: int(getattr(wildcards, name))
 
 
 def first_stage_run(dataset: str, first_stage: str) -> str:
-    """Return the run of a first stage."""
     return paths.FIRST_STAGE_RUN.format(dataset=dataset, candidates=first_stage)
 
 
 def each(template: str, names: Iterable[str]) -> list[str]:
-    """Return a path of one wildcard, filled in with each of some names."""
     [wildcard] = WILDCARD.findall(template)
     return [template.format_map({wildcard: name}) for name in names]
 
@@ -316,15 +299,12 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def strings(files: Iterable[Path]) -> list[str]:
-    """Return paths as a rule has them."""
     return [str(path) for path in files]
 
 
 def as_list(files: Input) -> list[str]:
-    """Return a file, or files, as a list."""
     return [files] if isinstance(files, str) else files
 
 
 def as_mapping(wildcards: Any) -> dict[str, str]:
-    """Return the wildcards of a job by their names."""
     return dict(wildcards.items())

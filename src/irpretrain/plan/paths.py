@@ -1,14 +1,11 @@
-"""Where every file of a run lies, relative to the working directory.
-
-A path has wildcards in braces, which a rule's jobs fill in; `PATH.format(corpus="wiki", shard=0)` fills them in here.
-Logs and benchmarks stand in the rules, because nothing reads them by name.
-"""
+"""Where every file of a run lies, relative to the working directory: paths with wildcards in braces."""
 
 from __future__ import annotations
 
+# Names of the configuration in paths.
 NAME = r"[a-z0-9-]+"
-"""Names of the configuration in paths."""
 
+# Wildcard → what it may be, as a regular expression. A rule constrains `used` and `regime`, which it alone has.
 CONSTRAINTS = {
     **dict.fromkeys(("asset", "entry", "corpus", "collection", "dataset", "objective", "predictor"), NAME),
     **dict.fromkeys(("model", "candidates", "index", "weighting", "experiment", "diagnosis", "task"), NAME),
@@ -16,20 +13,19 @@ CONSTRAINTS = {
     "tokenizer": f"(@{NAME})?",
     **dict.fromkeys(("shard", "seed", "fold", "step"), r"\d+"),
     "terms": "all|held",
-    "run": "[a-z0-9@/-]+",
     "part": "docs|queries|qrels|scoreddocs",
     "identifier": r"[\w./-]+",
 }
-"""Wildcard → what it may be, as a regular expression. A rule constrains `used` and `regime`, which it alone has."""
 
+# Folder of unfinished trainings; no job's output. So is the next.
 CHECKPOINTS = "results/checkpoints"
-"""Folder of unfinished trainings; no job's output. So are the next two."""
 FINETUNED_MODELS = "results/models/finetuned"
-DOWNSTREAM_MODELS = "results/models/downstream"
+
+# The verified copy of an embedded file or folder.
 INPUT = "results/inputs/{asset}"
-"""The verified copy of an embedded file or folder."""
+
+# The description file of a part of a data set of ir_datasets.
 IR_DATASET = "results/inputs/ir_datasets/{part}/{identifier}.json"
-"""What stands for a part of a data set of ir_datasets."""
 
 # Catalogue of data sets
 CATALOGUE_REPORT = "results/catalogue/{entry}.json"
@@ -41,8 +37,9 @@ DATASETS_FILES = "results/datasets.csv"
 DOCUMENTS = "results/corpora/{corpus}/documents-{shard}.parquet"
 REDIRECTS = "results/corpora/{corpus}/redirects-{shard}.parquet"
 WORD_COUNTS = "results/corpora/{corpus}/words-{shard}.parquet"
+
+# `tokenizer` is empty for that of section `encoder`; others have a name after an @ (`plan.tokenizers`).
 TOKENS = "results/tokens/{corpus}{tokenizer}/{shard}"
-"""`tokenizer` is empty for that of section `encoder`; others have a name after an @ (`plan.tokenizers`)."""
 COLLECTION_CHECK = "results/corpora/collection-{collection}.json"
 STATISTICS = "results/statistics/{collection}/words.parquet"
 
@@ -55,10 +52,11 @@ ANCHORS = "results/anchors/{collection}.parquet"
 # Test collections
 QUERIES = "results/datasets/{dataset}/queries.parquet"
 QRELS = "results/datasets/{dataset}/qrels.txt"
+
+# Queries of a data set that trains, chooses or tunes, beside those of the one that is tested.
 USED_QUERIES = QUERIES.replace("{dataset}", "{used}")
-"""Queries of a data set that trains, chooses or tunes, beside those of the one that is tested."""
 FOLDS = "results/datasets/{dataset}/folds.json"
-APART = "results/datasets/{dataset}/apart-from-{used}.json"
+LEAKAGE_CHECK = "results/datasets/{dataset}/apart-from-{used}.json"
 
 # ARES: axioms, predictors, diagnoses
 WORDS = "results/words/{collection}/{corpus}-{shard}"
@@ -70,6 +68,8 @@ AXIOMS = "results/axioms/{collection}/{corpus}-{shard}.parquet"
 RANK_INTERVALS = "results/axioms/{collection}/rank-intervals.json"
 JUDGED_QUERIES = "results/judged/{collection}/{dataset}/queries.parquet"
 JUDGED_AXIOMS = "results/judged/{collection}/{dataset}/{terms}-terms.parquet"
+NEGATIVE_QUERIES = "results/judged/{collection}/{dataset}/{terms}-terms-negatives.parquet"
+NEGATIVE_AXIOMS = "results/judged/{collection}/{dataset}/{terms}-terms-negatives-axioms.parquet"
 PREDICTOR_SCORES = "results/predictors/{predictor}/scores.json"
 PREDICTOR_MODEL = "results/predictors/{predictor}/model.json"
 PREDICTOR_TABLE = "results/predictors/{predictor}/probabilities.npy"
@@ -94,7 +94,6 @@ EXPORTED_GROUPS = "results/exported_groups/{collection}{tokenizer}/{objective}"
 EXPORTED_FINETUNED = (
     "results/exported/{model}/finetuned/{dataset}/{candidates}/{regime}/seed-{seed}/fold-{fold}"
 )
-EXPORTED_RUN = "results/exported_runs/{run}.txt"
 EXPORTED_WEIGHER = "results/exported/term_weights/{weighting}/fold-{fold}"
 
 # DeepCT: weights of words
@@ -105,14 +104,13 @@ TERM_WEIGHTS = "results/term_weights/{weighting}/weights/{corpus}-{shard}.parque
 QUERY_WEIGHTS = "results/term_weights/{weighting}/queries/{dataset}.parquet"
 TERM_VECTORS = "results/term_vectors/{weighting}/{corpus}-{shard}.parquet"
 WEIGHT_SHARES = "results/weight_distributions/{distribution}.json"
-WEIGHT_FIGURE = "results/figures/weight-distribution-{distribution}.svg"
-WEIGHT_PICTURE = "results/figures/weight-distribution-{distribution}.png"
 
 # Retrieval
 INDEX = "results/indexes/{corpus}"
 WEIGHTED_INDEX = "results/weighted_indexes/{index}/{corpus}"
+
+# The same files as TERM_VECTORS: weights of an entry of `indexes`, which no `term_weights` makes.
 INDEX_VECTORS = TERM_VECTORS.replace("{weighting}", "{index}")
-"""The same files as TERM_VECTORS: weights of an entry of `indexes`, which no `term_weights` makes."""
 GENERATED_QUERIES = "results/generated_queries/{index}/{corpus}-{shard}.parquet"
 POSITIONS = "results/positions/{corpus}"
 FIRST_STAGE_RUN = "results/runs/{dataset}/{candidates}/first-stage.run.gz"
@@ -120,8 +118,6 @@ TUNING = "results/tuning/{candidates}.json"
 TUNING_GRID = "results/tuning/{candidates}.csv"
 SWEEP_FIGURE = "results/figures/sweep-{candidates}.svg"
 SWEEP_PICTURE = "results/figures/sweep-{candidates}.png"
-INDEX_COSTS = "results/index_costs/{dataset}.json"
-INDEX_COSTS_TABLE = "results/index_costs/{dataset}.md"
 
 # Re-ranking
 ZERO_SHOT_RUN = "results/runs/{dataset}/{candidates}/{model}/zero-shot/seed-{seed}.run.gz"
@@ -130,8 +126,6 @@ FINETUNED_RUN = "results/runs/{dataset}/{candidates}/{model}/{regime}/seed-{seed
 FINETUNING_METRICS = (
     "results/metrics/finetuned/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.json"
 )
-RUN = "results/runs/{run}.run.gz"
-"""Any of these runs."""
 
 # Experiments
 SCORES = "results/scores/{experiment}.csv"
@@ -150,17 +144,13 @@ TASK_TABLE = "results/downstream/{experiment}.md"
 # Pages, tables, reports
 ATTRIBUTIONS = "results/attributions/{page}.html"
 TERM_WEIGHT_PAGE = "results/term_weight_pages/{page}.html"
-QUERY_PAGE = "results/query_pages/{page}.html"
 TABLE = "results/tables/{name}.{format}"
 FIGURE = "results/figures/{name}.{format}"
-DAG = "results/figures/dag.svg"
-VERDICTS = "results/verdicts/{paper}.csv"
 CLAIMS = "results/claims/{paper}.csv"
 PAPER_REPORT = "results/reports/{paper}.html"
 REPORT = "results/report.html"
 ALL_SCORES = "results/scores.csv"
 ALL_PER_QUERY = "results/per_query.parquet"
-ALL_VERDICTS = "results/verdicts.csv"
 ALL_CLAIMS = "results/claims.csv"
 
 

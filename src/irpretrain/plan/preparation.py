@@ -8,31 +8,27 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
-from irpretrain.catalogue.absence import refuse_absent, without_absent
-from irpretrain.catalogue.folders import moved, with_data_of_the_project
-from irpretrain.catalogue.needed import missing_by_entry
+from irpretrain.catalogue.absence import missing_by_entry, refuse_absent, without_absent
+from irpretrain.catalogue.completion import moved, with_data_of_the_project
 from irpretrain.config import Config, parse_config
 from irpretrain.corpora.embedded import Manifest, read_manifest
 from irpretrain.corpora.sources import check_downloads, check_sources, used_files, with_caveats
-from irpretrain.models.hub import cached_model
+from irpretrain.models.encoder_files import cached_model
+from irpretrain.plan import paths
+from irpretrain.plan.models import Models
+from irpretrain.plan.part import Input, PlanPart, as_list, is_embedded
+from irpretrain.plan.requests import Wildcards
 from irpretrain.resources import project_directory
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A configuration whose files are there.
+    """A configuration whose files are there."""
 
-    Attributes:
-        config: without what files are missing for.
-        manifest: embedded data.
-        missing: files of the catalogue that are not there, by its entries.
-        as_if_there: whether these have empty stand-ins, so that a dry run plans what needs them.
-    """
-
-    config: Config
-    manifest: Manifest
-    missing: dict[str, list[str]]
-    as_if_there: bool
+    config: Config  # without what files are missing for
+    manifest: Manifest  # embedded data
+    missing: dict[str, list[str]]  # files of the catalogue that are not there, by its entries
+    as_if_there: bool  # whether these have empty stand-ins, so that a dry run plans what needs them
 
 
 def check_library(library: ModuleSpec | None) -> None:
@@ -42,22 +38,15 @@ def check_library(library: ModuleSpec | None) -> None:
 
 
 def prepare(
-    given: dict[str, Any],
-    source: str,
-    manifest_file: str | Path,
+    given: dict[str, Any],  # the configuration, overlays laid over the default
+    source: str,  # names of its files, for messages
+    manifest_file: str | Path,  # resources/embedded.yaml
+    # Whether missing data of ir_datasets are refused, and missing files of the catalogue, where `skip_absent`
+    # does not leave them out.
     needs_data: bool,
-    stand_ins: Callable[[], str] | None,
+    stand_ins: Callable[[], str] | None,  # makes a folder for stand-ins, for a dry run; None for a run
 ) -> Prepared:
-    """Return what is planned of a configuration; ConfigError or InputError where it cannot be.
-
-    Args:
-        given: the configuration, overlays laid over the default.
-        source: names of its files, for messages.
-        manifest_file: resources/embedded.yaml.
-        needs_data: whether missing data of ir_datasets are refused, and missing files of the catalogue, where
-            `skip_absent` does not leave them out.
-        stand_ins: makes a folder for stand-ins, for a dry run; None for a run.
-    """
+    """Return what is planned of a configuration; ConfigError or InputError where it cannot be."""
     config = with_cached_models(with_data_of_the_project(parse_config(given, source)))
     missing = missing_by_entry(config)
     if needs_data:
@@ -80,3 +69,71 @@ def with_cached_models(config: Config) -> Config:
     paths = [path for used in used_files(config) if used.kind == "encoder" for path in used.paths]
     folders = {path: str(folder) for path in paths if (folder := cached_model(path)) is not None}
     return moved(config, folders) if folders else config
+
+
+# ARES: word vectors, pseudo-queries, preference predictors, diagnoses.
+
+
+# What decides which words are terms.
+TERM_SETTINGS = {"stemming", "stop_list"}
+
+# What decides the values of RANK alone.
+RANKING_SETTINGS = TERM_SETTINGS | {"bm25", "rank_lengths"}
+
+
+class Axioms(PlanPart):
+    """Jobs of a collection's axioms."""
+
+    def rank_options(self) -> dict[str, Any]:
+        """BM25 of RANK, for which postings keep bounds of scores."""
+        return {**self.settings("axioms.bm25"), "lengths": self.config.axioms.rank_lengths}
+
+    def given_vectors(self, wildcards: Wildcards) -> Input:
+        """The user's file of a collection's word vectors, or the copy of an embedded one; nothing if trained."""
+        path = self.config.word_vectors.files.get(wildcards.collection)
+        if path is None:
+            return []
+        return self.source(path) if is_embedded(path) else self.there(path)
+
+    def calibrated_temperature(self, wildcards: Wildcards) -> Input:
+        """The temperature that is found for a collection, where the configuration gives no number."""
+        if self.config.pseudo_queries.temperature != "calibrated":
+            return []
+        return paths.TEMPERATURE.format(collection=wildcards.collection)
+
+    def judges_held(self, wildcards: Wildcards) -> bool:
+        """Whether the terms of a query that its document lacks are left out."""
+        return wildcards.terms == "held"
+
+    def negatives(self, wildcards: Wildcards) -> list[str]:
+        """Values of pseudo-queries for a predictor's negatives: of each judged query, or of the data set's corpus."""
+        if self.entry("predictors", wildcards).negative_terms == "any":
+            return self.of_dataset(paths.AXIOMS, "predictors")(wildcards)
+        return as_list(self.file(paths.NEGATIVE_AXIOMS, "predictors", terms="judged_terms")(wildcards))
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnoses(PlanPart):
+    """Jobs of a diagnosis: which axioms re-rankers have learned."""
+
+    models: Models
+
+    def model(self, wildcards: Wildcards) -> Input:
+        return self.models.final_files(wildcards.model, self._seed(wildcards))
+
+    def directory(self, wildcards: Wildcards) -> str:
+        return self.models.final(wildcards.model, self._seed(wildcards))
+
+    def scores(self, wildcards: Wildcards) -> list[str]:
+        return [
+            paths.DIAGNOSIS_SCORES.format(diagnosis=wildcards.diagnosis, model=model)
+            for model in self.labels(wildcards)
+        ]
+
+    def labels(self, wildcards: Wildcards) -> dict[str, str]:
+        """Models of a diagnosis with their names in tables, in its order."""
+        models = self.config.diagnoses[wildcards.diagnosis].models
+        return {model: self.config.models[model].label for model in models}
+
+    def _seed(self, wildcards: Wildcards) -> int:
+        return self.config.diagnoses[wildcards.diagnosis].seed

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+# Priority of the jobs that refuse wrong data in seconds, so that nothing costly is started before them.
 CHEAP_CHECKS = 1000
-"""Priority of the jobs that refuse wrong data in seconds, so that nothing costly is started before them."""
+
+# Priority of tables and reports: what can be shown is shown before anything else is computed.
 RESULTS = 900
-"""Priority of tables and reports: what can be shown is shown before anything else is computed."""
+
+# Priority of the models of the first paper that is reported: its report comes before others are prepared.
 FIRST_PAPER = 850
-"""Priority of the models of the first paper that is reported: its report comes before others are prepared."""
+
+# Priority of what models wait for; models of later papers have priorities by paper, `Models.training_priority`.
 PREPARATION = 800
-"""Priority of what models wait for; models of later papers have priorities by paper, `Models.training_priority`."""
 
 
 class Wildcards(Protocol):

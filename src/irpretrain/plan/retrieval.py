@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from irpretrain.config.depths import retrieved
 from irpretrain.config.retrieval import (
     LUCENE_WORDS,
     MODEL_PARAMETERS,
@@ -13,7 +14,6 @@ from irpretrain.config.retrieval import (
     RunConfig,
     SweepConfig,
 )
-from irpretrain.config.usage import depth_of, searched_stages
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.plan import paths
@@ -21,12 +21,14 @@ from irpretrain.plan.part import Input, PlanPart, described, first_stage_run, pl
 from irpretrain.plan.requests import Wildcards
 from irpretrain.text.languages import ENGLISH
 
+# What decides an index, and how it is made; the rest of `retrieval` matters to searches only.
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
-"""What decides an index, and how it is made; the rest of `retrieval` matters to searches only."""
+
+# What decides a search beside the parameters of its model; grids of parameters do not.
 SEARCH_SETTINGS = {"stemmer", "stop_list", "threads", "depth"}
-"""What decides a search beside the parameters of its model; grids of parameters do not."""
+
+# What decides where terms stand; smoothing does not.
 POSITION_SETTINGS = {"stemmer", "stop_list"}
-"""What decides where terms stand; smoothing does not."""
 
 
 class Retrieval(PlanPart):
@@ -38,7 +40,6 @@ class Retrieval(PlanPart):
         return [name for name, index in self.config.indexes.items() if index.type in types]
 
     def index_of(self, index: str, dataset: str) -> str:
-        """Return the index that a data set is searched in."""
         corpus = self.config.datasets[dataset].corpus
         template = paths.INDEX if index == TF_INDEX else paths.WEIGHTED_INDEX
         return template.format(index=index, corpus=corpus)
@@ -78,7 +79,8 @@ class Retrieval(PlanPart):
 
     def built_in_options(self, wildcards: Wildcards) -> Any:
         """What decides the search of a built-in first stage, which is called as its model."""
-        return self._search_options(wildcards.candidates)
+        depth = retrieved(self.config, wildcards.candidates, wildcards.dataset).documents
+        return self._search_options(wildcards.candidates, depth)
 
     def search_options(self, wildcards: Wildcards) -> Any:
         """What decides a named first stage's search, beside what is its own alone."""
@@ -96,7 +98,7 @@ class Retrieval(PlanPart):
 
     def structured_options(self, wildcards: Wildcards) -> Any:
         """What decides a search with structured queries, beside what is the first stage's own."""
-        depth = depth_of(self.config, wildcards.candidates)
+        depth = retrieved(self.config, wildcards.candidates, wildcards.dataset).documents
         return {"depth": depth, "indri": self.settings("retrieval.indri")}
 
     def structured_stage(self, wildcards: Wildcards) -> Any:
@@ -104,7 +106,7 @@ class Retrieval(PlanPart):
         stage = plain(self._stage(wildcards), include={"parameters", "dependence"})
         return stage | {"query_words": self.config.text.word_kind}
 
-    # Runs of others
+    # External runs
 
     def given_run(self, wildcards: Wildcards) -> list[str]:
         return self.files_of(self._run_of_others(wildcards))
@@ -131,66 +133,24 @@ class Retrieval(PlanPart):
     def tuning_options(self, wildcards: Wildcards) -> Any:
         stage = self._stage(wildcards)
         grid = {"measure", *MODEL_PARAMETERS[stage.model]}
-        return {"model": stage.model, "dataset": stage.tuned_on, "sweep": plain(self._sweep(wildcards), grid)}
+        return {
+            "model": stage.model,
+            "dataset": stage.tuned_on,
+            "sweep": plain(self._sweep(wildcards), grid),
+            "drop_own": self.config.datasets[str(stage.tuned_on)].queries_are_documents,
+        }
 
     def tuning_search_options(self, wildcards: Wildcards) -> Any:
         """What decides the searches of a sweep: the depth only where the measure has no cutoff, which is the depth."""
         if "cutoff" in parse_measure(self._sweep(wildcards).measure).params:
             return self.settings("retrieval", include=INDEX_SETTINGS)
-        return self._with_depth(depth_of(self.config, wildcards.candidates), INDEX_SETTINGS)
+        return self._with_depth(self._stage(wildcards).depth, INDEX_SETTINGS | {"depth"})
 
     def _sweep(self, wildcards: Wildcards) -> SweepConfig:
         return self._stage(wildcards).sweep or self.config.retrieval.sweep
 
     def tuning_dataset(self, wildcards: Wildcards) -> str:
         return self.config.datasets[str(self._stage(wildcards).tuned_on)].label
-
-    # What indexes cost
-
-    def searched_indexes(self, dataset: str) -> list[str]:
-        """Return the indexes that some first stage of the experiments on a data set searches, the tf index first."""
-        searched = [self.config.first_stages[name].index for name in self._searching(dataset)]
-        return list(dict.fromkeys([TF_INDEX, *searched]))
-
-    def measured_names(self, wildcards: Wildcards) -> list[str]:
-        return self.searched_indexes(wildcards.dataset)
-
-    def measured_indexes(self, wildcards: Wildcards) -> list[str]:
-        names = self.searched_indexes(wildcards.dataset)
-        return [self.index_of(name, wildcards.dataset) for name in names]
-
-    def measured_tunings(self, wildcards: Wildcards) -> list[str]:
-        tunings = [search["tuning"] for search in self.measured_searches(wildcards)]
-        return [path for path in tunings if path is not None]
-
-    def measured_searches(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """How each index is searched: options, a stage's own parameters, and where they are tuned.
-
-        The stage is the first in the experiments on the data set that searches the index by BM25. Without one,
-        `retrieval` alone says how.
-        """
-        stages: dict[str, str] = {}
-        for name in self._searching(wildcards.dataset):
-            if self.config.first_stages[name].model == "bm25":
-                stages.setdefault(self.config.first_stages[name].index, name)
-        return [
-            {
-                "options": self._search_options(
-                    "bm25", self.config.first_stages[stage].depth if stage else None
-                ),
-                "parameters": plain(self.config.first_stages[stage].parameters) if stage else {},
-                "tuning": self._tuning(stage) if stage else None,
-            }
-            for stage in map(stages.get, self.searched_indexes(wildcards.dataset))
-        ]
-
-    def _searching(self, dataset: str) -> list[str]:
-        """Named first stages of the experiments on a data set that search a whole index."""
-        named = self.config.first_stages
-        stages = searched_stages(self.config, dataset)
-        return [
-            name for name in stages if name in named and not named[name].runs and not named[name].candidates
-        ]
 
     def _search_options(self, model: str, depth: int | None = None) -> Any:
         return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})

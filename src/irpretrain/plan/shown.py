@@ -14,8 +14,7 @@ from irpretrain.config.experiments import Paper
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
-    active_query_pages,
-    shown_predictors,
+    displayed_predictors,
     used_first_stages,
     with_starts,
 )
@@ -23,21 +22,24 @@ from irpretrain.papers.files import figure_names, paper_file, read_paper, show_t
 from irpretrain.papers.published import Published
 from irpretrain.plan import paths
 from irpretrain.plan.corpora import Corpora
-from irpretrain.plan.experiments import Experiments
-from irpretrain.plan.part import each, plain
+from irpretrain.plan.datasets import Experiments
+from irpretrain.plan.part import each
 from irpretrain.plan.retrieval import Retrieval
 from irpretrain.report.filled_tables import filled_tables
 
 TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
+
+# Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name.
 MEASURED = (
-    "scores", "per_query", "predictors", "rank_intervals", "temperatures", "diagnoses", "depths", "answers"
+    "scores", "per_query", "trainings", "predictors", "rank_intervals", "temperatures", "diagnoses", "depths",
+    "answers",
 )  # fmt: skip
-"""Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name."""
+
+# Files behind a report.
 REPORTED = (
-    *MEASURED, "tables", "verdicts", "claims", "figures", "sweeps", "pictures", "costs", "probes", "pages"
+    *MEASURED, "tables", "claims", "figures", "sweeps", "pictures", "probes"
 )  # fmt: skip
-"""Files behind a report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +54,8 @@ class Shown:
 
     @cached_property
     def config(self) -> Config:
-        """The configuration with these papers alone, and the experiments that they show."""
+        """The configuration with these papers alone."""
         return self.whole.of_papers(self.papers)
-
-    @cached_property
-    def options(self) -> Any:
-        """It, as plain values."""
-        return plain(self.config)
 
     @cached_property
     def numbers(self) -> list[Published]:
@@ -110,10 +107,6 @@ class Shown:
         return each(paths.TASK_PER_QUERY, active_downstream(self.config))
 
     @property
-    def verdicts(self) -> list[str]:
-        return each(paths.VERDICTS, self.papers)
-
-    @property
     def claimed(self) -> list[str]:
         """The files with what these papers claim."""
         return [str(claims_file(paper)) for paper in self.papers if has_claims(paper)]
@@ -138,12 +131,20 @@ class Shown:
         ]
 
     @property
+    def trainings(self) -> list[str]:
+        """Sidecars of these models, and of those that they start from: what each has read."""
+        return [
+            paths.sidecar(paths.PRETRAINED.format(model=model, seed=seed))
+            for model, seed in self.pretrainings
+        ]
+
+    @property
     def probes(self) -> list[str]:
         """What these models, and those that they start from, make of held-out groups."""
-        return [paths.PROBE.format(model=model, seed=seed) for model, seed in self.trainings]
+        return [paths.PROBE.format(model=model, seed=seed) for model, seed in self.pretrainings]
 
     @cached_property
-    def trainings(self) -> list[tuple[str, int]]:
+    def pretrainings(self) -> list[tuple[str, int]]:
         """(model, seed) of every trained model and of those that it starts from."""
         chains = [
             (name, seed)
@@ -155,7 +156,7 @@ class Shown:
     @property
     def taught_groups(self) -> list[tuple[str, str, str]]:
         """(collection, tokenizer, objective) of the ranking groups behind every trained model, in all its stages."""
-        models = {name: self.config.models[name] for name, _ in self.trainings}
+        models = {name: self.config.models[name] for name, _ in self.pretrainings}
         groups = (
             (str(model.collection), self.corpora.tokenizer_of(name), task.objective)
             for name, model in models.items()
@@ -187,7 +188,7 @@ class Shown:
     @property
     def predictors(self) -> list[str]:
         """The scores of every preference predictor, for the papers that show them."""
-        shown = shown_predictors(self.whole) if self._shows_axioms else {}
+        shown = displayed_predictors(self.whole) if self._shows_axioms else {}
         return each(paths.PREDICTOR_SCORES, shown)
 
     @cached_property
@@ -202,7 +203,7 @@ class Shown:
             if any("axiom_values" in self.corpora.needed(task.objective) for task in model.tasks)
         ]
         users: Iterable[Any] = [
-            *shown_predictors(self.whole).values(),
+            *displayed_predictors(self.whole).values(),
             *compared,
             *self.config.diagnoses.values(),
         ]
@@ -244,14 +245,6 @@ class Shown:
     def pictures(self) -> list[str]:
         return each(paths.SWEEP_FIGURE, self._tuned)
 
-    @property
-    def costs(self) -> list[str]:
-        """Sizes and query times of indexes, where experiments compare first stages over several."""
-        compared = [self.config.experiments[name] for name in self.scored]
-        datasets = dict.fromkeys(experiment.dataset for experiment in compared if experiment.first_stages)
-        several = [name for name in datasets if len(self.retrieval.searched_indexes(name)) > 1]
-        return each(paths.INDEX_COSTS, several)
-
     # Views, tables, figures
 
     @property
@@ -262,22 +255,16 @@ class Shown:
         )
 
     @property
-    def pages(self) -> list[str]:
-        """The pages of queries whose runs the experiments make."""
-        return each(paths.QUERY_PAGE, active_query_pages(self.config))
-
-    @property
     def tables(self) -> list[str]:
         """Each paper's headline table, that of its claims, and its own tables."""
-        return table_files(
-            f"{numbers.paper}_{table}"
-            for numbers in self.numbers
-            for table in (
-                "headline",
-                *(["claims"] if has_claims(numbers.paper) else []),
-                *filled_tables(numbers, self.whole),
-            )
-        )
+        names, comparing = list[str](), list[str]()
+        for numbers in self.numbers:
+            filled = filled_tables(numbers, self.whole)
+            claims = ["claims"] if has_claims(numbers.paper) else []
+            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *filled)]
+            runs = [table for table in filled if numbers.compares_runs(table)]
+            comparing += [f"{numbers.paper}_{table}" for table in ("headline", *runs)]
+        return table_files(names, comparing)
 
     @property
     def figures(self) -> list[str]:
@@ -287,6 +274,7 @@ class Shown:
         ]
 
 
-def table_files(names: Iterable[str]) -> list[str]:
-    """Return the files of tables, each in every format."""
-    return [paths.TABLE.format(name=name, format=format) for name, format in product(names, TABLE_FORMATS)]
+def table_files(names: Iterable[str], comparing: Iterable[str] = ()) -> list[str]:
+    """Return the files of tables, each in every format, and the ledgers of those that compare runs."""
+    files = [*product(names, TABLE_FORMATS), *product(comparing, ["ledger.csv"])]
+    return [paths.TABLE.format(name=name, format=format) for name, format in files]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from irpretrain.config.consistency import view_faults
+from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
     active_diagnoses,
@@ -17,25 +19,20 @@ from irpretrain.config.usage import (
     index_names,
 )
 from irpretrain.errors import ConfigError
-from irpretrain.near_names import instead_of
 from irpretrain.plan import paths
-from irpretrain.plan.catalogue import Catalogue
-from irpretrain.plan.part import ENTRY_WILDCARDS, Files, PlanPart
+from irpretrain.plan.corpora import Catalogue
+from irpretrain.plan.datasets import Experiments, ScoredCell
+from irpretrain.plan.models import Models
+from irpretrain.plan.part import ENTRY_WILDCARDS, Files, PlanPart, as_list
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.shown import Shown, table_files
+from irpretrain.wording import instead_of
 
-OVERVIEW_TABLES = ("headline", "verdict_summary")
-"""The tables over all papers."""
-
-
+# Section of pages or figures that targets of their own make → the files, and what they are called.
 VIEWS = {
     "attributions": (paths.ATTRIBUTIONS, "page of attributions with all its files"),
-    "query_pages": (paths.QUERY_PAGE, "page of queries with all its files"),
     "term_weight_pages": (paths.TERM_WEIGHT_PAGE, "page of term weights with all its files"),
-    "weight_distributions": (paths.WEIGHT_FIGURE, "distribution of weights"),
 }
-"""Section of pages or figures that targets of their own make → the files, and what they are called."""
-WEIGHT_VIEWS = ("term_weight_pages", "weight_distributions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +44,10 @@ class Targets(PlanPart):
 
     @property
     def overview_tables(self) -> list[str]:
-        return table_files(OVERVIEW_TABLES if self.config.report.papers else ("headline",))
+        return table_files(["headline"], ["headline"])
 
     def all_tables(self, wildcards: Wildcards | None = None) -> list[str]:
-        """The tables over all papers; ConfigError where nothing is asked for that a report could show."""
+        """The tables over all papers; ConfigError if nothing is requested that a report could show."""
         shown = (active_experiments, active_downstream, active_diagnoses, active_distributions)
         absent = self.config.absent or self.config.absent_tasks
         if not absent and not any(asked_for(self.config) for asked_for in shown):
@@ -63,15 +60,15 @@ class Targets(PlanPart):
         return self.overview_tables
 
     def views(self, section: str) -> Files:
-        """Return every page or figure that a section asks for; asked for, ConfigError where it has none."""
+        """Return every page of a section; calling it raises ConfigError if there is none."""
         template, what = VIEWS[section]
         entries = getattr(self.config, section)
 
         def files(wildcards: Wildcards) -> list[str]:
             if not entries:
                 raise ConfigError(f"the configuration has no {what}; add one under {section}")
-            # A report without DeepCT does not look at views of weights, so that they are checked only here.
-            if section in WEIGHT_VIEWS and (faults := list(view_faults(self.config))):
+            # A report without DeepCT does not look at pages of weights, so that they are checked only here.
+            if section == "term_weight_pages" and (faults := list(view_faults(self.config))):
                 raise ConfigError("\n".join(faults))
             return [template.format_map({ENTRY_WILDCARDS[section]: name}) for name in entries]
 
@@ -83,7 +80,7 @@ class Targets(PlanPart):
         names = {
             wildcard: (section, list(getattr(config, section)))
             for section, wildcard in ENTRY_WILDCARDS.items()
-            if section not in VIEWS or section == "weight_distributions"
+            if section not in VIEWS
         }
         names["experiment"] = ("experiments", [*config.experiments, *config.downstream])
         return names | {
@@ -96,12 +93,7 @@ class Targets(PlanPart):
         }
 
     def faults(self, target: str, wildcards: Mapping[str, str]) -> Iterator[str]:
-        """Yield why the configuration has no such file.
-
-        Args:
-            target: a path of the command line.
-            wildcards: what a rule that makes such files finds in it.
-        """
+        """Yield why the configuration has no file `target`, whose rule finds these wildcards in it."""
         names = self.names()
         for wildcard, value in wildcards.items():
             section, allowed = names.get(wildcard, ("", [value]))
@@ -112,3 +104,43 @@ class Targets(PlanPart):
             else:
                 near = instead_of(value, allowed, f"{section} has")
                 yield f"{target}: {value!r} is not in {section} of this configuration; {near}"
+
+
+# Pages of attributions of scores.
+
+
+@dataclass(frozen=True, eq=False)
+class Attributions(PlanPart):
+    """Jobs of a page of attributions."""
+
+    models: Models
+    experiments: Experiments
+
+    def model_files_of_page(self, wildcards: Wildcards) -> list[str]:
+        page = self._page(wildcards)
+        files = [self.models.final_files(model, page.seed) for model in page.models]
+        return [path for some in files for path in as_list(some)]
+
+    def runs(self, wildcards: Wildcards) -> list[str]:
+        return [model["run"] for model in self.shown_models(wildcards) if model["run"]]
+
+    def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Fields of report.attributions.AttributedModel. A query that is no query of the data set is in no run."""
+        page = self._page(wildcards)
+        return [
+            {
+                "label": self.config.models[model].label,
+                "directory": self.models.final(model, page.seed),
+                "run": self._run(page, model) if page.text is None else None,
+            }
+            for model in page.models
+        ]
+
+    def _run(self, page: AttributionConfig, model: str) -> str:
+        """The run in which the document has its rank."""
+        cell = ScoredCell(page.dataset, page.candidates, model, "zero-shot", page.seed)
+        [path] = self.experiments.run_files(cell)
+        return path
+
+    def _page(self, wildcards: Wildcards) -> AttributionConfig:
+        return self.config.attributions[wildcards.page]

@@ -13,8 +13,9 @@ from irpretrain.plan import paths
 from irpretrain.plan.datasets import Datasets
 from irpretrain.plan.part import Input, PlanPart, first_stage_run, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.report.naming import first_stage_labels, index_labels
+from irpretrain.report.naming import index_labels
 
+# What of a weighting does not decide its weights: its name in tables, and what only its integers take.
 NO_WEIGHTS = {
     "label": True,
     "same_as": True,
@@ -22,7 +23,6 @@ NO_WEIGHTS = {
     "square_root": True,
     "inference": {"compute": {"gpus"}},
 }
-"""What of a weighting does not decide its weights: its name in tables, and what only its integers take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,7 @@ class TermWeights(PlanPart):
     # Files
 
     def folds(self, wildcards: Wildcards) -> Input:
-        """The folds of the data set that a model is trained on, where it is the model of one fold; fold 0 has all
-        queries."""
+        """The folds of the data set that the model of one fold is trained on; fold 0 has all queries."""
         dataset = self._weighting(wildcards).dataset
         return paths.FOLDS.format(dataset=dataset) if int(wildcards.fold) else []
 
@@ -130,11 +129,6 @@ class WeightViews(PlanPart):
     def vectors(self, wildcards: Wildcards) -> list[str]:
         return [path for files in self.shown(wildcards).values() for path in files]
 
-    def labels(self, wildcards: Wildcards) -> dict[str, str]:
-        """Names of a collection's weightings in its figure."""
-        labels = index_labels(self.config)
-        return {name: labels[name] for name in self.shown(wildcards)}
-
     # Pages of heat maps
 
     def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
@@ -153,13 +147,6 @@ class WeightViews(PlanPart):
     def page_vectors(self, wildcards: Wildcards) -> list[str]:
         return [path for weighting in self.page_weightings(wildcards) for path in weighting["vectors"]]
 
-    def page_stages(self, wildcards: Wildcards) -> list[dict[str, str]]:
-        """Fields of report.term_weight_pages.ShownStage."""
-        page, labels = self.config.term_weight_pages[wildcards.page], first_stage_labels(self.config)
-        return [
-            {"key": name, "label": labels[name], "run": first_stage_run(page.dataset, name)}
-            for name in page.first_stages
-        ]
-
     def page_runs(self, wildcards: Wildcards) -> list[str]:
-        return [stage["run"] for stage in self.page_stages(wildcards)]
+        page = self.config.term_weight_pages[wildcards.page]
+        return [first_stage_run(page.dataset, name) for name in page.first_stages]

@@ -9,19 +9,19 @@ from pathlib import Path
 
 from irpretrain.config import Config
 from irpretrain.corpora.embedded import Manifest, resolve
-from irpretrain.models.hub import hub_name
+from irpretrain.models.encoder_files import hub_name
 from irpretrain.provenance import sha256
 
 FILE = "tokenizer.json"
+
+# Of a hash, where tokenizers differ whose directories have the same name.
 DIGITS = 8
-"""Of a hash, where tokenizers differ whose directories have the same name."""
 
 
 def tokenizer_names(config: Config, manifest: Manifest) -> dict[str, str]:
-    """Return path of an encoder → what its tokenizer is called in paths, for section `encoder` and all models.
+    """Return path of an encoder → its tokenizer's name in paths: empty for section `encoder`, else `@` and a name.
 
-    Nothing stands for the tokenizer of section `encoder`, `@` and the name of the encoder's directory for another.
-    Tokenizers are equal if their files are, else each directory has one of its own.
+    Tokenizers are equal if their files are.
     """
     encoders = [config.encoder, *(model.encoder for model in config.models.values() if model.encoder)]
     contents = {encoder.path: _content(encoder.path, manifest) for encoder in encoders}
@@ -35,7 +35,7 @@ def tokenizer_names(config: Config, manifest: Manifest) -> dict[str, str]:
 
 
 def _content(path: str, manifest: Manifest) -> str:
-    """What tells the tokenizer of an encoder from others: the hash of its file, or of its path where there is none."""
+    """The identity of an encoder's tokenizer: the hash of its file, or of its path if there is none."""
     kind, asset = resolve(path)
     if kind == "embedded":
         files = manifest.asset(str(asset)).files

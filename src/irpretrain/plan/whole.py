@@ -12,25 +12,22 @@ from irpretrain.corpora.embedded import IR_DATASETS, Manifest
 from irpretrain.errors import ConfigError
 from irpretrain.papers.files import known_papers, printed_rank_shares
 from irpretrain.plan import paths
-from irpretrain.plan.axioms import Axioms, Diagnoses
-from irpretrain.plan.catalogue import Catalogue
-from irpretrain.plan.corpora import Corpora
-from irpretrain.plan.datasets import Datasets
+from irpretrain.plan.corpora import Catalogue, Corpora
+from irpretrain.plan.datasets import Datasets, Experiments
 from irpretrain.plan.downstream import Downstream
-from irpretrain.plan.experiments import Experiments
 from irpretrain.plan.exports import Exports
 from irpretrain.plan.models import Models
-from irpretrain.plan.pages import Attributions, QueryPages
 from irpretrain.plan.part import Files, PlanPart
+from irpretrain.plan.preparation import Axioms, Diagnoses
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.retrieval import Retrieval
 from irpretrain.plan.shown import Shown
-from irpretrain.plan.targets import VIEWS, Targets
+from irpretrain.plan.targets import VIEWS, Attributions, Targets
 from irpretrain.plan.term_weights import TermWeights, WeightViews
 
 
 class Plan(PlanPart):
-    """What jobs read, ask for and are given, by part. Nothing is read or computed before a rule asks for it."""
+    """Inputs, resources and parameters of jobs, by part; computed when a rule needs them."""
 
     def __init__(self, config: Config, manifest: Manifest) -> None:
         super().__init__(config, manifest)
@@ -46,7 +43,6 @@ class Plan(PlanPart):
         self.downstream = Downstream(config, manifest)
         self.experiments = Experiments(config, manifest, self.datasets, self.models)
         self.attributions = Attributions(config, manifest, self.models, self.experiments)
-        self.query_pages = QueryPages(config, manifest, self.models, self.experiments)
         self.shown = self.shown_by(*config.report.papers)
         self.exports = Exports(config, manifest, self.catalogue, self.experiments, self.shown)
         self.targets = Targets(config, manifest, self.catalogue, self.shown)
@@ -90,14 +86,12 @@ class Plan(PlanPart):
             "datasets": paths.DATASETS_TABLE,
             "exported_models": self.exports.models,
             "exported_groups": self.exports.groups,
-            "exported_runs": self.exports.runs,
             "downstream": self.downstream.tables,
             **{section: self.targets.views(section) for section in VIEWS},
         }
 
     def paper_results(self, paper: str) -> Callable[[Wildcards], list[str]]:
-        """Return what the target named after a paper makes; asked for, ConfigError where the configuration leaves the
-        paper out."""
+        """Return the files of a paper's target; calling it raises ConfigError if the configuration lacks the paper."""
 
         def results(wildcards: Wildcards) -> list[str]:
             papers = [name for name in self.config.report.papers if name == paper]

@@ -13,12 +13,11 @@ The workflow builds postings out of core from word stores (`build_postings.write
 terms (`document_rank.document_ranks`). docs/methods/document-rank.md has method and speed.
 """
 
-from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
+from irpretrain.rank_engine.impacts import Bm25
 from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.top_documents import top_documents
-from irpretrain.rank_engine.words import RankIndex, index_documents
+from irpretrain.rank_engine.top_documents import RankIndex, index_documents, top_documents
 
 __all__ = [
     "Bm25",

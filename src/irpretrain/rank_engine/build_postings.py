@@ -1,9 +1,9 @@
-"""From word stores to postings, out of core: one pass over the words for lengths and document frequencies, then one
-for each range of terms whose postings fit in memory.
+"""From word stores to postings, out of core: one pass for lengths and document frequencies, then one per range of
+terms.
 
-In such a pass a document's words are looked at in order. The last document in which each term was seen tells whether
-a word opens a posting or adds to the open one, so nothing is sorted, and documents ascend in every list by
-themselves (Witten, Moffat, Bell: Managing Gigabytes, 1999, section 5.2, in-memory inversion of a part of the terms).
+The postings of a range fit in memory. The last document in which each term was seen decides whether a word opens a
+posting or adds to the open one, so nothing is sorted, and documents ascend in every list by themselves (Witten, Moffat,
+Bell: Managing Gigabytes, 1999, section 5.2, in-memory inversion of a part of the terms).
 """
 
 import json
@@ -21,8 +21,7 @@ from irpretrain.atomic import atomic_directory
 from irpretrain.compiled import compiled
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
 from irpretrain.progress import progress
-from irpretrain.rank_engine.bm25 import DEFAULT, Bm25
-from irpretrain.rank_engine.impacts import FOLDER, write_impacts
+from irpretrain.rank_engine.impacts import DEFAULT, FOLDER, Bm25, write_impacts
 from irpretrain.rank_engine.postings import (
     ARRAYS,
     OVERFLOW,
@@ -34,11 +33,12 @@ from irpretrain.rank_engine.postings import (
     directory_shift,
 )
 
+# Words of consecutive documents that are looked at together.
 WORDS_AT_ONCE = 1 << 22
-"""Words of consecutive documents that are looked at together."""
 BYTES_A_POSTING = 8
+
+# Far above any corpus here; below it sums of scores are exact in doubles and document numbers leave room in int32.
 MOST_DOCUMENTS = 2**28
-"""Far above any corpus here; below it sums of scores are exact in doubles and document numbers leave room in int32."""
 
 
 class WordShard(Protocol):
@@ -67,33 +67,27 @@ class WordShard(Protocol):
 
 def write_postings(
     corpora: Sequence[Sequence[WordShard]],
+    # int32[words], the term of each word, -1 for a word that is left out (and not counted in
+    # lengths).
     term_of: np.ndarray,
-    terms: int,
-    output: str | Path,
+    terms: int,  # number of terms; one that no document holds is allowed
+    output: str | Path,  # a folder, see `irpretrain.rank_engine.postings`
+    # MB of postings under construction; further memory: 12 bytes per term, 4 per word of the
+    # vocabulary, 24 per document, and some 100 MB.
     memory_mb: int = 2000,
-    bm25: Bm25 = DEFAULT,
+    bm25: Bm25 = DEFAULT,  # what the stored bounds are for; the postings serve any other choice too
 ) -> dict[str, Any]:
     """Write the postings of a collection, and the bounds of scores for one choice of BM25's parameters.
 
-    Documents are numbered corpus after corpus, within a corpus by (part, position) over its shards, so the bytes
-    do not depend on the number of shards, nor on `memory_mb`.
-
-    Args:
-        corpora: the shards of each corpus of the collection.
-        term_of: int32[words], the term each word stands for, -1 for a word that is left out (and not counted in
-            lengths).
-        terms: number of terms; one that no document holds is allowed.
-        output: a folder, see `irpretrain.rank_engine.postings`.
-        memory_mb: megabytes that postings under construction may take; beside them stand 12 bytes a term, 4 a word
-            of the vocabulary, 24 a document, and some 100 MB.
-        bm25: what the stored bounds are for; the postings serve any other choice too.
+    Documents are numbered corpus after corpus, within a corpus by (part, position) over its shards, so the bytes depend
+    neither on the number of shards nor on `memory_mb`.
 
     Returns:
         The record: documents, documents_with_terms, terms, postings, total_length, overflows, directory_entries,
         passes.
 
     Raises:
-        InputError: two documents share a place in their corpus, or an identifier; or there are too many.
+        InputError: two documents share a position in their corpus, or an identifier; or there are too many.
         IntegrityError: a word has no entry in `term_of`, or a term number is not below `terms`.
     """
     if len(term_of) and not -1 <= term_of.min() <= term_of.max() < terms:
@@ -123,8 +117,6 @@ def write_postings(
 
 
 class _Counts(NamedTuple):
-    """What the first pass finds."""
-
     lengths: np.ndarray
     offsets: np.ndarray
     directory_offsets: np.ndarray
@@ -161,10 +153,10 @@ class _Collection:
         order = np.lexsort((positions, parts))
         same = (np.diff(parts[order]) == 0) & (np.diff(positions[order]) == 0)
         if same.any():
-            place = int(order[np.flatnonzero(same)[0]])
+            position = int(order[np.flatnonzero(same)[0]])
             raise InputError(
                 self.name,
-                f"two documents have the place (part {parts[place]}, position {positions[place]}) in one corpus",
+                f"two documents have the place (part {parts[position]}, position {positions[position]}) in one corpus",
                 remedy="Give each shard of a corpus once.",
             )
         numbers = np.repeat(np.arange(len(shards), dtype=np.int32), sizes)
@@ -204,14 +196,14 @@ class _Collection:
 
 @compiled
 def _copy_documents(
-    words: np.ndarray, offsets: np.ndarray, rows: np.ndarray, places: np.ndarray, target: np.ndarray
+    words: np.ndarray, offsets: np.ndarray, rows: np.ndarray, positions: np.ndarray, target: np.ndarray
 ) -> None:
-    """Copy the words of some documents to their places."""
+    """Copy the words of some documents to their positions."""
     for number in range(len(rows)):
-        place = places[number]
+        position = positions[number]
         for at in range(offsets[rows[number]], offsets[rows[number] + 1]):
-            target[place] = words[at]
-            place += 1
+            target[position] = words[at]
+            position += 1
 
 
 def _count(collection: _Collection, terms: int) -> _Counts:
@@ -272,8 +264,8 @@ def _write_identifiers(collection: _Collection, folder: Path) -> None:
     chunks = [chunk for piece in pieces for chunk in getattr(piece, "chunks", [piece])]
     identifiers = pa.chunked_array(chunks, pa.string())
     firsts = np.cumsum([0, *(len(shard.offsets) - 1 for shard in collection.shards)])
-    places = firsts[collection.shard_of] + collection.row_of
-    identifiers = identifiers.take(pa.array(places))
+    positions = firsts[collection.shard_of] + collection.row_of
+    identifiers = identifiers.take(pa.array(positions))
     distinct = pc.count_distinct(identifiers).as_py()
     if distinct != len(identifiers):
         raise InputError(
@@ -293,7 +285,7 @@ def _write_lists(
     documents = created(folder, "documents", postings, ARRAYS["documents"])
     frequencies = created(folder, "frequencies", postings, ARRAYS["frequencies"])
     directory = created(folder, "directory", entries, ARRAYS["directory"])
-    places: list[np.ndarray] = [np.zeros(0, np.int64)]
+    positions: list[np.ndarray] = [np.zeros(0, np.int64)]
     overflowing: list[np.ndarray] = [np.zeros(0, np.int32)]
     for number, (start, end) in enumerate(ranges, 1):
         first, last = int(counts.offsets[start]), int(counts.offsets[end])
@@ -305,29 +297,24 @@ def _write_lists(
         documents[first:last] = range_documents
         frequencies[first:last] = np.minimum(times, OVERFLOW)
         over = np.flatnonzero(times >= OVERFLOW)
-        places.append(over + first)
+        positions.append(over + first)
         overflowing.append(times[over])
         begin, stop = counts.directory_offsets[[start, end]]
         _fill_directories(
             range_documents, counts.offsets[start : end + 1] - first, len(counts.lengths),
             counts.directory_offsets[start : end + 1] - begin, directory[begin:stop],
         )  # fmt: skip
-    np.save(folder / "overflow_places.npy", np.concatenate(places))
+    np.save(folder / "overflow_positions.npy", np.concatenate(positions))
     np.save(folder / "overflow_frequencies.npy", np.concatenate(overflowing))
-    return int(sum(map(len, places)))
+    return int(sum(map(len, positions)))
 
 
 class _Growing(NamedTuple):
-    """The postings of a range of terms while they are filled.
+    """The postings of a range of terms while they are filled."""
 
-    Attributes:
-        seen: int32[terms], the last document in which each was seen.
-        free: int64[terms], the place of each one's next posting.
-        documents, times: int32[postings].
-    """
-
-    seen: np.ndarray
-    free: np.ndarray
+    seen: np.ndarray  # int32[terms], the last document in which each was seen
+    free: np.ndarray  # int64[terms], the position of each one's next posting
+    # documents, times: int32[postings].
     documents: np.ndarray
     times: np.ndarray
 
@@ -368,9 +355,9 @@ def _fill_directories(
             continue
         shift = directory_shift(offsets[term + 1] - offsets[term], count)
         run = 0
-        for place in range(offsets[term], offsets[term + 1]):
-            while run <= documents[place] >> shift:
-                directory[directory_offsets[term] + run] = place - offsets[term]
+        for position in range(offsets[term], offsets[term + 1]):
+            while run <= documents[position] >> shift:
+                directory[directory_offsets[term] + run] = position - offsets[term]
                 run += 1
         while run < entries:
             directory[directory_offsets[term] + run] = offsets[term + 1] - offsets[term]

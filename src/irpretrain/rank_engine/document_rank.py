@@ -1,11 +1,11 @@
 """The rank of one given document under a query, without a top-k search.
 
-The document's own score θ is computed first; what is left is to count the documents above it, which is done as in the
-threshold algorithm (Fagin, Lotem, Naor, PODS 2001), but with a threshold that is known from the start and cut-offs
-that are chosen rather than met: if each list i has a cut-off c_i and what postings up to there add comes to less
-than θ, then a document above θ has a posting above the cut-off in at least one list. Only these postings, the
-*essential* ones, are looked at (as MaxScore, Turtle and Flood 1995, does with whole lists), and each one's document is
-looked up in the other lists until its bound falls below θ. docs/methods/document-rank.md has more.
+The document's own score θ is computed first; then the documents above it are counted. This is the threshold algorithm
+(Fagin, Lotem, Naor, PODS 2001) with a threshold known from the start and chosen cut-offs: if each list i has a cut-off
+c_i and the postings up to the cut-offs add up to less than θ, then a document above θ has a posting above the cut-off
+in at least one list. Only these *essential* postings are visited (as in MaxScore, Turtle and Flood 1995, with whole
+lists), and each document is looked up in the other lists until its bound falls below θ. See
+docs/methods/document-rank.md.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -15,65 +15,59 @@ import numpy as np
 
 from irpretrain.compiled import compiled, compiled_uncounted
 from irpretrain.errors import InputError
-from irpretrain.rank_engine.bm25 import DEFAULT, Bm25
-from irpretrain.rank_engine.impacts import impacts_of
+from irpretrain.rank_engine.impacts import DEFAULT, Bm25, impacts_of
 from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.rank_candidates import (
-    LARGEST_BATCH,
-    Candidates,
-    count_better,
-    empty_candidates,
-    highest_listed,
-    take_from_list,
-    take_from_prefix,
-)
-from irpretrain.rank_engine.rank_cutoffs import choose_cutoffs, lowest_level, order_others
 from irpretrain.rank_engine.rank_lists import (
     CUTOFF,
     END,
+    LARGEST_BATCH,
     LONG,
     ROWS,
     START,
     TOP,
     Index,
-    Query,
+    RankCandidates,
+    RankQuery,
+    choose_cutoffs,
+    count_better,
     describe_lists,
     distinct_terms,
+    empty_candidates,
+    highest_listed,
+    lowest_level,
+    order_others,
     score_of,
+    take_from_list,
+    take_from_prefix,
 )
 
+# Consecutive queries that one thread does, one after the other.
 QUERIES_AT_ONCE = 512
-"""Consecutive queries that one thread does, one after the other."""
+
+# Candidates that are looked up together at first, since few may be enough to know that the rank is too low.
 FIRST_BATCH = 32
-"""Candidates that are looked up together at first, since few may be enough to know that the rank is too low."""
 
 
 def document_ranks(
     postings: Postings,
+    # int[queries], the number of each query's document. It is fastest to have a document's queries follow
+    # each other.
     documents: np.ndarray,
+    # int[all terms], the queries' terms, end to end. A term that stands n times in a query counts n times; -1
+    # is a term that the collection lacks, which counts nothing, like one that no document holds.
     terms: np.ndarray,
-    offsets: np.ndarray,
+    offsets: np.ndarray,  # int[queries + 1], where each query's terms begin and end
+    # parameters. Others than those of the stored bounds cost a pass over all postings first.
     bm25: Bm25 = DEFAULT,
-    depth: int | None = 50,
-    threads: int = 1,
+    depth: int | None = 50,  # ranks beyond it are 0; None for all ranks
+    threads: int = 1,  # the result does not depend on it
 ) -> np.ndarray:
     """Return the rank of a document under each query, by Lucene's BM25.
 
     The rank is 1 + the number of documents with a higher score, or an equal one and a lower number.
 
-    Args:
-        documents: int[queries], the number of each query's document. It is fastest to have a document's queries
-            follow each other.
-        terms: int[all terms], the queries' terms, end to end. A term that stands n times in a query counts n times;
-            -1 is a term that the collection lacks, which counts nothing, like one that no document holds.
-        offsets: int[queries + 1], where each query's terms begin and end.
-        bm25: parameters. Others than those of the stored bounds cost a pass over all postings first.
-        depth: ranks beyond it are not told apart; None for all ranks.
-        threads: the result does not depend on it.
-
     Returns:
-        int32[queries]: the rank from 1 on; 0 where it is beyond `depth`, or the document holds no term of the query
-        (an empty query's, for one), so that no search would return it.
+        int32[queries]: the rank from 1 on; 0 beyond `depth`, or if the document holds no term of the query.
 
     Raises:
         InputError: a document or a term is not in the collection, or the arrays do not fit together.
@@ -121,8 +115,6 @@ def check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, quer
 
 
 class _Queries(NamedTuple):
-    """The document and the terms of each query; see `document_ranks`."""
-
     documents: np.ndarray
     terms: np.ndarray
     offsets: np.ndarray
@@ -132,7 +124,6 @@ class _Queries(NamedTuple):
 def _rank_queries(
     index: Index, queries: _Queries, first: int, last: int, depth: int, ranks: np.ndarray
 ) -> None:
-    """Fill `ranks` for the queries from `first` to `last`."""
     terms, offsets, documents, bounds = queries.terms, queries.offsets, queries.documents, index.bounds
     longest = 1
     for number in range(first, last):
@@ -143,7 +134,7 @@ def _rank_queries(
     for number in range(first, last):
         size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
         target = documents[number]
-        unscored = Query(table, weights, rest, size, target, np.float32(0))
+        unscored = RankQuery(table, weights, rest, size, target, np.float32(0))
         describe_lists(index, unscored)
         score = score_of(index, unscored, target)
         if score < 0:
@@ -152,11 +143,11 @@ def _rank_queries(
         choose_cutoffs(
             bounds.hull_offsets, bounds.hull_levels, bounds.hull_above, table, size, weights, score
         )
-        ranks[number] = _rank(index, Query(table, weights, rest, size, target, score), depth, candidates)
+        ranks[number] = _rank(index, RankQuery(table, weights, rest, size, target, score), depth, candidates)
 
 
 @compiled_uncounted
-def _rank(index: Index, query: Query, depth: int, candidates: Candidates) -> int:
+def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates) -> int:
     """Count the documents above the target among the essential postings; return its rank, or 0 beyond `depth`."""
     table, weights, rest, bounds = query.table, query.weights, query.rest, index.bounds
     above = 0

@@ -4,8 +4,8 @@
 
     offsets.npy              int64[terms + 1]      where each term's postings begin and end
     documents.npy            int32[postings]       documents that hold the term, ascending
-    frequencies.npy          uint8[postings]       occurrences; 255 stands for "see the next two files"
-    overflow_places.npy      int64[overflows]      postings whose term occurs 255 times or more, ascending
+    frequencies.npy          uint8[postings]       occurrences; 255 means "see the next two files"
+    overflow_positions.npy   int64[overflows]      postings whose term occurs 255 times or more, ascending
     overflow_frequencies.npy int32[overflows]      and how often it does
     directory_offsets.npy    int64[terms + 1]      where each term's directory begins and ends
     directory.npy            int32[entries]        postings of the term before each run of documents (see below)
@@ -14,9 +14,9 @@
     postings.json            what is in the folder
     impacts/                 upper bounds of scores for pruning (irpretrain.rank_engine.impacts)
 
-A *directory* makes one document easy to find in a long list: documents are cut into runs of 2**shift, where shift
-is such that a run holds at most eight of the term's postings on average; entry r is how many of the list's postings
-come before run r. Lists of fewer than `DIRECTORY_FROM` postings have none and are searched by bisection.
+A *directory* finds one document in a long list: documents are cut into runs of 2**shift, where shift is such that a run
+holds at most eight of the term's postings on average; entry r is how many of the list's postings come before run r.
+Lists of fewer than `DIRECTORY_FROM` postings have none and are searched by bisection.
 """
 
 import json
@@ -29,21 +29,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from irpretrain.arrays import create_mapped
 from irpretrain.compiled import compiled
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
-from irpretrain.mapped_array import create_mapped
 
 RECORD = "postings.json"
 VERSION = 1
+
+# Stands in `frequencies.npy` for itself and all that is larger.
 OVERFLOW = 255
-"""Stands in `frequencies.npy` for itself and all that is larger."""
 DIRECTORY_FROM = 64
 POSTINGS_IN_RUN = 8
 ARRAYS = {
     "offsets": np.int64,
     "documents": np.int32,
     "frequencies": np.uint8,
-    "overflow_places": np.int64,
+    "overflow_positions": np.int64,
     "overflow_frequencies": np.int32,
     "directory_offsets": np.int64,
     "directory": np.int32,
@@ -57,7 +58,7 @@ class Lists(NamedTuple):
     offsets: np.ndarray
     documents: np.ndarray
     frequencies: np.ndarray
-    overflow_places: np.ndarray
+    overflow_positions: np.ndarray
     overflow_frequencies: np.ndarray
     directory_offsets: np.ndarray
     directory: np.ndarray
@@ -68,11 +69,10 @@ class Postings:
     """An inverted index of a collection, its arrays memory-mapped.
 
     Attributes:
-        directory: where it lies.
-        record: what postings.json says: documents, documents_with_terms, terms, postings, total_length, …
+        record: the content of postings.json: documents, documents_with_terms, terms, postings, total_length, …
         document_count: Lucene's N, the documents with at least one term.
-        average_length: mean number of terms of these (float; 0.0 where there is none).
-        impacts: the last parameters of BM25 → their bounds, as `impacts_of` keeps them.
+        average_length: mean number of terms of these (float; 0.0 without any).
+        impacts: the last parameters of BM25 → their bounds, see `impacts_of`.
     """
 
     def __init__(self, directory: Path, lists: Lists, record: dict[str, Any]) -> None:
@@ -83,11 +83,7 @@ class Postings:
 
     @classmethod
     def open(cls, directory: str | Path) -> Self:
-        """Open the postings in a folder.
-
-        Raises:
-            IntegrityError: files are missing, or do not fit together.
-        """
+        """Open the postings in a folder; IntegrityError if files are missing, or do not fit together."""
         folder = Path(directory)
         with refusing_damage(folder, "these are not whole postings", MAKE_AGAIN):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
@@ -107,7 +103,6 @@ class Postings:
 
     @cached_property
     def document_ids(self) -> pa.ChunkedArray:
-        """The identifier of every document, in order."""
         try:
             identifiers = pq.read_table(self.directory / "identifiers.parquet").column("document_id")
         except (OSError, KeyError, pa.ArrowInvalid) as error:
@@ -118,11 +113,7 @@ class Postings:
         return identifiers
 
     def rows(self, document_ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
-        """Return the number (int64) of each document. One call costs a pass over all identifiers.
-
-        Raises:
-            InputError: the collection lacks a document.
-        """
+        """Return the number (int64) of each document, InputError if one is missing. A call reads all identifiers."""
         numbers = pc.fill_null(pc.index_in(document_ids, value_set=self.document_ids), -1)
         rows = numbers.to_numpy().astype(np.int64)
         if (rows < 0).any():
@@ -165,12 +156,11 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
 
 def _check(lists: Lists, record: dict[str, Any]) -> None:
-    """Raise ValueError unless the arrays fit each other and the record."""
     expected = {
         "offsets": record["terms"] + 1,
         "documents": record["postings"],
         "frequencies": record["postings"],
-        "overflow_places": record["overflows"],
+        "overflow_positions": record["overflows"],
         "overflow_frequencies": record["overflows"],
         "directory_offsets": record["terms"] + 1,
         "directory": record["directory_entries"],
@@ -205,7 +195,7 @@ def directory_entries(held: int, documents: int) -> int:
 
 @compiled
 def first_not_below(documents: np.ndarray, low: int, high: int, wanted: int) -> int:
-    """Return the first place in [low, high) whose document is `wanted` or more, else `high`."""
+    """Return the first index in [low, high) whose document is at least `wanted`, else `high`."""
     while high - low > POSTINGS_IN_RUN:
         middle = (low + high) >> 1
         if documents[middle] < wanted:
@@ -219,10 +209,9 @@ def first_not_below(documents: np.ndarray, low: int, high: int, wanted: int) -> 
 
 @compiled
 def frequency_at(
-    frequencies: np.ndarray, overflow_places: np.ndarray, overflow_frequencies: np.ndarray, place: int
+    frequencies: np.ndarray, overflow_positions: np.ndarray, overflow_frequencies: np.ndarray, position: int
 ) -> int:
-    """Return the term frequency of a posting."""
-    frequency = int(frequencies[place])
+    frequency = int(frequencies[position])
     if frequency < OVERFLOW:
         return frequency
-    return int(overflow_frequencies[np.searchsorted(overflow_places, place)])
+    return int(overflow_frequencies[np.searchsorted(overflow_positions, position)])

@@ -1,87 +1,78 @@
-"""The best documents under a query by Lucene's BM25, from the postings that ranks are counted in.
+"""The best documents under a query by Lucene's BM25, from the postings of `document_rank`.
 
 A rank has a threshold from the start, the score of its document; a search must find one. The documents of a list's
-highest levels are scored first, and the k-th best score among them is a threshold that the k best documents reach.
-From there on it is as with a rank (`document_rank`): cut-offs are chosen for the threshold, and the document of each
-essential posting is looked up in the other lists until its bound falls below it. The threshold rises with what is
-found.
+highest levels are scored first: the k-th best score among them is a threshold that the k best documents reach. Then, as
+with a rank, cut-offs are chosen for the threshold, and the document of each essential posting is looked up in the other
+lists until its bound falls below the threshold, which rises with the results.
 """
 
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from irpretrain.compiled import compiled, compiled_uncounted
-from irpretrain.rank_engine.bm25 import DEFAULT, Bm25
-from irpretrain.rank_engine.document_rank import FIRST_BATCH, QUERIES_AT_ONCE, check_terms
-from irpretrain.rank_engine.impacts import LEVELS, impacts_of
+from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine.document_rank import FIRST_BATCH, QUERIES_AT_ONCE, check_terms, document_ranks
+from irpretrain.rank_engine.impacts import DEFAULT, LEVELS, Bm25, impacts_of
 from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.rank_candidates import (
-    LARGEST_BATCH,
-    Candidates,
-    empty_candidates,
-    highest_listed,
-    look_up,
-    take_from_list,
-    take_from_prefix,
-)
-from irpretrain.rank_engine.rank_cutoffs import choose_cutoffs, lowest_level, order_others
 from irpretrain.rank_engine.rank_lists import (
     CUTOFF,
     END,
+    LARGEST_BATCH,
     LONG,
     OTHER,
     ROWS,
     START,
     TOP,
     Index,
-    Query,
+    RankCandidates,
+    RankQuery,
+    choose_cutoffs,
     describe_lists,
     distinct_terms,
+    empty_candidates,
+    highest_listed,
+    look_up,
+    lowest_level,
+    order_others,
     score_of,
+    take_from_list,
+    take_from_prefix,
 )
 
+# Target of a query without a document to rank; fills rows of fewer documents than `depth`.
 NOBODY = -1
-"""Target of a query that asks for no document's rank; fills rows of fewer documents than were asked for."""
 
 
 class Best(NamedTuple):
-    """Documents that may be among the best, in no order; room for three times the depth, and `LARGEST_BATCH` more.
+    """Documents that may be among the best, in no order; room for three times the depth, and `LARGEST_BATCH` more."""
 
-    Attributes:
-        documents: int64.
-        scores: float32.
-        state: int64[1], how many there are.
-        threshold: float32[1], the score that the best reach at least.
-    """
-
-    documents: np.ndarray
-    scores: np.ndarray
-    state: np.ndarray
-    threshold: np.ndarray
+    documents: np.ndarray  # int64
+    scores: np.ndarray  # float32
+    state: np.ndarray  # int64[1], how many there are
+    threshold: np.ndarray  # float32[1], the score that the best reach at least
 
 
 def top_documents(
     postings: Postings,
-    terms: np.ndarray,
-    offsets: np.ndarray,
+    terms: np.ndarray,  # int[all terms], the queries' terms, end to end, as in `document_ranks`
+    offsets: np.ndarray,  # int[queries + 1], where each query's terms begin and end
+    # parameters. Others than those of the stored bounds cost a pass over all postings first.
     bm25: Bm25 = DEFAULT,
     depth: int = 1000,
-    threads: int = 1,
+    threads: int = 1,  # the result does not depend on it
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the best documents of each query.
 
-    Args:
-        terms: int[all terms], the queries' terms, end to end, as in `document_ranks`.
-        offsets: int[queries + 1], where each query's terms begin and end.
-        bm25: parameters. Others than those of the stored bounds cost a pass over all postings first.
-        depth: documents a query.
-        threads: the result does not depend on it.
-
     Returns:
-        int32[queries, depth] numbers of documents, by falling score, then by number; -1 where no more documents hold a
-        term of the query. float32[queries, depth]: their scores, 0 where there is none.
+        int32[queries, depth] numbers of documents, by falling score, then by number; -1 if no more documents hold a
+        term of the query. float32[queries, depth]: their scores, 0 without a document.
 
     Raises:
         InputError: a term is not in the collection, or the arrays do not fit together.
@@ -112,7 +103,6 @@ def top_documents(
 def _search(
     index: Index, terms: np.ndarray, offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray
 ) -> None:
-    """Fill the best documents and their scores."""
     count, depth = documents.shape
     longest = 1
     for number in range(count):
@@ -127,7 +117,7 @@ def _search(
     bounds = index.bounds
     for number in range(count):
         size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
-        query = Query(table, weights, rest, size, NOBODY, np.float32(0))
+        query = RankQuery(table, weights, rest, size, NOBODY, np.float32(0))
         describe_lists(index, query)
         best.state[0] = 0
         best.threshold[0] = _first_threshold(index, query, depth, best.documents)
@@ -149,8 +139,8 @@ def _search(
 
 
 @compiled
-def _first_threshold(index: Index, query: Query, depth: int, room: np.ndarray) -> np.float32:
-    """Return a score that at least `depth` documents reach; 0 where that was not found."""
+def _first_threshold(index: Index, query: RankQuery, depth: int, room: np.ndarray) -> np.float32:
+    """Return a score that at least `depth` documents reach; 0 if that was not found."""
     taken = 0
     bounds, table = index.bounds, query.table
     for at in range(query.size):
@@ -158,12 +148,12 @@ def _first_threshold(index: Index, query: Query, depth: int, room: np.ndarray) -
         long = table[LONG, at]
         if long >= 0:
             first, last = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
-            for place in range(first, min(last, first + wanted)):
-                room[taken] = bounds.prefix_documents[place]
+            for position in range(first, min(last, first + wanted)):
+                room[taken] = bounds.prefix_documents[position]
                 taken += 1
         else:
-            for place in range(table[START, at], min(table[END, at], table[START, at] + wanted)):
-                room[taken] = index.lists.documents[place]
+            for position in range(table[START, at], min(table[END, at], table[START, at] + wanted)):
+                room[taken] = index.lists.documents[position]
                 taken += 1
         if taken >= 2 * depth:
             break
@@ -179,8 +169,9 @@ def _first_threshold(index: Index, query: Query, depth: int, room: np.ndarray) -
 
 
 @compiled
-def _search_list(index: Index, query: Query, at: int, depth: int, candidates: Candidates, best: Best) -> None:
-    """Look up the documents of a list's essential postings."""
+def _search_list(
+    index: Index, query: RankQuery, at: int, depth: int, candidates: RankCandidates, best: Best
+) -> None:
     table, weights, rest, bounds = query.table, query.weights, query.rest, index.bounds
     if table[CUTOFF, at] >= table[TOP, at]:
         return
@@ -190,7 +181,7 @@ def _search_list(index: Index, query: Query, at: int, depth: int, candidates: Ca
     if long >= 0:
         cursor, end = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
         while cursor < end:
-            now = Query(table, weights, rest, query.size, NOBODY, best.threshold[0])
+            now = RankQuery(table, weights, rest, query.size, NOBODY, best.threshold[0])
             floor = lowest_level(table, weights, at, rest[0], now.score) - 1
             taken, cursor = take_from_prefix(index, now, at, cursor, floor, batch, candidates)
             _score(index, now, at, taken, candidates, best)
@@ -199,7 +190,7 @@ def _search_list(index: Index, query: Query, at: int, depth: int, candidates: Ca
             batch = min(2 * batch, LARGEST_BATCH)
     cursor, end = table[START, at], table[END, at]
     while cursor < end:
-        now = Query(table, weights, rest, query.size, NOBODY, best.threshold[0])
+        now = RankQuery(table, weights, rest, query.size, NOBODY, best.threshold[0])
         floor = lowest_level(table, weights, at, rest[0], now.score) - 1
         if highest_listed(index, now, at) <= floor:
             return
@@ -211,7 +202,9 @@ def _search_list(index: Index, query: Query, at: int, depth: int, candidates: Ca
 
 
 @compiled_uncounted
-def _score(index: Index, query: Query, at: int, taken: int, candidates: Candidates, best: Best) -> None:
+def _score(
+    index: Index, query: RankQuery, at: int, taken: int, candidates: RankCandidates, best: Best
+) -> None:
     """Add those candidates that reach the threshold and were not met in an earlier list."""
     for number in range(query.size - 1):
         other = query.table[OTHER, number]
@@ -241,3 +234,54 @@ def _keep_best(best: Best, depth: int) -> None:
     best.state[0] = len(order)
     if len(order) == depth:
         best.threshold[0] = best.scores[depth - 1]
+
+
+# Ranks of, and searches for, documents that are given as words, for collections whose words fit in memory.
+
+
+class WordsInMemory(NamedTuple):
+    """The words of a shard that fits in memory; see `build_postings.WordShard`."""
+
+    words: np.ndarray
+    offsets: np.ndarray
+    parts: np.ndarray
+    positions: np.ndarray
+    document_ids: pa.Array
+
+
+@dataclass(frozen=True)
+class RankIndex:
+    """Postings with the words that their terms are."""
+
+    postings: Postings
+    terms: Mapping[str, int]
+
+    def ranks(self, queries: Sequence[tuple[str, Sequence[str]]], **options: Any) -> np.ndarray:
+        """Return the rank (int32 [queries]) for each (identifier, words); `options` as of `document_ranks`."""
+        documents = self.postings.rows(pa.array([identifier for identifier, _ in queries], pa.string()))
+        numbers = [self.terms.get(word, -1) for _, words in queries for word in words]
+        offsets = np.cumsum([0, *(len(words) for _, words in queries)])
+        return document_ranks(self.postings, documents, np.array(numbers, np.int64), offsets, **options)
+
+    def search(self, queries: Sequence[Sequence[str]], **options: Any) -> list[list[tuple[str, float]]]:
+        """Return the best documents (identifier, score) of each query's words; `options` as of `top_documents`."""
+        numbers = [self.terms.get(word, -1) for words in queries for word in words]
+        offsets = np.cumsum([0, *map(len, queries)])
+        documents, scores = top_documents(self.postings, np.array(numbers, np.int64), offsets, **options)
+        names = self.postings.document_ids.to_pylist()
+        return [
+            [(names[document], score) for document, score in zip(*row, strict=True) if document >= 0]
+            for row in zip(documents.tolist(), scores.tolist(), strict=True)
+        ]
+
+
+def index_documents(documents: Mapping[str, Sequence[str]], folder: str | Path, **options: Any) -> RankIndex:
+    """Write the postings of documents (identifier → words) to a new folder; options as of `write_postings`."""
+    names = dict.fromkeys(chain.from_iterable(documents.values()))
+    terms = {word: number for number, word in enumerate(names)}
+    words = np.array([terms[word] for text in documents.values() for word in text], np.int32)
+    offsets = np.cumsum([0, *map(len, documents.values())])
+    positions, identifiers = np.arange(len(documents)), pa.array(list(documents), pa.string())
+    shard = WordsInMemory(words, offsets, np.zeros(len(documents), np.int64), positions, identifiers)
+    write_postings([[shard]], np.arange(len(terms), dtype=np.int32), len(terms), folder, **options)
+    return RankIndex(Postings.open(folder), terms)

@@ -1,41 +1,113 @@
-"""A page of attributions: for one query and document, what each model's score comes from (ARES, Figure 4)."""
+"""Attributions of word pieces → words of the text with their colours, as a page shows them.
+
+Words are those of the text, not of a vocabulary, so that the maps of models with different tokenizers can be compared:
+runs of letters and digits, single Chinese or Japanese characters, and every other sign by itself. A piece counts
+for the word that its first character lies in."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from irpretrain.config.attributions import AttributionConfig
+import numpy as np
+
+from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.evaluation.qrels import read_qrels
-from irpretrain.evaluation.runs import Place, Run, place_in, read_run
+from irpretrain.evaluation.runs import RankColumn, Run, rank_in, read_qrels, read_run
 from irpretrain.progress import progress
-from irpretrain.report.attributed_words import (
-    Word,
-    colour,
-    quarters,
-    relative_residual,
-    signed,
-    strongest,
-    top_words,
-    words_of,
-)
 from irpretrain.report.cases import Case, choose_case
 from irpretrain.report.pages import write_page
-from irpretrain.report.pair_attributions import AttributionSource
-from irpretrain.text.chosen_texts import read_chosen
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.text.texts import read_chosen, read_queries
 
 if TYPE_CHECKING:
-    from irpretrain.models.attribution import Attribution
+    from irpretrain.models.attribution import AttributedText, Attribution
 
-TOP_WORDS = 10
-TOLERABLE = 0.05
-"""Residual, as a share of all absolute values, above which the page asks for more steps."""
+
+EAST_ASIAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+WORD = re.compile(rf"[{EAST_ASIAN}]|[^\W_{EAST_ASIAN}]+|\S")
+# Opacity of the strongest colour: dark letters stay readable on it.
+STRONGEST = 0.75
+RED, BLUE = "214,39,40", "44,100,220"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text that the model read.
+
+    Attributes:
+        before: the characters between the word before it and this one.
+        text: the word as written.
+        value: sum of its pieces.
+        pieces: (vocabulary entry, value) of each.
+    """
+
+    before: str
+    text: str
+    value: float
+    pieces: tuple[tuple[str, float], ...]
+
+    @property
+    def title(self) -> str:
+        """What is shown on pointing at it: its value, and those of its pieces where there are several."""
+        if len(self.pieces) == 1:
+            return signed(self.value)
+        parts = ", ".join(f"{piece} {signed(value)}" for piece, value in self.pieces)
+        return f"{signed(self.value)} = {parts}" if self.pieces else f"{signed(self.value)} (no word piece)"
+
+
+def signed(value: float) -> str:
+    """Three significant digits with a sign; 0 without one."""
+    return f"{value:+.3g}" if value else "0"
+
+
+def words_of(side: AttributedText) -> list[Word]:
+    """Return the words up to the last one that the model read a piece of; their values sum to that of the pieces."""
+    spans = [match.span() for match in WORD.finditer(side.text)]
+    if not spans:
+        return []
+    starts = np.array([start for start, _ in spans])
+    pieces: list[list[tuple[str, float]]] = [[] for _ in spans]
+    for piece, (first, end), value in zip(side.pieces, side.spans, side.values, strict=True):
+        while (
+            first < end and side.text[first].isspace()
+        ):  # some vocabularies write the space before a word with it
+            first += 1
+        position = max(0, int(np.searchsorted(starts, first, side="right")) - 1)
+        pieces[position].append((piece, float(value)))
+    last = (
+        len(spans)
+        if not side.cut
+        else 1 + max((i for i, of_word in enumerate(pieces) if of_word), default=-1)
+    )
+    ends = [0, *(end for _, end in spans)]
+    return [
+        Word(side.text[ends[i] : start], side.text[start:end], sum(v for _, v in pieces[i]), tuple(pieces[i]))
+        for i, (start, end) in enumerate(spans[:last])
+    ]
+
+
+def colour(value: float, scale: float) -> str:
+    """Return the background of a word: red for positive, blue for negative, white for 0; `scale` is the strongest."""
+    depth = STRONGEST * min(1.0, abs(value) / scale) if scale > 0 else 0.0
+    return f"rgba({RED if value > 0 else BLUE},{depth:.3f})" if depth >= 0.0005 else "transparent"
+
+
+def strongest(words: Sequence[Word]) -> float:
+    """Return the largest absolute value, by which the colours of a model are normalised."""
+    return max((abs(word.value) for word in words), default=0.0)
+
+
+def relative_residual(attribution: Attribution) -> float:
+    """Return the size of the residual of completeness as a share of the sum of all absolute values."""
+    size = float(np.abs(attribution.query.values).sum() + np.abs(attribution.document.values).sum())
+    return abs(attribution.residual) / size if size > 0 else 0.0
+
+
+# A page of attributions: for one query and document, what each model's score comes from (ARES, Figure 4).
 
 
 @dataclass(frozen=True)
@@ -43,12 +115,11 @@ class AttributedModel:
     """A model of the page.
 
     Attributes:
-        key, label: its name in the configuration, and in tables.
+        label: its name in tables.
         directory: where it lies.
         run: its run over the candidates; None for a query of the user's own.
     """
 
-    key: str
     label: str
     directory: str | Path
     run: str | Path | None
@@ -61,7 +132,6 @@ def write_attributions(
     documents: Sequence[str | Path],
     queries: str | Path,
     qrels: str | Path,
-    first_stage: str | Path,
     text: TextConfig,
     reranking: RerankingConfig,
     output: str | Path,
@@ -82,21 +152,31 @@ def write_attributions(
         ConfigError: the case cannot be chosen; see `cases.choose_case`.
         InputError: the corpus lacks the document, or a model cannot be loaded.
     """
+    from irpretrain.models.attribution import attribute
+    from irpretrain.models.reranker import load_reranker
     from irpretrain.training.compute import reproducible
 
     named = [AttributedModel(**model) for model in models]
     runs = [read_run(model.run) for model in named if model.run is not None]
-    judged = read_qrels(qrels)
-    case = choose_case(name, options, read_queries(queries), judged, runs)
+    case = choose_case(name, options, read_queries(queries), read_qrels(qrels), runs)
     bodies = read_chosen(documents, [case.document], text)
-    source = AttributionSource({case.query or "": case.text}, bodies, text, reranking)
-    pair = (case.query or "", case.document)
     attributions: list[Attribution] = []
     with reproducible(reranking.compute) as device:
         for model in progress(named, f"attributions {name}", "models"):
-            attributions += source.attribute(model.directory, [pair], options, device)
+            network = load_reranker(model.directory).to(device)
+            network.check_length(reranking.max_length, "reranking.max_length")
+            attributions.append(
+                attribute(
+                    network,
+                    case.text,
+                    bodies[case.document],
+                    reranking.max_length,
+                    reranking.query_length,
+                    longest_document=text.max_word_pieces,
+                )
+            )
     views = [
-        model_view(model, attribution, place_of(run, case))
+        model_view(model, attribution, rank_of(run, case))
         for model, attribution, run in zip(named, attributions, runs or [{}] * len(named), strict=True)
     ]
     write_page(
@@ -104,12 +184,7 @@ def write_attributions(
         output,
         title=f"Attributions: {name}",
         case=case,
-        options=options,
-        grade=judged.get(case.query or "", {}).get(case.document),
-        first_stage=place_of(read_run(first_stage), case),
         views=views,
-        occurrences=occurrences(views),
-        tolerable=TOLERABLE,
         signed=signed,
     )  # fmt: skip
     return {
@@ -121,45 +196,35 @@ def write_attributions(
     }
 
 
-def place_of(run: Run, case: Case) -> Place | None:
+def rank_of(run: Run, case: Case) -> RankColumn | None:
     """Return where the document stands in the query's ranking."""
-    return place_in(run.get(case.query or "", []), case.document)
+    return rank_in(run.get(case.query or "", []), case.document)
 
 
-def model_view(model: AttributedModel, attribution: Attribution, place: Place | None) -> dict[str, Any]:
+def model_view(
+    model: AttributedModel, attribution: Attribution, position: RankColumn | None
+) -> dict[str, Any]:
     """Return what the page shows of a model; its colours are normalised by its own strongest word."""
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = strongest([*query, *document])
     return {
-        "key": model.key,
         "label": model.label,
-        "place": place,
+        "position": position,
         "attribution": attribution,
         "residual_share": relative_residual(attribution),
         "query": _coloured(query, scale),
         "document": _coloured(document, scale),
-        "words": document,
         "unread": len(attribution.document.text) - sum(len(w.before) + len(w.text) for w in document)
         if attribution.document.cut
         else 0,
-        "top": top_words([*query, *document], TOP_WORDS),
-        "quarters": quarters(document),
     }
 
 
 def _coloured(words: Sequence[Word], scale: float) -> list[tuple[Word, str, str]]:
     """Each word with its colour and the class that underlines it: signs are told without colours too."""
     kinds = ("negative", "neutral", "positive")
-    shown = [0.0 if abs(word.value) * 20 < scale else word.value for word in words]
+    visible = [0.0 if abs(word.value) * 20 < scale else word.value for word in words]
     return [
         (word, colour(word.value, scale), kinds[1 + (value > 0) - (value < 0)])
-        for word, value in zip(words, shown, strict=True)
+        for word, value in zip(words, visible, strict=True)
     ]
-
-
-def occurrences(views: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, list[float | None]]]:
-    """Return (number, word, value by each model) of every word of the document that some model read."""
-    columns: list[list[Word]] = [view["words"] for view in views]
-    values = zip_longest(*([word.value for word in words] for words in columns))
-    longest = max(columns, key=len)
-    return [(n, word.text, list(row)) for n, (word, row) in enumerate(zip(longest, values, strict=True), 1)]

@@ -1,4 +1,4 @@
-"""What a table is made of: cells with the published value, ours, the comparison and the verdict; no formatting.
+"""What a table is made of: cells with the published value, ours and the comparisons; no formatting.
 
 A table has panels (for example the paper's data sets, and ours); a panel has columns and rows of cells.
 """
@@ -10,16 +10,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import Generic, Self, TypeVar
 
+from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.papers.base import Direction, PublishedValue
 from irpretrain.report.scores import RunName
-
-NOT_RUN = "not run"
-REPRODUCED = "reproduced"
-OFF = "off"
-NOTHING_PUBLISHED = "no published value"
-OTHER_RECIPE = "other recipe"
-OUTCOMES = (REPRODUCED, OFF, NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)
 
 
 @dataclass(frozen=True)
@@ -97,30 +91,12 @@ class Ours:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether the paper's statement holds here.
-
-    Attributes:
-        outcome: one of OUTCOMES.
-        reason: why, in one clause.
-        kind: "number" (the printed value), "mark" (against a baseline), or "" where there is neither.
-        against: label of the baseline, for a mark.
-    """
-
-    outcome: str
-    reason: str
-    kind: str = ""
-    against: str = ""
-    mark: str = ""
-    direction: Direction = "better"
-
-
-@dataclass(frozen=True)
 class Cell:
-    """One cell: what the paper prints, what we measured, and what follows; candidates where not the usual BM25.
+    """One cell: what the paper prints, and what we measured; candidates where not the usual BM25.
 
-    `gap` stands where the paper's cell has no number for us: "NA", or "illegible". `printed_outcomes` are the paper's
-    wins, ties and losses, where it prints them beside the value.
+    `note` says why nothing of ours fills the cell, or in what our setting is not the paper's. `gap` stands where the
+    paper's cell has no number for us: "NA", or "illegible". `printed_outcomes` are the paper's wins, ties and losses,
+    where it prints them beside the value.
     """
 
     row: str
@@ -129,7 +105,7 @@ class Cell:
     regime: str
     published: PublishedValue | None
     ours: Ours | None
-    verdicts: tuple[Verdict, ...]
+    note: str = ""
     candidates: str = ""
     gap: str = ""
     printed_outcomes: str = ""
@@ -140,58 +116,31 @@ class Cell:
         return self.published.printed if self.published else self.gap
 
     @property
-    def not_run(self) -> str:
-        """The reason why there is no value of ours; empty where there is one."""
-        return "" if self.ours else next((v.reason for v in self.verdicts if v.outcome == NOT_RUN), "")
+    def difference(self) -> float | None:
+        """Our mean minus the printed number; None without either, or where our setting is not the paper's."""
+        if self.published is None or self.ours is None or self.note:
+            return None
+        return self.ours.mean - self.published.value
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """A cell that shows one comparison of a value instead of the value; None where there is nothing to compare."""
-
-    comparison: Comparison | None
-
-
-@dataclass(frozen=True)
-class Tally:
-    """A cell that shows how a value compares with another one, as the paper prints it, and ours.
+class TextCell:
+    """A cell of text, beside the paper's where it prints one.
 
     Attributes:
-        outcomes: on how many queries ours is better than its baseline, equal, and worse; None where these were not
-            compared.
-        change: our mean's relative change from another row's; None where the table shows none.
+        detail: stands after the text in small letters: a p-value, or the reason of a verdict.
+        order: what the cell is sorted by, where that is not the text.
+        outcome: a claim's verdict, which gives the text its colour.
     """
-
-    printed: str
-    outcomes: Outcomes | None
-    change: float | None = None
-
-    @property
-    def ours(self) -> str:
-        """Ours as the paper would print it: 2022/3861/1097, or +2%."""
-        return outcomes_text(self.outcomes) if self.change is None else f"{round(self.change, 2) + 0.0:+.0%}"
-
-    @property
-    def order(self) -> float | None:
-        """The number that the cell is sorted by."""
-        return self.change if self.outcomes is None else self.outcomes.wins - self.outcomes.losses
-
-
-@dataclass(frozen=True)
-class Text:
-    """A cell of plain text; `detail` stands in small letters after it, and `outcome` gives it a verdict's colour."""
 
     text: str
     detail: str = ""
+    printed: str = ""
+    order: str | None = None
     outcome: str = ""
 
-    @property
-    def whole(self) -> str:
-        """Both as one text."""
-        return f"{self.text}: {self.detail}" if self.detail else self.text
 
-
-AnyCell = Cell | Contrast | Tally | Text
+AnyCell = Cell | TextCell
 
 
 @dataclass(frozen=True)
@@ -247,20 +196,22 @@ Panel = PanelOf[AnyCell]
 
 @dataclass(frozen=True)
 class Table:
-    """A table: name of its files, key of its paper, title, panels, notes printed under it, the paper's name."""
+    """A table: name of its files, title, panels, notes printed under it, its paper's name, and the ledger of its runs,
+    None of a table without runs. `summary` is what came out in words, of the headline table."""
 
     name: str
-    paper: str
     title: str
     panels: tuple[Panel, ...]
     notes: tuple[str, ...] = ()
     source: str = ""
-    paper_name: str = ""
+    paper: str = ""
+    ledger: tuple[Facts, ...] | None = None
+    summary: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:
         """The title, after the paper's name where there is a paper."""
-        return f"{self.paper_name}, {self.title}" if self.paper_name else self.title
+        return f"{self.paper}, {self.title}" if self.paper else self.title
 
     def cells(self) -> Iterator[Cell]:
         """Every cell that holds values, panel by panel, row by row."""
@@ -269,10 +220,10 @@ class Table:
                 yield from (cell for cell in row.cells if isinstance(cell, Cell))
 
     @cached_property
-    def reasons(self) -> dict[str, str]:
-        """Why cells were not run → the letter that stands for it in the table, in order of appearance."""
-        reasons = dict.fromkeys(cell.not_run for cell in self.cells() if cell.not_run)
-        return {reason: letter(number) for number, reason in enumerate(reasons)}
+    def letters(self) -> dict[str, str]:
+        """Note on cells → the letter that stands for it in the table, in order of appearance."""
+        notes = dict.fromkeys(cell.note for cell in self.cells() if cell.note)
+        return {note: letter(number) for number, note in enumerate(notes)}
 
 
 def letter(number: int) -> str:
@@ -292,7 +243,9 @@ def value_text(ours: Ours, marks: bool = True) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value as text: p < 0.001, or p = 0.034."""
+    """Return a p-value as text: p < 0.001, or p = 0.034; NaN is that of one query."""
+    if math.isnan(p):
+        return "one query, so no p"
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
@@ -306,13 +259,9 @@ def outcomes_text(outcomes: Outcomes | None) -> str:
     return "" if outcomes is None else "/".join(map(str, outcomes))
 
 
-def tally_text(tally: Tally) -> str:
-    """Return wins, ties and losses, or a change, as text: 2022/3861/1097 · ours 310/1400/290; a dash without any."""
-    ours = f"ours {tally.ours}" if tally.ours and tally.printed else tally.ours
-    return " · ".join(part for part in (tally.printed, ours) if part) or "–"
-
-
-def contrast_text(contrast: Contrast) -> str:
-    """Return a comparison as text: +0.231 (p < 0.001)."""
-    comparison = contrast.comparison
-    return f"{difference_text(comparison.difference)} ({p_text(comparison.p)})" if comparison else ""
+def plain_text(cell: TextCell) -> str:
+    """Return a cell of text on one line: 2022/3861/1097 · ours 310/1400/290, or +0.231 (p < 0.001); a dash for none."""
+    ours = f"ours {cell.text}" if cell.text and cell.printed else cell.text
+    if cell.detail:
+        ours += f": {cell.detail}" if cell.outcome else f" ({cell.detail})"
+    return " · ".join(part for part in (cell.printed, ours) if part) or "–"

@@ -3,7 +3,7 @@
 import csv
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -11,12 +11,10 @@ from typing import Any, get_type_hints
 from irpretrain.atomic import write_csv
 from irpretrain.claims.files import Claims, has_claims, read_claims
 from irpretrain.claims.verdicts import (
-    CONTRADICTED,
+    MEANINGS,
     NOT_RUN,
     NOT_TESTABLE,
-    SUPPORTED,
-    TOO_SMALL,
-    UNDECIDED,
+    TESTED,
     VERDICTS,
     decide,
     power,
@@ -25,10 +23,12 @@ from irpretrain.config import Config
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.significance import holm
+from irpretrain.papers.published import Published
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
 from irpretrain.report.claim_tests import Finder, Measured
+from irpretrain.report.naming import dataset_label
 from irpretrain.report.result_files import ResultFiles
 
-TESTED = (SUPPORTED, CONTRADICTED, TOO_SMALL, UNDECIDED)
 NO_NUMBER = math.nan
 
 
@@ -56,6 +56,7 @@ class Answer:
     power: float = NO_NUMBER
     verdict: str = NOT_RUN
     reason: str = ""
+    differs: str = ""
 
 
 def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | Path) -> dict[str, Any]:
@@ -78,9 +79,9 @@ def answer(claims: Claims, measured: Measured, config: Config) -> list[Answer]:
     """Return a row for each claim of a paper, in the file's order; p-values are corrected over those that have one."""
     finder = Finder(measured, config)
     answers = [_answer(claims, name, finder) for name in claims.claims]
-    tested = [place for place, row in enumerate(answers) if not math.isnan(row.p)]
-    for place, p in zip(tested, holm([answers[place].p for place in tested]), strict=True):
-        answers[place] = replace(answers[place], p_holm=p)
+    tested = [position for position, row in enumerate(answers) if not math.isnan(row.p)]
+    for position, p in zip(tested, holm([answers[position].p for position in tested]), strict=True):
+        answers[position] = replace(answers[position], p_holm=p)
     return answers
 
 
@@ -118,6 +119,7 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
         power=power(made.estimate, effect),
         verdict=ruling.verdict,
         reason=ruling.reason,
+        differs=finder.differing(made),
     )
 
 
@@ -160,3 +162,96 @@ def _text(value: object) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"
     return str(value)
+
+
+# The table of a paper's claims: difference, test, power and verdict, or why a claim was not tested.
+
+
+TESTED_COLUMNS = (
+    "Verdict", "Better minus worse", "p", "p after Holm", "Power", "Smallest effect", "Queries × seeds", "On",
+)  # fmt: skip
+UNTESTED_COLUMNS = ("Verdict", "Would compare", "Place in the paper")
+NOTES = (
+    "One row is one statement of the paper. Of runs, the interval is Student's 95 % interval of the difference, paired "
+    "over queries, for other queries and other seeds of training.",
+    "Power: how probable an interval above 0 would be if the true difference were the smallest effect of interest.",
+    "Holm: over the claims of this paper that were tested.",
+    *(f"{verdict}: {meaning}" for verdict, meaning in MEANINGS.items()),
+)
+
+
+def claims_tables(
+    published: Sequence[Published], config: Config, claims: Iterable[str | Path]
+) -> dict[str, Table]:
+    """Return the table of each paper with answers, by the paper's key.
+
+    Args:
+        claims: `results/claims/<paper>.csv`.
+    """
+    tables = {}
+    for path in claims:
+        answers = list(read_answers([path]))
+        paper = next((paper for paper in published if answers and paper.paper == answers[0].paper), None)
+        if paper is not None:
+            tables[paper.paper] = _table(paper, config, answers, str(path))
+    return tables
+
+
+def _table(paper: Published, config: Config, answers: Sequence[Answer], source: str) -> Table:
+    tested = [_tested(row, config, source) for row in answers if row.verdict in TESTED]
+    panels = [Panel("Tested by this run", _columns(TESTED_COLUMNS), tuple(tested), "Claim")] if tested else []
+    for title, verdict in (("Not run", NOT_RUN), ("Not testable here", NOT_TESTABLE)):
+        rows = tuple(_untested(row) for row in answers if row.verdict == verdict)
+        if rows:
+            panels.append(Panel(title, _columns(UNTESTED_COLUMNS), rows, "Claim"))
+    name, title = f"{paper.paper}_claims", "Claims: what the paper says, tested"
+    return Table(name, title, tuple(panels), (*_differing(answers), *NOTES), paper.citation, paper.name)
+
+
+def _differing(answers: Iterable[Answer]) -> list[str]:
+    """The line on what sides differ in, claims with the same difference together."""
+    claims: dict[str, list[str]] = {}
+    for row in answers:
+        if row.differs:
+            claims.setdefault(row.differs, []).append(row.claim)
+    parts = (f"{text} ({', '.join(names)})" for text, names in claims.items())
+    return [f"Sides differ in {'; '.join(parts)}."] if claims else []
+
+
+def _columns(labels: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(Column("", label) for label in labels)
+
+
+def _tested(row: Answer, config: Config, source: str) -> Row:
+    sides, on = f"{row.better} – {row.worse}", _location_text(row, config)
+    ours = Ours.of_file(
+        (on, sides), row.measure, (row.difference, row.low, row.high), row.queries, "queries", source
+    )
+    cells = (
+        TextCell(row.verdict, row.reason, outcome=row.verdict),
+        Cell(row.claim, row.dataset, row.measure, "", None, ours, candidates=row.candidates),
+        _number(row.p, "{:.2g}"),
+        _number(row.p_holm, "{:.2g}"),
+        _number(row.power, "{:.2f}"),
+        _number(row.effect, "{:.3f}"),
+        TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else "")),
+        TextCell(on),
+    )
+    return Row(row.claim, row.says, sides, cells)
+
+
+def _untested(row: Answer) -> Row:
+    sides = f"{row.better} – {row.worse}" if row.better else "–"
+    cells = (TextCell(row.verdict, row.reason, outcome=row.verdict), TextCell(sides), TextCell(row.place))
+    return Row(row.claim, row.says, "", cells)
+
+
+def _location_text(row: Answer, config: Config) -> str:
+    if not row.dataset:
+        return row.measure
+    dataset = dataset_label(config, row.dataset, row.candidates or "bm25")
+    return f"{dataset}, {row.measure}"
+
+
+def _number(value: float, form: str) -> TextCell:
+    return TextCell("–") if math.isnan(value) else TextCell(form.format(value))

@@ -12,19 +12,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from irpretrain.claims.files import ANSWERS, Claim, Side
-from irpretrain.claims.verdicts import Estimate, paired, unpaired
+from irpretrain.claims.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.config import Config
 from irpretrain.config.usage import over_candidates
-from irpretrain.evaluation.depths import at_depth
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.report.axiom_results import AxiomResults, PredictorScores
+from irpretrain.report.other_figures import WeightingShares, read_distribution
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Pair, Results, RunName, Scores
-from irpretrain.report.weight_curves import WeightingShares, read_distribution
+from irpretrain.report.table_engine import differences_text, facts_of
 
+# Options of a predictor that a claim compares, or takes the common ones of.
+COMPARED_OF_PREDICTORS = {"label", "setting", "axioms", "seeds"}
+# Seeds of a run without training, such as a first stage's.
 UNTRAINED = (0,)
-"""Seeds of a run without training, such as a first stage's."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClaimComparison:
     """A claim's comparison: what was compared, where, and what came out.
 
     Attributes:
@@ -57,28 +59,33 @@ class Comparison:
         seeds: of training, that both sides have; 0 where nothing was trained with a seed of its own, such as the
             weights of an index.
         lead: of a claim about the change of a lead, the larger one; None for other claims.
+        runs: of all sides, better and worse in turn; none where the sides are no models.
+        predictors: of both sides, where these are predictors.
     """
 
     better: str
     worse: str
     measure: str
-    estimate: Estimate
+    estimate: EffectEstimate
     level: float
     queries: int
     seeds: int = 0
     dataset: str = ""
     candidates: str = ""
-    lead: Estimate | None = None
+    lead: EffectEstimate | None = None
+    runs: tuple[RunName, ...] = ()
+    predictors: tuple[PredictorScores, ...] = ()
 
 
 class _Value(NamedTuple):
-    """A value with its 95 % interval, whose it is, and of how many pairs or passages."""
+    """A value with its 95 % interval, whose it is, of how many pairs or passages, and of which model if of one."""
 
     name: str
     mean: float
     low: float
     high: float
     number: int
+    model: str = ""
 
     def times(self, share: float) -> tuple[float, float, float]:
         return (share * self.mean, share * self.low, share * self.high)
@@ -99,7 +106,7 @@ class Finder:
         self._measured, self._config = measured, config
         names = measured.scores.names()
         reranked = {(n.dataset, n.candidates.partition("@")[0]) for n in names if n.regime != FIRST_STAGE}
-        order = {dataset: place for place, dataset in enumerate(config.datasets)}
+        order = {dataset: position for position, dataset in enumerate(config.datasets)}
         datasets = sorted(
             {n.dataset for n in names}, key=lambda dataset: (order.get(dataset, len(order)), dataset)
         )
@@ -111,7 +118,30 @@ class Finder:
         ]
         self._stages = {(n.dataset, n.candidates): n for n in names if n.regime == FIRST_STAGE}
 
-    def test(self, claim: Claim) -> Comparison | None:
+    def differing(self, made: ClaimComparison) -> str:
+        """Return what the sides of a comparison differ in beyond the experiment; empty for nothing."""
+        if made.predictors:
+            return self._differing_predictors(made.predictors)
+        facts = [facts_of(self._config, self._measured.scores, run) for run in made.runs]
+        return differences_text(self._config, [facts[:2], facts[2:]])
+
+    def _differing_predictors(self, predictors: Sequence[PredictorScores]) -> str:
+        facts = [self._options_of(predictor) for predictor in predictors]
+        return "; ".join(
+            f"{key}: "
+            + ", ".join(f"{values[key]} ({p.name})" for p, values in zip(predictors, facts, strict=True))
+            for key in facts[0]
+            if all(key in values for values in facts) and len({values[key] for values in facts}) > 1
+        )
+
+    def _options_of(self, predictor: PredictorScores) -> dict[str, str]:
+        """Return what a predictor learns from and how, without what claims compare."""
+        described = self._config.predictors.get(predictor.name)
+        options = described.model_dump(exclude=COMPARED_OF_PREDICTORS) if described else {}
+        counts = {"pairs": f"{predictor.pairs:,}", "pairs of the test": f"{predictor.test_pairs:,}"}
+        return {key.replace("_", " "): str(value) for key, value in options.items()} | counts
+
+    def test(self, claim: Claim) -> ClaimComparison | None:
         """Return the comparison, or None where a side was not run."""
         kind = claim.sides[0].kind
         if kind == "run":
@@ -121,7 +151,7 @@ class Finder:
         for values in self._values(claim, kind):
             better, worse = values
             if better is not None and worse is not None:
-                return Comparison(
+                return ClaimComparison(
                     better.name,
                     claim.reached(worse.name),
                     "agreement" if kind == "agreement" else "weight of the heaviest term",
@@ -129,23 +159,24 @@ class Finder:
                     worse.mean,
                     min(better.number, worse.number),
                     1 if kind == "agreement" else 0,
+                    runs=tuple(RunName("", "", v.model, "zero-shot") for v in values if v and v.model),
                 )
         return None
 
     # Runs
 
-    def _compare_runs(self, claim: Claim) -> Comparison | None:
+    def _compare_runs(self, claim: Claim) -> ClaimComparison | None:
         for chosen in _choices(claim):
             alone = all(named.side.first_stage or named.side.candidates for named in chosen)
-            places = self._alone if alone or chosen[0].regime == ANSWERS else self._reranked
-            made = [comparison for place in places if (comparison := self._compare_at(claim, chosen, place))]
+            pairs = self._alone if alone or chosen[0].regime == ANSWERS else self._reranked
+            made = [comparison for pair in pairs if (comparison := self._compare_at(claim, chosen, pair))]
             if made:
                 return max(made, key=lambda comparison: (comparison.seeds, comparison.queries))
         return None
 
-    def _compare_at(self, claim: Claim, chosen: Sequence[_Named], place: Pair) -> Comparison | None:
-        measure = claim.measure or self._first_measure(place[0])
-        runs = [run for named in chosen if (run := self._run(named, place))]
+    def _compare_at(self, claim: Claim, chosen: Sequence[_Named], pair: Pair) -> ClaimComparison | None:
+        measure = claim.measure or self._first_measure(pair[0])
+        runs = [run for named in chosen if (run := self._run(named, pair))]
         results = [of_run for run in runs if (of_run := self._measured.scores.get(run, measure))]
         if len(results) < len(chosen) or (seeds := _common_seeds(results)) is None:
             return None
@@ -157,7 +188,7 @@ class Finder:
             lead = paired(values[0], values[1])
             first, second = first + values[3], second + values[2]
             better, worse = (f"{ahead} over {behind}" for ahead, behind in _pairs(runs))
-        return Comparison(
+        return ClaimComparison(
             better,
             claim.reached(worse),
             measure,
@@ -165,15 +196,16 @@ class Finder:
             float(values[1].mean()),
             values[0].shape[1],
             len(seeds),
-            *place,
+            *pair,
             lead=lead,
+            runs=tuple(runs),
         )
 
-    def _run(self, named: _Named, place: Pair) -> RunName | None:
-        dataset, candidates = place
+    def _run(self, named: _Named, pair: Pair) -> RunName | None:
+        dataset, candidates = pair
         side = named.side
         if side.first_stage:
-            stage = self._stage_shown(named.name, candidates)
+            stage = self._displayed_stage(named.name, candidates)
             return self._stages.get((dataset, at_depth(stage, side.depth) if side.depth else stage))
         if named.regime == ANSWERS:
             return RunName(dataset, "", named.name, "full")
@@ -182,7 +214,7 @@ class Finder:
             dataset, at_depth(reranked, side.depth) if side.depth else reranked, named.name, named.regime
         )
 
-    def _stage_shown(self, name: str, candidates: str) -> str:
+    def _displayed_stage(self, name: str, candidates: str) -> str:
         """Return the run that stands for a first stage: over candidates that others retrieved it ranks these, as in the
         papers' tables; else it searches the collection."""
         stage = self._config.first_stages.get(candidates)
@@ -197,25 +229,30 @@ class Finder:
 
     # Everything else
 
-    def _compare_predictors(self, claim: Claim, measure: str) -> Comparison | None:
-        """Compare AUCs or gains over seeds, each of which draws its own test documents."""
-        values = [self._of_seeds(side) for side in claim.sides]
-        if not all(values) or len({len(of_seeds) for of_seeds in values}) > 1:
+    def _compare_predictors(self, claim: Claim, measure: str) -> ClaimComparison | None:
+        """Compare AUCs or gains over the seeds of both sides, each of which draws its own test documents."""
+        predictors = [self._predictor(side) for side in claim.sides]
+        if (first := predictors[0]) is None or (second := predictors[1]) is None:
+            return None
+        by_seed = [_of_seeds(scores, side) for scores, side in zip((first, second), claim.sides, strict=True)]
+        seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
+        if not seeds:
             return None
         better, worse = (
-            f"{side.axiom} of {side.predictor[0]}" if side.axiom else side.predictor[0]
-            for side in claim.sides
+            f"{side.axiom} of {scores.name}" if side.axiom else scores.name
+            for scores, side in zip((first, second), claim.sides, strict=True)
         )
-        estimate = paired(values[0], np.multiply(values[1], _share(claim)))
-        worse, count = claim.reached(worse), len(values[0])
-        return Comparison(better, worse, measure, estimate, float(np.mean(values[1])), count, count)
-
-    def _of_seeds(self, side: Side) -> list[float]:
-        """A side's AUC, or the gain of its axiom, with each seed."""
-        scores = self._predictor(side)
-        if scores is None or (side.axiom and side.axiom not in scores.importance):
-            return []
-        return [seed.importance[side.axiom] if side.axiom else seed.auc for seed in scores.seeds]
+        values = [[of_side[seed] for seed in seeds] for of_side in by_seed]
+        return ClaimComparison(
+            better,
+            claim.reached(worse),
+            measure,
+            paired(values[0], np.multiply(values[1], _share(claim))),
+            float(np.mean(values[1])),
+            len(seeds),
+            len(seeds),
+            predictors=(first, second),
+        )
 
     def _predictor(self, side: Side) -> PredictorScores | None:
         by_name = {scores.name: scores for scores in self._measured.axioms.predictors}
@@ -230,13 +267,23 @@ class Finder:
                     _first(rows, [(model, side.axiom) for model in side.model]) for side in claim.sides
                 ]
                 yield [
-                    row and _Value(f"{row.model} on {row.axiom}", row.share, row.low, row.high, row.pairs)
+                    row
+                    and _Value(
+                        f"{row.model} on {row.axiom}", row.share, row.low, row.high, row.pairs, row.model
+                    )
                     for row in measured
                 ]
         else:
             for weightings in self._measured.shares:
                 shares = {row.weighting: row for row in weightings}
                 yield [_heaviest(_first(shares, side.weighting)) for side in claim.sides]
+
+
+def _of_seeds(scores: PredictorScores, side: Side) -> dict[int, float]:
+    """Return the AUC, or the gain of the side's axiom, with each seed."""
+    if side.axiom and side.axiom not in scores.importance:
+        return {}
+    return {seed.seed: seed.importance[side.axiom] if side.axiom else seed.auc for seed in scores.seeds}
 
 
 def _share(claim: Claim) -> float:

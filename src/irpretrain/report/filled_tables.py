@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from irpretrain.config.usage import active_diagnoses, active_experiments, first_stages_of, shown_predictors
+from irpretrain.config.usage import (
+    active_diagnoses,
+    active_downstream,
+    active_experiments,
+    displayed_predictors,
+    first_stages_of,
+)
 
 if TYPE_CHECKING:
     from irpretrain.config import Config
@@ -17,11 +23,11 @@ def is_of_ones_own(published: Published, config: Config) -> bool:
     """Whether experiments are shown beside a paper that none of them names, on no data set of it: what they do not
     fill there says nothing. Where files are missing, the experiments that need them count as naming it."""
     narrowed = config.of_papers([published.paper])
-    shown = active_experiments(narrowed).values()
-    named = any(experiment.papers is not None for experiment in shown)
-    named |= any(tested.papers is not None for tested in narrowed.downstream.values())
-    theirs = any(experiment.dataset in published.datasets for experiment in shown)
-    return bool(shown) and not (named or theirs or config.absent or config.absent_tasks)
+    experiments = active_experiments(narrowed).values()
+    named = any(experiment.papers is not None for experiment in experiments)
+    named |= any(tested.papers is not None for tested in active_downstream(narrowed).values())
+    theirs = any(experiment.dataset in published.datasets for experiment in experiments)
+    return bool(experiments) and not (named or theirs or config.absent or config.absent_tasks)
 
 
 def filled_tables(published: Published, config: Config) -> list[str]:
@@ -34,9 +40,9 @@ def filled_tables(published: Published, config: Config) -> list[str]:
     empty = {name for name, table in published.tables.items() if not _is_filled(table, config, experiments)}
     if published.depths and not any(experiment.depths for experiment in experiments):
         empty.add(published.depths.key)
-    if published.answers and not narrowed.downstream:
+    if published.answers and not active_downstream(narrowed):
         empty.add(published.answers.key)
-    if published.axioms and not shown_predictors(config):
+    if published.axioms and not displayed_predictors(config):
         empty.add(published.axioms.predictors.key)
     if published.axioms and not active_diagnoses(narrowed):
         empty.add("diagnosis")

@@ -1,5 +1,7 @@
-"""What a run ends with: the headline table as plain text, and where the report lies."""
+"""What a run ends with: the headline table as plain text, its result in words, and where the report lies."""
 
+import re
+import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,9 +12,10 @@ from irpretrain.atomic import read_csv
 from irpretrain.papers.published import FIRST_STAGE
 from irpretrain.report.naming import regime_label
 
+# Most columns of the terminal that are used.
 WIDTH = 96
-"""Most columns of the terminal that are used."""
 LABEL = 30
+ESCAPED = re.compile(r"\\(.)")
 
 
 def headlines(results: str | Path, since: float, called: str | Path | None = None) -> str:
@@ -30,7 +33,7 @@ def headlines(results: str | Path, since: float, called: str | Path | None = Non
 
 
 def headline(results: str | Path, called: str | Path | None = None, paper: str | None = None) -> str:
-    """Return a headline table as plain text, `WIDTH` columns at most, verdicts on claims, and where the report lies.
+    """Return a headline table as plain text, `WIDTH` columns at most, and what `result_lines` has.
 
     Args:
         results: the directory with `tables/headline.csv` and `report.html`, or `tables/<paper>_headline.csv` and
@@ -38,10 +41,7 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
         called: what the directory is called from where the user stands, if not `results`.
         paper: the paper whose headline is meant; None for the whole run's.
     """
-    name, report = (
-        ("headline", "report.html") if paper is None else (f"{paper}_headline", f"reports/{paper}.html")
-    )
-    table = Path(results) / "tables" / f"{name}.csv"
+    table = Path(results) / "tables" / f"{_table_name(paper)}.csv"
     parts = []
     if table.exists():
         rows = read_csv(table)
@@ -52,16 +52,33 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
             encoder = "   † than the encoder with a fresh score head"
             trained = any(cell["regime"] != FIRST_STAGE for cell in rows)
             parts.append("* significantly better than BM25" + (encoder if trained else ""))
-    answered = Path(results) / ("claims.csv" if paper is None else f"claims/{paper}.csv")
-    if counts := _claims(answered):
-        parts.append(f"Claims of the papers: {counts}")
-    shown = Path(called or results)
-    newer = [] if paper else _newer_scores(Path(results))
-    if newer:
-        names = ", ".join(str(shown / "scores" / name) for name in newer)
+    return "\n\n".join([*parts, result_lines(results, called, paper)])
+
+
+def result_lines(results: str | Path, called: str | Path | None = None, paper: str | None = None) -> str:
+    """Return what came out in words, the verdicts on claims that were tested, and where the report lies."""
+    directory, displayed = Path(results), Path(called or results)
+    parts = _sentences(directory / "tables" / f"{_table_name(paper)}.md")
+    if counts := _claims(directory / ("claims.csv" if paper is None else f"claims/{paper}.csv")):
+        parts.append(f"Claims: {counts}.")
+    if newer := [] if paper else _newer_scores(directory):
+        names = ", ".join(str(displayed / "scores" / name) for name in newer)
         parts.append(f"Newer than this table and report: {names}. A run without a target renews them.")
-    parts.append(f"Report:  {shown / report}\nTables:  {shown / 'tables'}")
+    report = "report.html" if paper is None else f"reports/{paper}.html"
+    parts.append(f"Report:  {displayed / report}\nTables:  {displayed / 'tables'}")
     return "\n\n".join(parts) + "\n"
+
+
+def _table_name(paper: str | None) -> str:
+    return "headline" if paper is None else f"{paper}_headline"
+
+
+def _sentences(table: Path) -> list[str]:
+    """The paragraph between a Markdown table's title and its first panel, in lines of the terminal."""
+    paragraphs = table.read_text(encoding="utf-8").split("\n\n") if table.exists() else []
+    if len(paragraphs) < 2 or paragraphs[1].startswith("**"):
+        return []
+    return ["\n".join(textwrap.wrap(ESCAPED.sub(r"\1", paragraphs[1]), WIDTH))]
 
 
 def _newer_scores(results: Path) -> list[str]:
@@ -74,13 +91,13 @@ def _newer_scores(results: Path) -> list[str]:
 
 
 def _claims(answered: Path) -> str:
-    """How many claims have each verdict, "5 supported, 2 not run"; nothing without claims."""
-    from irpretrain.claims.verdicts import VERDICTS  # numpy
+    """How many claims that were tested have each verdict, "5 supported, 2 undecided"; nothing without any."""
+    from irpretrain.claims.verdicts import TESTED  # numpy
 
     if not answered.exists():
         return ""
     counts = Counter(row["verdict"] for row in read_csv(answered))
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in TESTED if counts[verdict])
 
 
 def _panel(title: str, cells: list[dict[str, str]]) -> str:

@@ -12,8 +12,8 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.scores import RunName
 
-PARAMETERS_SHOWN = 4_000
-"""Characters of a stage's parameters that the report shows; the sidecar holds all."""
+# Characters of a stage's parameters that the report shows; the sidecar holds all.
+PARAMETERS_LIMIT = 4_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Record:
         """wall_seconds, cpu_seconds or peak_memory_mb; 0 where it was not recorded."""
         return float(self.content.get("cost", {}).get(key, 0) or 0)
 
-    def asked(self, key: str) -> int:
+    def requested(self, key: str) -> int:
         """What it asked the scheduler for, threads or memory_mb; 0 where it was not recorded."""
         return int(self.content.get("cost", {}).get("asked", {}).get(key, 0) or 0)
 
@@ -162,9 +162,9 @@ def _read(path: str) -> dict[str, Any]:
 
 def _parameters(content: dict[str, Any]) -> str:
     text = json.dumps(content.get("parameters", {}), indent=1, sort_keys=True, ensure_ascii=False)
-    if len(text) <= PARAMETERS_SHOWN:
+    if len(text) <= PARAMETERS_LIMIT:
         return text
-    return f"{text[:PARAMETERS_SHOWN]}\n… {len(text) - PARAMETERS_SHOWN:,} more characters in the sidecar"
+    return f"{text[:PARAMETERS_LIMIT]}\n… {len(text) - PARAMETERS_LIMIT:,} more characters in the sidecar"
 
 
 def _seed(content: dict[str, Any]) -> Any:

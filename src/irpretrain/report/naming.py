@@ -12,10 +12,10 @@ from irpretrain.config.text import EncoderConfig
 if TYPE_CHECKING:
     from irpretrain.report.scores import Scores
 
+# Those that every configuration has; `first_stage_labels` has them all.
 FIRST_STAGES = {name: name.upper() for name in BUILT_IN_FIRST_STAGES}
-"""Those that every configuration has; `first_stage_labels` has them all."""
+# Candidates that need not be named.
 USUAL_CANDIDATES = "bm25"
-"""Candidates that need not be named."""
 REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
 
 
@@ -58,7 +58,7 @@ def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDAT
     )
 
 
-def shown_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
+def ordered_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
     """Return the measures that were computed on a data set, in the order of the configuration."""
     computed = scores.measures(dataset)
     configured = config.datasets[dataset].measures if dataset in config.datasets else []
@@ -75,16 +75,24 @@ def is_control(config: Config, model: str) -> bool:
     return all(part is None for part in others) and described.training.get("head") != "cedr-knrm"
 
 
-def model_label(config: Config, model: str) -> str:
-    """Return an honest name: the configuration's label, and the encoder or the corpora that it stands for."""
+def configured_label(config: Config, model: str) -> str:
+    """Return the configuration's label of a first stage, a model or a snapshot, and nothing else."""
     stages = first_stage_labels(config)
     if model in stages:
         return stages[model]
     name, _, step = model.partition("@")
-    described = config.models.get(name)
-    if described is None:
+    if name not in config.models:
         return model
-    label = described.label + (f" after {step} steps" if step else "")
+    return config.models[name].label + (f" after {step} steps" if step else "")
+
+
+def model_label(config: Config, model: str) -> str:
+    """Return an honest name: the configuration's label, and the encoder or the corpora that it stands for."""
+    label = configured_label(config, model)
+    name = model.partition("@")[0]
+    if model in first_stage_labels(config) or name not in config.models:
+        return label
+    described = config.models[name]
     if described.cross_encoder is not None:
         return f"{label} (not trained here)"
     if described.neural is not None:

@@ -10,13 +10,11 @@ from markupsafe import Markup
 from irpretrain.atomic import write_text
 
 
-def write_page(template: str, output: str | Path, most_bytes: float | None = None, **values: Any) -> int:
-    """Fill a template and write the page; return its size in bytes. One larger than `most_bytes` is not written."""
+def write_page(template: str, output: str | Path, **values: Any) -> int:
+    """Fill a template and write the page; return its size in bytes."""
     page = environment().get_template(template).render(**values)
-    size = len(page.encode())
-    if most_bytes is None or size <= most_bytes:
-        write_text(output, page)
-    return size
+    write_text(output, page)
+    return len(page.encode())
 
 
 def environment() -> Environment:
@@ -26,6 +24,7 @@ def environment() -> Environment:
     made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    made.globals["number"] = number_text
     made.globals["asset"] = lambda name: Markup(loader.get_source(made, name)[0])
     return made
 
@@ -36,3 +35,10 @@ def script_json(value: Any) -> Markup:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
+
+
+def number_text(value: float) -> str:
+    """Return a number as tables show it: 12,345; 12,345.6; 0.836."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3f}"

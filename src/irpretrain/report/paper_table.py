@@ -1,19 +1,18 @@
 """A paper's table: published numbers and ours, side by side.
 
 There are two kinds of panels: the paper's data sets (each cell with the printed value, and ours where this
-configuration runs that data set), and the data sets of this configuration.
-"""
+configuration runs that data set), and the data sets of this configuration."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.config.usage import reranked_depth, stage_over
-from irpretrain.evaluation.measures import needs_no_order
-from irpretrain.papers.base import ILLEGIBLE
-from irpretrain.papers.published import Published, PublishedColumn, PublishedMark, PublishedRow
+from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.usage import stage_over
+from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.files import read_recipe
+from irpretrain.papers.published import Published, PublishedColumn, PublishedRow
 from irpretrain.report.cells import Column
-from irpretrain.report.comparisons import TableTest
 from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
     USUAL_CANDIDATES,
@@ -21,28 +20,76 @@ from irpretrain.report.naming import (
     encoder_labels,
     first_stage_labels,
     model_label,
+    ordered_measures,
     regime_label,
-    shown_measures,
 )
 from irpretrain.report.plans import (
     Baseline,
     CellPlan,
     Changed,
     Compared,
-    Mark,
     PlannedPanel,
     PlannedRow,
     TablePlan,
+    TableTest,
 )
-from irpretrain.report.recipes import differences
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
 
-GAPS = {
-    "NA": "the paper has this cell and gives no number in it",
-    ILLEGIBLE: "the paper prints a number here; our text of it does not show it",
-}
-"""Why a cell of the paper cannot be compared with ours."""
+# Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called.
+
+
+# Keys of `finetuning` that say nothing of a recipe.
+WITHOUT_EFFECT = {"recipe", "keep_models", "compute"}
+# How keys begin that count in few-shot regimes alone.
+FEW_SHOT = "few_shot_"
+# Most keys that a note names.
+NAMED = 3
+
+
+def other_recipe(config: Config, paper: str, model: str, regime: str) -> str:
+    """Return the note on a number of ours that is not by the paper's recipe; empty where it is."""
+    keys = differences(config, paper, model, regime)
+    if not keys:
+        return ""
+    named = ", ".join(keys[:NAMED]) + (f" and {len(keys) - NAMED} more" if len(keys) > NAMED else "")
+    return f"not by the recipe {paper}, which configs/{paper}-paper.yaml has: other {named}"
+
+
+def differences(config: Config, paper: str, model: str, regime: str) -> list[str]:
+    """Return the keys whose values are not those of a paper's recipe, where a number depends on them.
+
+    A paper may have a recipe for long queries too (`<paper>-...`), which counts where it is chosen. Zero-shot numbers
+    depend on the lengths of query and document, others on fine-tuning too, and those of first stages on neither.
+    Rankers over words have keys of their own, as the recipes are those of cross-encoders.
+
+    Args:
+        paper: DeepCT has no recipe, and no difference.
+    """
+    chosen = config.finetuning.recipe
+    recipe = read_recipe(chosen if chosen.startswith(f"{paper}-") else paper)
+    if recipe is None or regime == FIRST_STAGE:
+        return []
+    name = model.partition("@")[0]
+    described = config.models.get(name)
+    reranking = config.reranking if described is None else config.reranking_of(name, regime)
+    lengths = reranking.model_dump()
+    in_lengths = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
+    if regime == "zero-shot":
+        return in_lengths
+    tuning = config.finetuning if described is None or described.neural else config.finetuning_of(name)
+    theirs = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=WITHOUT_EFFECT)
+    keys = _differing("finetuning.", tuning.model_dump(exclude=WITHOUT_EFFECT), theirs)
+    few = regime.startswith("few-shot")
+    return [key for key in keys if few or not key.startswith(f"finetuning.{FEW_SHOT}")] + in_lengths
+
+
+def _differing(prefix: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Iterator[str]:
+    for key, value in theirs.items():
+        if isinstance(value, dict):
+            yield from _differing(f"{prefix}{key}.", ours[key], value)
+        elif ours[key] != value:
+            yield prefix + key
 
 
 class PaperTable:
@@ -76,14 +123,14 @@ class PaperTable:
     # Rows and columns
 
     def _paper_panel(self) -> PlannedPanel:
-        shown = self.table.columns
-        columns = self._columns((self._group(c), c.measure) for c in shown)
+        displayed = self.table.columns
+        columns = self._columns((self._group(c), c.measure) for c in displayed)
         rows = (
             self._row(
                 row,
                 [
                     self._plan(row, (c.dataset, c.candidates), c.measure, self.table.regime(row, c))
-                    for c in shown
+                    for c in displayed
                 ],
                 is_optional=not row.values,
             )
@@ -103,7 +150,7 @@ class PaperTable:
         rows += [
             PlannedRow(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
             for name, stage in self.config.first_stages.items()
-            if self._stands_beside(name, pair[0])
+            if self._has_row_beside(name, pair[0])
         ]
         return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
 
@@ -153,17 +200,7 @@ class PaperTable:
 
     def _measures(self, dataset: str) -> list[str]:
         """All measures of a data set of ours, in the order of the configuration."""
-        return shown_measures(self.config, self.scores, dataset)
-
-    def _speaks_of(self, measure: str, dataset: str) -> bool:
-        """Whether the table's marks are about a measure: it is among the table's own; where none of these was computed
-        on the data set, one of them at another cut-off; where that was not either, any measure."""
-        printed = {column.measure for column in self.table.columns}
-        kinds = {name.partition("@")[0] for name in printed}
-        computed = self._measures(dataset)
-        printed_here = [name for name in computed if name in printed]
-        kin = [name for name in computed if name.partition("@")[0] in kinds]
-        return measure in (printed_here or kin or computed)
+        return ordered_measures(self.config, self.scores, dataset)
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
         """Regimes that fill at least one row, in the order of the columns and then of the rows' own lists."""
@@ -184,9 +221,9 @@ class PaperTable:
     def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[CellPlan]:
         run = self.scores.first_stage(pair[0], first_stage)
         for regime, measure in self._cells_here(pair):
-            yield CellPlan(first_stage, *pair, measure, regime, run, alone="the paper has no such row")
+            yield CellPlan(first_stage, *pair, measure, regime, run)
 
-    def _stands_beside(self, first_stage: str, dataset: str) -> bool:
+    def _has_row_beside(self, first_stage: str, dataset: str) -> bool:
         """Whether a first stage that fills no row of the paper has one of its own: in a table of first stages alone,
         beside those that are searched as it is, with plain or with structured queries."""
         stages = self.config.first_stages
@@ -239,6 +276,7 @@ class PaperTable:
             if name is not None and self.table.can_have(row.key, mark):
                 baselines.append(Baseline(mark.mark, self._name(other), name, mark.direction))
         cell = (row.key, pair[0], measure, pair[1], regime)
+        printed = self.table.value(*cell)
         return CellPlan(
             row.key,
             *pair,
@@ -247,37 +285,18 @@ class PaperTable:
             None if reason else run,
             reason,
             tuple(baselines),
-            printed=self.table.value(*cell),
+            printed=printed,
             gap=self.table.gap(*cell),
             printed_outcomes=self.table.printed_outcomes(row.key, pair[0], measure),
-            shown_candidates="" if pair[1] == USUAL_CANDIDATES else pair[1],
-            **({} if run is None or reason else self._compared(row, pair, measure, run, regime)),
+            named_candidates="" if pair[1] == USUAL_CANDIDATES else pair[1],
+            other_setting=self._other_setting(printed, None if reason else run),
         )
 
-    def _compared(
-        self, row: PublishedRow, pair: Pair, measure: str, run: RunName, regime: str
-    ) -> dict[str, Any]:
-        """What a value of ours is held against: the paper's recipe beside a printed number, else the paper's marks."""
-        paper, cell = self.published.paper, (row.key, pair[0], measure, pair[1], regime)
-        if self.table.value(*cell) is not None:
-            differing = differences(self.config, paper, run.model, run.regime)
-            return {"other_recipe": (paper, *differing) if differing else ()}
-        if gap := self.table.gap(*cell):
-            return {"alone": GAPS[gap]}
-        if not self.table.reports(row, regime):
-            return {"alone": f"the paper has no {regime_label(regime)} numbers in this table"}
-        if not self._speaks_of(measure, pair[0]):
-            return {"alone": f"the paper's table has no {measure}"}
-        marks = self.table.marks_of_row(row.key, regime)
-        return {"marks": tuple(self._mark(mark, pair, measure, run, regime) for mark in marks)}
-
-    def _mark(self, mark: PublishedMark, pair: Pair, measure: str, ours: RunName, regime: str) -> Mark:
-        baseline = self.table.row(mark.over)
-        run = self._run(baseline, pair[0], ours.candidates, regime)
-        missing = self._reason(baseline, *pair, run, measure)
-        depth = reranked_depth(self.config, ours.candidates)
-        unordered = depth if needs_no_order(measure, depth) else 0
-        return Mark(mark.mark, self._name(baseline), missing or baseline.absent, mark.direction, unordered)
+    def _other_setting(self, printed: PublishedValue | None, run: RunName | None) -> str:
+        """Why a printed number is not compared with ours: another recipe."""
+        if printed is None or run is None:
+            return ""
+        return other_recipe(self.config, self.published.paper, run.model, run.regime)
 
     def _reason(
         self, row: PublishedRow, dataset: str, candidates: str, run: RunName | None, measure: str
@@ -342,10 +361,8 @@ class PaperTable:
 
     def _filled_by(self, row: PublishedRow) -> str:
         if row.stands_for:
-            stands = " and ".join(self.table.row(key).label for key in row.stands_for)
-            return (
-                f"ours, in place of {stands}; encoder {encoder_labels(self.config, [self._model(row) or ''])}"
-            )
+            original = " and ".join(self.table.row(key).label for key in row.stands_for)
+            return f"ours, in place of {original}; encoder {encoder_labels(self.config, [self._model(row) or ''])}"
         datasets = (
             ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
         )

@@ -1,18 +1,117 @@
 """What a table is to hold, before anything is computed: its panels and rows, and for each cell what fills it, what the
-paper prints there, and which differences it marks. `table_engine.build` makes the table, `verdicts.decide` decides."""
+paper prints there, and which differences are marked. `table_engine.build` makes the table."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, Self
 
+from irpretrain.config.experiments import EvaluationConfig
+from irpretrain.errors import IRPretrainError
+from irpretrain.evaluation.significance import (
+    bootstrap_interval,
+    holm,
+    paired_t_test,
+    randomisation_test,
+    student_interval,
+    wins_ties_losses,
+)
 from irpretrain.papers.base import Direction, PublishedPlace, PublishedValue
-from irpretrain.papers.published import Published
-from irpretrain.report.cells import Ours, PanelOf, RowOf
-from irpretrain.report.comparisons import TableTest
-from irpretrain.report.scores import RunName
+from irpretrain.papers.published import Published, PublishedTable
+from irpretrain.report.cells import Comparison, Ours, PanelOf, RowOf
+from irpretrain.report.scores import Results, RunName
 
-NO_MARK = "the paper has no such cell, and marks nothing in this row"
+# Tests and intervals as the configuration asks for them, over results of several seeds.
+#
+# Tests pair queries; with several seeds a query's value is its mean over the seeds. The interval is a bootstrap over
+# queries for one seed. For several it is Student's t over the seeds' means, because it then speaks about repeating
+# the training, or, where the configuration asks for it, a bootstrap over queries and seeds.
+
+
+HEADLINE_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class TableTest:
+    """How one table is tested: the configuration's choice, or else the paper's."""
+
+    kind: Literal["t-test", "randomisation"]
+    level: float
+    correction: Literal["none", "holm"]
+    permutations: int
+
+    @classmethod
+    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> Self:
+        """Return how a paper's table is tested, or the headline table where none is given."""
+        kind, level = (table.tested_by, table.level) if table else ("t-test", HEADLINE_LEVEL)
+        return cls(
+            kind if options.test == "paper" else options.test,
+            level if options.level is None else options.level,
+            options.correction,
+            options.permutations,
+        )
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A comparison to be made: ours against a baseline; `name` names its stream of random draws."""
+
+    ours: Results
+    baseline: Results
+    over: str
+    mark: str
+    name: str
+    direction: Direction = "better"
+
+
+def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comparison]:
+    """Return the comparison of each pairing; p-values are corrected over all of them, as `testing` says.
+
+    One query has no p-value by the t-test: it is NaN, and nothing is significant.
+    """
+    p_values = [_p_value(pairing, testing, seed) for pairing in pairings]
+    if testing.correction == "holm":
+        corrected = iter(holm([p for p in p_values if not math.isnan(p)]))
+        p_values = [p if math.isnan(p) else next(corrected) for p in p_values]
+    return [
+        Comparison(
+            pairing.over,
+            pairing.mark,
+            pairing.ours.mean - pairing.baseline.mean,
+            p,
+            p <= testing.level,
+            pairing.direction,
+            wins_ties_losses(pairing.ours.per_query, pairing.baseline.per_query),
+        )
+        for pairing, p in zip(pairings, p_values, strict=True)
+    ]
+
+
+def interval(results: Results, options: EvaluationConfig, seed: int, name: str) -> tuple[float, float]:
+    """Return the bounds of the mean's confidence interval; NaN where nothing supports one (a single query).
+
+    Args:
+        name: names the stream of random draws, so that a cell's interval depends on nothing else.
+    """
+    if len(results.seeds) == 1 or options.intervals == "queries and seeds":
+        bounds = bootstrap_interval(results.values, options.bootstrap, options.confidence, seed, name)
+    else:
+        bounds = student_interval([float(mean) for mean in results.per_seed], options.confidence)
+    return bounds.low, bounds.high
+
+
+def _p_value(pairing: Pairing, testing: TableTest, seed: int) -> float:
+    if pairing.ours.queries != pairing.baseline.queries:
+        raise IRPretrainError(
+            f"{pairing.name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
+            "  Delete results/per_query.parquet and run the workflow again."
+        )
+    ours, baseline = pairing.ours.per_query, pairing.baseline.per_query
+    if testing.kind == "t-test":
+        return paired_t_test(ours, baseline).p_value
+    return randomisation_test(ours, baseline, testing.permutations, seed, pairing.name).p_value
 
 
 @dataclass(frozen=True)
@@ -23,23 +122,6 @@ class Baseline:
     over: str
     run: RunName
     direction: Direction = "better"
-
-
-@dataclass(frozen=True)
-class Mark:
-    """What the paper says of a value: better, or worse, than a baseline.
-
-    Attributes:
-        against: label of the baseline.
-        absent: why the baseline was not run here.
-        unordered: number of candidates where the measure counts all of them, so that no order is better; else 0.
-    """
-
-    mark: str
-    against: str
-    absent: str
-    direction: Direction = "better"
-    unordered: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,8 +138,7 @@ class CellPlan:
         printed: the paper's number.
         gap: what stands in the paper's cell in place of a number.
         printed_outcomes: the paper's wins, ties and losses.
-        other_recipe: keys of the configuration in which ours differs from the paper's recipe.
-        alone: why no number or mark of the paper is compared, where none is.
+        other_setting: in what ours is not by the paper's setting; a difference from its number would say nothing.
         shown_candidates: the candidates, where they are named.
     """
 
@@ -76,10 +157,8 @@ class CellPlan:
     printed: PublishedValue | None = None
     gap: str = ""
     printed_outcomes: str = ""
-    other_recipe: tuple[str, ...] = ()
-    alone: str = NO_MARK
-    marks: tuple[Mark, ...] = ()
-    shown_candidates: str = ""
+    other_setting: str = ""
+    named_candidates: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,19 +188,16 @@ class TablePlan:
     """A table; p-values are corrected over all its cells.
 
     Attributes:
-        tolerance: largest difference from a printed number that counts as reproduced.
         testing: how differences are tested; None where the table compares no runs.
         filled_only: whether panels without any value of ours are left out, but for the first.
     """
 
     name: str
-    paper: str
     title: str
     panels: tuple[PlannedPanel, ...]
     notes: tuple[str, ...] = ()
     source: str = ""
-    paper_name: str = ""
-    tolerance: float = 0.0
+    paper: str = ""
     testing: TableTest | None = None
     filled_only: bool = False
 
@@ -129,7 +205,7 @@ class TablePlan:
     def of_paper(
         cls,
         published: Published,
-        place: PublishedPlace,
+        printed: PublishedPlace,
         panels: list[PlannedPanel],
         notes: list[str],
         testing: TableTest | None = None,
@@ -137,14 +213,12 @@ class TablePlan:
     ) -> TablePlan:
         """Return the plan of a paper's table, called after its number, or after what it shows where it has none."""
         return cls(
-            f"{published.paper}_{place.key}",
-            published.paper,
-            f"{place.heading}: {place.title}",
+            f"{published.paper}_{printed.key}",
+            f"{printed.heading}: {printed.title}",
             tuple(panels),
             tuple(notes),
-            f"{published.citation} {published.place(place.page, place.section)}.",
+            f"{published.citation} {published.location(printed.page, printed.section)}.",
             published.name,
-            published.verdict.tolerance,
             testing,
             filled_only,
         )

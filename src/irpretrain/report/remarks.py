@@ -1,18 +1,29 @@
-"""The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes."""
+"""What a report says in words: the small print under each table (measures, queries, depth, tests, intervals, and the
+configuration's notes), and its first lines."""
 
 from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.usage import active_experiments, depth_of, reranked_depth, with_starts
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.config.depths import reranked, scored
+from irpretrain.config.usage import active_experiments, used_models, with_starts
 from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.papers.published import Published, PublishedMark, PublishedTable
-from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import control_model, dataset_label, first_stage_labels, listed, shown_measures
-from irpretrain.report.scores import Pair, Scores
+from irpretrain.report.naming import (
+    control_model,
+    dataset_label,
+    encoder_labels,
+    first_stage_labels,
+    listed,
+    ordered_measures,
+)
+from irpretrain.report.plans import TableTest
+from irpretrain.report.scores import FIRST_STAGE, Pair, Scores
+
+# The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
+
 
 TESTS = {
     "t-test": "two-tailed paired t-test over queries",
@@ -39,20 +50,15 @@ def table_notes(
     Args:
         datasets: pairs of ours that the table shows.
     """
-    tolerance = published.verdict.tolerance
     datasets, measures = list(datasets), list(measures)
     rows = {model for row in table.rows for model in row.all_models}
     interval = f"mean [{config.evaluation.confidence:.0%} interval]"
-    worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
     return [
         f"Published: {table.protocol} {_marks(table)}.",
         f"Ours: {interval}. Same marks, {test_text(TableTest.of(config.evaluation, table))}."
         if table.marks
         else f"Ours: {interval}.",
         _intervals(config),
-        f"Verdicts: a number is reproduced when it lies in our interval or within {tolerance:g} of our mean. On data "
-        "sets that the paper lacks, a mark that all its numbers of a row carry is reproduced when ours "
-        f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),
         *_undecided(config, scores, datasets, measures),
@@ -70,7 +76,7 @@ def deep_experiments(config: Config) -> list[str]:
 def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
     """Return the notes of the headline table."""
     test = test_text(TableTest.of(config.evaluation))
-    measures = list(dict.fromkeys(m for d, _ in datasets for m in shown_measures(config, scores, d)))
+    measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
     deep = ", ".join(deep_experiments(config))
     encoder = "; than the encoder with a fresh score head (untrained when zero-shot): †" if control else ""
@@ -96,7 +102,7 @@ def _marks(table: PublishedTable) -> str:
         same = [m for m in table.marks if (m.mark, m.direction) == mark]
         over = [table.row(m.over).label for m in same if table.row(m.over).label]
         texts.append(
-            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _each(over)}"
+            f"{mark[0]} {mark[1]} than {_by_row(over) if _have_rows_of_their_own(same) else _each(over)}"
         )
     others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
@@ -108,7 +114,7 @@ def _have_rows_of_their_own(marks: Sequence[PublishedMark]) -> bool:
     return all(mark.rows for mark in marks) and len(marks) > 1 and len(set(rows)) == len(rows)
 
 
-def _apart(names: Sequence[str]) -> str:
+def _by_row(names: Sequence[str]) -> str:
     """Return "a or b, each in the rows that belong to it"."""
     return f"{' or '.join(names)}, each in the rows that belong to it"
 
@@ -145,14 +151,16 @@ def _undecided(
     notes: dict[str, None] = {}
     for dataset, candidates in dict.fromkeys(datasets):
         runs = [name for name in scores.names() if name.dataset == dataset]
-        reranked = [n for n in runs if n.regime != FIRST_STAGE and n.candidates == candidates]
-        depth = reranked_depth(config, candidates)
+        reorderings = [n for n in runs if n.regime != FIRST_STAGE and n.candidates == candidates]
+        depth = reranked(config, candidates, dataset).documents
         for measure in dict.fromkeys(measures):
             results = [
-                measured for name in reranked or runs if (measured := scores.get(name, measure)) is not None
+                measured
+                for name in reorderings or runs
+                if (measured := scores.get(name, measure)) is not None
             ]
             printed = {f"{measured.mean:.3f}" for measured in results}
-            if reranked and results and needs_no_order(measure, depth):
+            if reorderings and results and needs_no_order(measure, depth):
                 notes[f"{measure}: all {depth} candidates count, so re-ranking changes nothing here."] = None
             elif len(results) > 1 and len(printed) == 1:
                 label = dataset_label(config, dataset, candidates)
@@ -169,10 +177,10 @@ def measures_text(measures: Iterable[str]) -> str:
     return f"{'. '.join(map(definition, distinct))}. {DIVISOR}.{reciprocal}"
 
 
-def candidates_text(config: Config, candidates: str) -> str:
+def candidates_text(config: Config, dataset: str, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
     label = first_stage_labels(config).get(candidates, candidates)
-    return f"the top {reranked_depth(config, candidates)} of {label} are re-ranked"
+    return f"the top {reranked(config, candidates, dataset).documents} of {label} are re-ranked"
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str]:
@@ -187,19 +195,19 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[
             notes.append(f"{label}: {queries:,} queries; {rankings_text(config, scores, dataset)}.")
             continue
         notes.append(
-            f"{label}: {queries:,} queries; {candidates_text(config, candidates)}; models are scored on these "
-            "candidates alone, so a relevant document outside them counts as not found."
-            + _training_queries(config, scores, dataset)
+            f"{label}: {queries:,} queries; {candidates_text(config, dataset, candidates)}; "
+            f"{rankings_text(config, scores, dataset)} are scored, those of first stages too, so a relevant document "
+            "outside them counts as not found." + _training_queries(config, scores, dataset)
         )
     return notes
 
 
 def rankings_text(config: Config, scores: Scores, dataset: str) -> str:
-    """Return "rankings of up to 100 documents (BM25, QL: 20)" of a data set on which nothing is re-ranked."""
+    """Return how deep the scored rankings of a data set are: "rankings of up to 100 documents (BM25, QL: 20)"."""
     depths: dict[int, list[str]] = {}
     for name, label in first_stage_labels(config).items():
         if scores.first_stage(dataset, name):
-            depths.setdefault(depth_of(config, name), []).append(label)
+            depths.setdefault(scored(config, name, dataset).documents, []).append(label)
     usual = max(depths, key=lambda depth: len(depths[depth]))
     others = [f"{', '.join(labels)}: {depth}" for depth, labels in sorted(depths.items()) if depth != usual]
     return f"rankings of up to {usual} documents" + (f" ({'; '.join(others)})" if others else "")
@@ -211,9 +219,10 @@ def _stand_ins(
     """What stands in for hyperlinks, and for attention in HARP, where a model of the table (of `rows`, if given) was
     pre-trained on it."""
     pairs = set(datasets)
-    shown = {n.model.partition("@")[0] for n in scores.names() if (n.dataset, n.candidates) in pairs}
+    displayed = {n.model.partition("@")[0] for n in scores.names() if (n.dataset, n.candidates) in pairs}
     models = [
-        config.models[name] for name in with_starts(config, shown if rows is None else shown & set(rows))
+        config.models[name]
+        for name in with_starts(config, displayed if rows is None else displayed & set(rows))
     ]
     objectives = [config.objectives[task.objective] for model in models for task in model.tasks]
     notes = weight_notes(objectives)
@@ -250,3 +259,61 @@ def number_of_queries(scores: Scores, dataset: str) -> int:
     runs = [name for name in scores.names() if name.dataset == dataset]
     measured = (scores.get(name, measure) for name in runs for measure in scores.measures(dataset))
     return next((len(results.queries) for results in measured if results is not None), 0)
+
+
+# The report's first lines: what this run did; and, behind a fold, what is compared, for a reader who is new to it.
+
+
+def this_run(config: Config, scores: Scores) -> str:
+    """Return what was searched, re-ranked and trained."""
+    return " ".join([*_searched(config, scores), *_trained(config)])
+
+
+def background(papers: Sequence[Published]) -> list[str]:
+    """Return what is compared and why, and a paragraph a paper."""
+    return [
+        "One run of IR-Pretrain, which rebuilds papers on pre-training and term weighting for ad-hoc retrieval. A "
+        "first stage finds candidates for each query, by words and their weights; a cross-encoder, which reads query "
+        "and document together, puts them into a new order. The questions are whether learned weights find more, and "
+        "whether pre-training makes the order better: zero-shot, before any judged query has been seen, and "
+        "fine-tuned on judged queries other than those it is tested on.",
+        *(paper.summary for paper in papers),
+    ]
+
+
+def _searched(config: Config, scores: Scores) -> list[str]:
+    return [
+        f"{number_of_queries(scores, dataset):,} queries of {dataset_label(config, dataset)}, "
+        + _found(config, scores, dataset, candidates)
+        for dataset, candidates in scores.pairs()
+        if candidates in first_stage_labels(config)
+    ]
+
+
+def _found(config: Config, scores: Scores, dataset: str, candidates: str) -> str:
+    """What is searched for a data set's queries: candidates to re-rank, or first stages alone."""
+    if any(name.dataset == dataset and name.regime != FIRST_STAGE for name in scores.names()):
+        return f"{candidates_text(config, dataset, candidates)}."
+    return f"first stages alone, {rankings_text(config, scores, dataset)}."
+
+
+def _trained(config: Config) -> list[str]:
+    trained = [config.models[name] for name in used_models(config) if config.models[name].tasks]
+    collections = dict.fromkeys(model.collection for model in trained if model.collection)
+    corpora = dict.fromkeys(corpus for name in collections for corpus in config.collections[name])
+    encoders = encoder_labels(config, used_models(config))
+    if not trained:
+        return [f"Encoder {encoders}, not pre-trained further."] if used_models(config) else []
+    return [f"Encoder {encoders}, pre-trained on {', '.join(corpora)} for {_lengths(config)}."]
+
+
+def _lengths(config: Config) -> str:
+    """Return "50 or 160 steps or 1 epoch"."""
+    used = [config.training_of(name) for name in used_models(config) if config.models[name].tasks]
+    steps = sorted({training.steps for training in used if training.steps is not None})
+    epochs = sorted({training.epochs for training in used if training.epochs is not None})
+    lengths = [f"{' or '.join(f'{number:,}' for number in steps)} steps"] if steps else []
+    if epochs:
+        unit = "epoch" if epochs == [1] else "epochs"
+        lengths.append(f"{' or '.join(f'{number:g}' for number in epochs)} {unit}")
+    return " or ".join(lengths)

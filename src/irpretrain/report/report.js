@@ -1,5 +1,65 @@
 "use strict";
 (() => {
+  // Sorting: numbers by data-sort, largest first; cells without a number last; a second press turns the order round.
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    if (cell.dataset.sort === undefined) return cell.textContent.trim();
+    return cell.dataset.sort === "" ? null : Number(cell.dataset.sort);
+  };
+  const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
+  const sort = (heading) => {
+    const table = heading.closest("table");
+    const body = table.tBodies[0];
+    const column = heading.cellIndex;
+    const rows = [...body.rows];
+    const textual = rows.every((row) => typeof key(row, column) === "string");
+    const first = textual ? "ascending" : "descending";
+    const last = textual ? "descending" : "ascending";
+    const order = heading.ariaSort === first ? last : first;
+    const sign = order === "ascending" ? 1 : -1;
+    rows.sort((a, b) => {
+      const [x, y] = [key(a, column), key(b, column)];
+      if (x === null || y === null) return (x === null) - (y === null);
+      return sign * compare(x, y);
+    });
+    for (const other of table.querySelectorAll("th[aria-sort]")) other.ariaSort = "none";
+    heading.ariaSort = order;
+    body.append(...rows);
+  };
+  for (const button of document.querySelectorAll("table.sortable thead button"))
+    button.addEventListener("click", () => sort(button.closest("th")));
+})();
+(() => {
+  // Colours: as the system has them, light, dark; remembered where the browser allows it.
+  const themes = ["", "light", "dark"];
+  const names = { "": "as the system has them", light: "light", dark: "dark" };
+  const theme = document.getElementById("theme");
+  const remembered = () => {
+    try {
+      return localStorage.getItem("irpretrain-theme") || "";
+    } catch {
+      return "";
+    }
+  };
+  const setTheme = (name) => {
+    if (name) document.documentElement.dataset.theme = name;
+    else delete document.documentElement.dataset.theme;
+    theme.ariaLabel = theme.title = `Colours: ${names[name]}`;
+    theme.textContent = { "": "◐", light: "☀", dark: "☾" }[name];
+  };
+  let chosen = themes.includes(remembered()) ? remembered() : "";
+  setTheme(chosen);
+  theme.addEventListener("click", () => {
+    chosen = themes[(themes.indexOf(chosen) + 1) % themes.length];
+    setTheme(chosen);
+    try {
+      localStorage.setItem("irpretrain-theme", chosen);
+    } catch {
+      // Private windows may refuse; the choice then lasts as long as the page.
+    }
+  });
+})();
+(() => {
   const data = JSON.parse(document.getElementById("provenance").textContent);
 
   // Provenance: everything is put in as text, never as markup.
@@ -73,7 +133,7 @@
     facts(cell.facts, body);
     if (!cell.runs.length) element("p", "No sidecar of this run was given to the report.", body);
     if (cell.runs.length) element("h3", "The run", body);
-    cell.runs.forEach((number, place) => showRecord(number, body, place === 0));
+    cell.runs.forEach((number, position) => showRecord(number, body, position === 0));
     const earlier = lineage(cell.runs);
     if (earlier.length) element("h3", "What it was made from, nearest first", body);
     for (const number of earlier) showRecord(number, body, false);

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.usage import active_downstream, active_experiments
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.scores import Scores
 
@@ -27,12 +28,10 @@ class ResultFiles:
         depths: `results/depths/<experiment>.parquet`.
         answers: `results/downstream/<experiment>.parquet`, of tasks beside retrieval.
         distributions: `results/weight_distributions/<name>.json`.
-        verdicts: `results/verdicts/<paper>.csv`.
         claims: `results/claims/<paper>.csv`.
         sweeps: `results/tuning/<first stage>.json` of tuned first stages.
-        costs: `results/index_costs/<dataset>.json`.
         probes: `results/metrics/pretrained/<model>/seed-<n>.probe.csv`.
-        pages: `results/query_pages/<page>.html`, which the report links to.
+        trainings: `results/models/pretrained/<model>/seed-<n>.meta.json`, for the ledgers of tables.
     """
 
     scores: Sequence[str | Path]
@@ -44,12 +43,10 @@ class ResultFiles:
     depths: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
     distributions: Sequence[str | Path] = ()
-    verdicts: Sequence[str | Path] = ()
     claims: Sequence[str | Path] = ()
     sweeps: Sequence[str | Path] = ()
-    costs: Sequence[str | Path] = ()
     probes: Sequence[str | Path] = ()
-    pages: Sequence[str | Path] = ()
+    trainings: Sequence[str | Path] = ()
 
     @classmethod
     def named(cls, inputs: Any) -> ResultFiles:
@@ -67,7 +64,7 @@ class ResultFiles:
 
     @cached_property
     def _scores(self) -> Scores:
-        return Scores.read(self.per_query, self.scores)
+        return Scores.read(self.per_query, self.scores, self.trainings)
 
     def read_axioms(self) -> AxiomResults:
         """Return what was measured of axioms."""
@@ -76,14 +73,16 @@ class ResultFiles:
     def of_paper(self, paper: str, config: Config) -> ResultFiles:
         """Return the files of the experiments that a paper shows, and those called after no experiment."""
         narrowed = config.of_papers([paper])
-        experiments = config.experiments.keys() - narrowed.experiments.keys()
-        tasks = config.downstream.keys() - narrowed.downstream.keys()
+        experiments = config.experiments.keys() - active_experiments(narrowed).keys()
+        tasks = config.downstream.keys() - active_downstream(narrowed).keys()
         others = {"scores": experiments, "per_query": experiments, "depths": experiments, "answers": tasks}
-        kept = {
+        chosen = {
             kind: [path for path in getattr(self, kind) if Path(path).stem not in names]
             for kind, names in others.items()
         }
         # The same files keep the scores that were read of them.
         return (
-            self if all(kept[kind] == list(getattr(self, kind)) for kind in kept) else replace(self, **kept)
+            self
+            if all(chosen[kind] == list(getattr(self, kind)) for kind in chosen)
+            else replace(self, **chosen)
         )

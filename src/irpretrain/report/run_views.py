@@ -1,58 +1,61 @@
 """What the report's page says of the run: its data sets, chosen snapshots, tuned first stages and indexes; cost and
 counts of each stage, where it was made, licences."""
 
+import csv
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.usage import tested_datasets
-from irpretrain.corpora.embedded import Asset, read_manifest
+from irpretrain.contracts import PROBE
+from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
-from irpretrain.errors import MAKE_AGAIN
+from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.given_json import read_given_json
 from irpretrain.plan.paths import SELECTION_SCORES, SWEEP_FIGURE
-from irpretrain.report.figure_views import svg_uri
+from irpretrain.report.figures import svg_uri
 from irpretrain.report.lineage import Lineage, Record, flat_counts
-from irpretrain.report.naming import dataset_label, first_stage_labels, model_label
-from irpretrain.report.sampling_figures import SampleCounts
-from irpretrain.report.sweep_figure import NAMES
-from irpretrain.retrieval.index_costs import search_shown
+from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
+from irpretrain.report.other_figures import NAMES, SampleCounts
 
-JOBS_SHOWN = 40
-"""Most outputs of one stage whose counts are listed."""
+# Most outputs of one stage whose counts are listed.
+JOBS_LISTED = 40
 PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
+# Share of queries without candidates from which on they are a warning.
 WORTH_A_WARNING = 0.01
-"""Share of queries without candidates from which on they are a warning."""
+FINETUNED = "finetune"
+# Data set and model of a fine-tuning, in its output.
+FINETUNED_OUTPUT = re.compile(r"runs/([^/]+)/[^/]+/([^/]+)/[^/]+/seed-\d+/fold-")
 CHOOSING = "select_model"
 RESULTS = "results/"
+# Output of that stage with the choice and all scores, inside the results directory.
 CHOICE = re.compile(SELECTION_SCORES.removeprefix(RESULTS).format(model="([^/]+)", seed=r"(\d+)"))
-"""Output of that stage with the choice and all scores, inside the results directory."""
-RATIOS = ("terms", "postings", "bytes", "median_ms", "mean_ms")
-"""What is also shown as a multiple of the first index's."""
 
 
-def stages(lineage: Lineage) -> list[dict[str, Any]]:
-    """Return one line a stage: jobs, wall time (sum and longest), peak memory and the memory asked for."""
-    views = []
+def stages(lineage: Lineage) -> dict[str, Any]:
+    """Return one row per stage, the longest first: jobs, wall time (sum and longest), processor time, peak memory and
+    the memory asked for; and what all stages come to."""
+    rows: list[tuple[Any, ...]] = []
     for stage, records in _by_stage(lineage.records).items():
         wall = [record.cost("wall_seconds") for record in records]
-        views.append(
-            {
-                "stage": stage.replace("_", " "),
-                "jobs": len(records),
-                "wall": sum(wall),
-                "longest": max(wall),
-                "cpu": sum(record.cost("cpu_seconds") for record in records),
-                "memory": max(record.cost("peak_memory_mb") for record in records),
-                "asked": max(record.asked("memory_mb") for record in records),
-            }
+        cpu = sum(record.cost("cpu_seconds") for record in records)
+        memory = max(record.cost("peak_memory_mb") for record in records)
+        requested = max(record.requested("memory_mb") for record in records)
+        rows.append(
+            (stage.replace("_", " "), len(records), sum(wall), max(wall), cpu, memory, requested or "–")
         )
-    return sorted(views, key=lambda view: -view["wall"])
+    jobs, wall_all, cpu_all = (sum(row[column] for row in rows) for column in (1, 2, 4))
+    return {
+        "rows": sorted(rows, key=lambda row: -row[2]),
+        "total": ("All", jobs, wall_all, "", cpu_all, "", ""),
+        "jobs": jobs,
+        "hours": wall_all / 3600,
+    }
 
 
 def environments(lineage: Lineage) -> list[dict[str, Any]]:
@@ -65,25 +68,18 @@ def environments(lineage: Lineage) -> list[dict[str, Any]]:
     return sorted(entries.values(), key=lambda entry: -int(entry["jobs"]))
 
 
-def samples(by_name: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
-    """Return one line a collection and objective whose word sets were sampled."""
-    return [
-        {
-            "name": name,
-            "documents": sampled.documents,
-            "skipped": ", ".join(
-                f"{number:,} {reason.replace('_', ' ')}"
-                for reason, number in sampled.skipped.items()
-                if number
-            ),
-            "pairs": sampled.pairs,
-            "ties": sampled.ties,
-            "words": sampled.words_drawn,
-            "outside": sampled.words_outside,
-            "share": sampled.words_outside / sampled.words_drawn if sampled.words_drawn else 0.0,
-        }
-        for name, sampled in by_name.items()
-    ]
+def samples(by_name: Mapping[str, SampleCounts]) -> list[tuple[Any, ...]]:
+    """Return one row per collection and objective whose word sets were sampled."""
+    rows = []
+    for name, sampled in by_name.items():
+        skipped = (
+            f"{count:,} {reason.replace('_', ' ')}" for reason, count in sampled.skipped.items() if count
+        )
+        share = sampled.words_outside / sampled.words_drawn if sampled.words_drawn else 0.0
+        outside = f"{sampled.words_outside:,} ({share:.1%})"
+        counted = (sampled.pairs, sampled.ties, sampled.words_drawn, outside)
+        rows.append((name, sampled.documents, ", ".join(skipped) or "none", *counted))
+    return rows
 
 
 def counts(lineage: Lineage) -> list[dict[str, Any]]:
@@ -93,9 +89,9 @@ def counts(lineage: Lineage) -> list[dict[str, Any]]:
             "stage": stage.replace("_", " "),
             "jobs": [
                 {"output": (record.outputs or [record.path])[0], "counts": list(flat_counts(record.counts))}
-                for record in records[:JOBS_SHOWN]
+                for record in records[:JOBS_LISTED]
             ],
-            "more": max(0, len(records) - JOBS_SHOWN),
+            "more": max(0, len(records) - JOBS_LISTED),
         }
         for stage, records in _by_stage(record for record in lineage.records if record.counts).items()
     ]
@@ -108,10 +104,11 @@ def _by_stage(records: Iterable[Record]) -> dict[str, list[Record]]:
     return by_stage
 
 
-def licences(config: Config, manifest: str | Path) -> list[tuple[str, Asset]]:
-    """Return the embedded assets in use, with their package and licence."""
+def licences(config: Config, manifest: str | Path) -> list[tuple[str, str, str, str]]:
+    """Return the embedded assets in use, with their package, licence and description."""
     assets = read_manifest(manifest)
-    return [(name, assets.asset(name)) for name in used_assets(config)]
+    used = ((name, assets.asset(name)) for name in used_assets(config))
+    return [(name, f"{asset.package} {asset.version}", asset.licence, asset.remark) for name, asset in used]
 
 
 @dataclass
@@ -136,18 +133,38 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
         lost, queries = record.counts.get("queries_without_candidates", 0), record.counts.get("queries", 0)
         if record.stage not in SEARCHED or not lost:
             continue
-        place = Path(record.outputs[0]).parent
-        if (line := lines.get(place.parent.name)) is None:
+        folder = Path(record.outputs[0]).parent
+        if (line := lines.get(folder.parent.name)) is None:
             continue
-        told = f"{first_stages.get(place.name, place.name)} finds no candidate for {lost:,} of {queries:,} queries"
-        line.summary += f"; {told}"
+        stage = first_stages.get(folder.name, folder.name)
+        sentence = f"{stage} finds no candidate for {lost:,} of {queries:,} queries"
+        line.summary += f"; {sentence}"
         if lost > WORTH_A_WARNING * queries:
-            line.warnings.append(f"{told} ({100 * lost / queries:.1f} %): they score 0.")
+            line.warnings.append(f"{sentence} ({100 * lost / queries:.1f} %): they score 0.")
+    for name, labels in _below_random(config, lineage).items():
+        if name in lines:
+            lines[name].warnings.append(
+                f"Fine-tuned, {listed(labels)} ranks its own training queries below a random order of their "
+                "candidates: do not use these scores."
+            )
     return [lines[name] for name in tested_datasets(config) if name in lines]
 
 
-def selections(config: Config, lineage: Lineage, results: str | Path) -> list[dict[str, Any]]:
-    """Return one line a model and seed whose snapshot was chosen on held-out queries.
+def _below_random(config: Config, lineage: Lineage) -> dict[str, list[str]]:
+    """Return the labels of the models of which a fine-tuning ranks its training queries below a random order, by data
+    set."""
+    labels: dict[str, dict[str, None]] = {}
+    for record in lineage.records:
+        if record.stage == FINETUNED and record.counts.get("training_order", {}).get("below_random"):
+            match = FINETUNED_OUTPUT.search(record.outputs[0])
+            if match is not None:
+                dataset, model = match.groups()
+                labels.setdefault(dataset, {})[model_label(config, model)] = None
+    return {dataset: list(models) for dataset, models in labels.items()}
+
+
+def selections(config: Config, lineage: Lineage, results: str | Path) -> list[tuple[Any, ...]]:
+    """Return one row per model and seed whose snapshot was chosen on held-out queries.
 
     Args:
         lineage: sidecars of the run, whose `select_model` stages are looked up.
@@ -157,24 +174,15 @@ def selections(config: Config, lineage: Lineage, results: str | Path) -> list[di
         InputError: the file of a choice is no JSON.
     """
     chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
-    views = []
+    rows = []
     for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
         choosing, choice = chosen_by[model], read_given_json(path, MAKE_AGAIN)
-        chosen = choice["chosen"]["step"]
-        views.append(
-            {
-                "model": model_label(config, model),
-                "seed": seed,
-                "dataset": dataset_label(config, choosing.dataset, choosing.candidates),
-                "measure": choice["measure"],
-                "queries": choice["queries"],
-                "chosen": chosen,
-                "scores": [
-                    (score["step"], score["score"], score["step"] == chosen) for score in choice["scores"]
-                ],
-            }
-        )
-    return views
+        dataset = dataset_label(config, choosing.dataset, choosing.candidates)
+        scores = ", ".join(f"{score['step']:,}: {score['score']:.3f}" for score in choice["scores"])
+        chosen_on = f"{dataset}, {choice['queries']:,} queries"
+        step = choice["chosen"]["step"]
+        rows.append((model_label(config, model), seed, chosen_on, choice["measure"], step, scores))
+    return rows
 
 
 def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple[str, int, Path]]:
@@ -185,8 +193,8 @@ def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple
     return sorted(files, key=lambda file: (models.index(file[0]), file[1]))
 
 
-def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]]:
-    """Return one line a tuned first stage.
+def tunings(config: Config, sweeps: Sequence[str | Path]) -> dict[str, Any] | None:
+    """Return one row and one picture per tuned first stage; None where none was tuned.
 
     Args:
         sweeps: `results/tuning/<first stage>.json`; the picture is `results/figures/sweep-<first stage>.svg`.
@@ -194,54 +202,130 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]
     Raises:
         InputError: a file is no JSON.
     """
-    views = []
+    rows, pictures = [], []
     for path in map(Path, sweeps):
         stage, tuning = config.first_stages[path.stem], read_given_json(path, MAKE_AGAIN)
-        chosen = tuning["parameters"].items()
-        views.append(
-            {
-                "label": first_stage_labels(config)[path.stem],
-                "dataset": dataset_label(config, str(stage.tuned_on)),
-                "queries": tuning["queries"],
-                "measure": tuning["measure"],
-                "value": tuning["value"],
-                "parameters": ", ".join(f"{NAMES[name]} = {value:g}" for name, value in chosen),
-                "at_edge": " and ".join(NAMES[name] for name in tuning["at_edge"]),
-                "image": svg_uri(
-                    path.parents[1] / SWEEP_FIGURE.removeprefix(RESULTS).format(candidates=path.stem)
-                ),
-            }
+        label, measure = first_stage_labels(config)[path.stem], tuning["measure"]
+        dataset = f"{dataset_label(config, str(stage.tuned_on))}, {tuning['queries']:,} queries"
+        parameters = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in tuning["parameters"].items())
+        at_edge = " and ".join(NAMES[name] for name in tuning["at_edge"]) or "no"
+        rows.append((label, dataset, parameters, at_edge, measure, float(tuning["value"])))
+        image = path.parents[1] / SWEEP_FIGURE.removeprefix(RESULTS).format(candidates=path.stem)
+        pictures.append(
+            {"title": f"{measure} of {label} over the grid of its parameters", "image": svg_uri(image)}
         )
-    return views
+    return {"rows": rows, "pictures": pictures} if rows else None
 
 
-def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, Any]]:
-    """Return, for each data set, one line an index with its sizes and query times, and their ratios to the first's.
+# What reports and model cards say of the probe: how accurate a model is on held-out groups, and what it reads.
 
-    Args:
-        costs: `results/index_costs/<dataset>.json`.
+
+# Input of PROBE → heading of its column.
+INPUTS = {
+    "right": "right text",
+    "swapped": "swapped text",
+    "none": "no text",
+    "candidates": "candidates alone",
+    "before": "before training",
+}
+LEVEL = 0.05
+FEW_GROUPS = 20
+EXPLAINED = (
+    "Share of (preferred, other) pairs of held-out groups that are scored in the right order, with its 95% interval; "
+    "0.5 is chance level. The text is what all candidates of a group share (the document of pseudo-queries, the query "
+    "of documents): the right one, that of another group, or none. Candidates alone: a logistic model of their words "
+    "and lengths. Before training: the right text."
+)
+
+
+class TimeShare(NamedTuple):
+    """An accuracy, its interval, and p of its difference from that with the right text; None: nothing was tested."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+    def __str__(self) -> str:
+        return "–" if self.value is None else f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+class ProbedTask(NamedTuple):
+    """A task of a model: how many groups were tested, and the accuracy with each input."""
+
+    objective: str
+    groups: int
+    shares: Mapping[str, TimeShare]
+
+    @property
+    def reading(self) -> str:
+        """What the accuracies say, in a sentence."""
+        right, swapped = self.shares["right"], self.shares["swapped"]
+        few = (
+            f"Only {self.groups} group{'' if self.groups == 1 else 's'}. " if self.groups < FEW_GROUPS else ""
+        )
+        if right.value is None or right.low is None or right.high is None:
+            return "No held-out group was tested."
+        if right.low <= 0.5:
+            return f"{few}Not above chance level."
+        if swapped.value is None or swapped.p_value is None:
+            return f"{few}No text of another document."
+        if swapped.p_value <= LEVEL and swapped.value < right.value:
+            return f"{few}The text is used (p = {swapped.p_value:.2g})."
+        if swapped.value >= right.low:
+            return f"{few}This task is solved without the text."
+        return f"{few}Undecided whether the text is used."
+
+
+def read_probe(path: str | Path) -> list[ProbedTask]:
+    """Return the tasks of a model's probe, in its order.
 
     Raises:
-        InputError: a file is no JSON.
+        InputError: the file is no PROBE.
     """
-    views = []
-    for path in map(Path, costs):
-        rows = read_given_json(path, MAKE_AGAIN)
-        first = rows[0]
-        for row in rows:
-            row["search"] = search_shown(row)
-            row["ratios"] = {name: _ratio(row, first, name) for name in RATIOS}
-        views.append(
-            {
-                "dataset": dataset_label(config, path.stem),
-                "first": first["index"],
-                "queries": max(row["queries"] for row in rows),
-                "rows": rows,
-            }
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            rows = list(reader)
+            if reader.fieldnames != [column.name for column in PROBE.columns]:
+                raise ValueError(f"columns {reader.fieldnames}")
+            names = dict.fromkeys(row["task"] for row in rows)
+            return [_task(name, [row for row in rows if row["task"] == name]) for name in names]
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(path, f"this is not a model's probe: {error}", remedy=MAKE_AGAIN) from None
+
+
+def _task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
+    numbers = ("accuracy", "low", "high", "p_value")
+    shares = {row["input"]: TimeShare(*(float(row[n]) if row[n] else None for n in numbers)) for row in rows}
+    (groups,) = (int(row["groups"]) for row in rows if row["input"] == "right")
+    return ProbedTask(name.partition("#")[0], groups, {name: shares[name] for name in INPUTS})
+
+
+def probe_views(config: Config, paths: Sequence[str | Path]) -> list[tuple[Any, ...]]:
+    """Return a row for each task of each model and seed that was probed.
+
+    Args:
+        paths: `results/metrics/pretrained/<model>/seed-<n>.probe.csv`.
+    """
+    return [
+        (
+            model_label(config, path.parent.name),
+            int(path.name.partition(".")[0].removeprefix("seed-")),
+            task.objective,
+            task.groups,
+            *(str(task.shares[name]) for name in INPUTS),
+            task.reading,
         )
-    return views
+        for path in map(Path, paths)
+        for task in read_probe(path)
+    ]
 
 
-def _ratio(row: dict[str, Any], first: dict[str, Any], name: str) -> float | None:
-    is_comparable = row is not first and row[name] is not None and first[name]
-    return row[name] / first[name] if is_comparable else None
+def probe_markdown(paths: Sequence[str | Path]) -> str:
+    """Return the tasks of probes as a table in Markdown with its explanation; nothing without tasks."""
+    tasks = [task for path in paths for task in read_probe(path)]
+    heading = ["objective", "groups", *INPUTS.values(), "reading"]
+    lines = [[t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks]
+    table = [f"| {' | '.join(line)} |" for line in (heading, ["---"] * len(heading), *lines)]
+    return "\n".join([EXPLAINED, "", *table]) if tasks else ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,15 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.plan.paths import FIRST_STAGE_RUN
+from irpretrain.provenance import read_sidecar
 
+# Fold of the rows of scores.csv that are means over all queries.
 ALL_QUERIES = 0
-"""Fold of the rows of scores.csv that are means over all queries."""
+# Data set and candidates.
 Pair = tuple[str, str]
-"""Data set and candidates."""
+# Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values.
 AGREEMENT = 1e-6
-"""Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values."""
 
 
 @dataclass(frozen=True, order=True)
@@ -68,14 +71,59 @@ def identifier(run: RunName, measure: str) -> str:
     return "/".join((run.dataset, run.candidates, run.model, run.regime, measure))
 
 
-class Scores:
-    """All results of a workflow run, by run name and measure."""
+@dataclass(frozen=True)
+class Counted:
+    """What jobs counted and hashed on the way to the scores, from their sidecars.
 
-    def __init__(self, results: dict[tuple[RunName, str], Results]) -> None:
-        self._results = results
+    Attributes:
+        trainings: (model, seed) → counts of the pre-training.
+        inputs: file → SHA-256, of the runs that were evaluated.
+    """
+
+    trainings: Mapping[tuple[str, int], Mapping[str, Any]] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, per_query: Sequence[str | Path], scores: Sequence[str | Path] = ()) -> Scores:
+    def read(cls, per_query: Iterable[str | Path], trainings: Iterable[str | Path]) -> Counted:
+        """Read the sidecars of PER_QUERY tables, and `results/models/pretrained/<model>/seed-<n>.meta.json`."""
+        outputs = [Path(str(path).removesuffix(".meta.json")) for path in trainings]
+        return cls(
+            {
+                (output.parent.name, int(output.name.removeprefix("seed-"))): read_sidecar(output).get(
+                    "counts", {}
+                )
+                for output in outputs
+            },
+            {
+                file: digest
+                for path in per_query
+                for file, digest in read_sidecar(path).get("inputs", {}).items()
+            },
+        )
+
+    def training(self, model: str, seed: int) -> Mapping[str, Any]:
+        """Return the counts of a pre-training; empty where it has not run."""
+        return self.trainings.get((model, seed), {})
+
+    def lists(self, dataset: str, candidates: str) -> str:
+        """Return the SHA-256 of a first stage's run; empty where it is not known."""
+        path = FIRST_STAGE_RUN.format(dataset=dataset, candidates=candidates.partition("@")[0])
+        return self.inputs.get(path, "")
+
+
+class Scores:
+    """All results of a workflow run, by run name and measure, and what was counted on the way."""
+
+    def __init__(self, results: dict[tuple[RunName, str], Results], counted: Counted | None = None) -> None:
+        self._results, self.counted = results, counted or Counted()
+
+    @classmethod
+    def read(
+        cls,
+        per_query: Sequence[str | Path],
+        scores: Sequence[str | Path] = (),
+        trainings: Sequence[str | Path] = (),
+    ) -> Scores:
         """Read PER_QUERY tables, and check the means of CSV files of scores against them where any are given.
 
         A run that several experiments share, such as a first stage, stands in each of their tables and counts once.
@@ -84,18 +132,24 @@ class Scores:
             IntegrityError: seeds of one run cover different queries, two tables disagree about a run, or a mean
                 disagrees with its queries.
         """
-        results = cls(dict(_read(per_query)))
+        results = cls(dict(_read(per_query)), Counted.read(per_query, trainings))
         for path in scores:
             results._check_means(Path(path))
         return results
 
     def __or__(self, other: Scores) -> Scores:
         """Return the results of both, of other runs each."""
-        return Scores(self._results | other._results)
+        trainings = {**other.counted.trainings, **self.counted.trainings}
+        counted = Counted(trainings, {**other.counted.inputs, **self.counted.inputs})
+        return Scores(self._results | other._results, counted)
 
     def get(self, name: RunName, measure: str) -> Results | None:
         """Return the results of a run, or None where it was not run or not measured so."""
         return self._results.get((name, measure))
+
+    def any_measure(self, name: RunName) -> Results | None:
+        """Return the results of a run by the first of its measures, or None where it was not run."""
+        return next((results for (run, _), results in self._results.items() if run == name), None)
 
     def names(self) -> list[RunName]:
         """Every run, sorted."""
@@ -103,8 +157,8 @@ class Scores:
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
         """Return the run of a first stage on a data set, whatever it was the candidates of."""
-        asked = (dataset, model, FIRST_STAGE)
-        return next((n for n in self.names() if (n.dataset, n.model, n.regime) == asked), None)
+        wanted_run = (dataset, model, FIRST_STAGE)
+        return next((n for n in self.names() if (n.dataset, n.model, n.regime) == wanted_run), None)
 
     def pairs(self) -> list[Pair]:
         """Return the pair of everything that was re-ranked; the usual candidates where nothing was."""
@@ -148,9 +202,9 @@ def joined(per_query: Sequence[str | Path]) -> pa.Table:
 def _read(per_query: Sequence[str | Path]) -> Iterator[tuple[tuple[RunName, str], Results]]:
     lists = [(column, "list") for column in ("seed", "query_id", "value")]
     runs = joined(per_query).group_by(list(_KEYS), use_threads=False).aggregate(lists)
-    for place in range(runs.num_rows):
-        *name, measure = (runs.column(key)[place].as_py() for key in _KEYS)
-        seeds, queries, values = (runs.column(f"{column}_list")[place].values for column, _ in lists)
+    for position in range(runs.num_rows):
+        *name, measure = (runs.column(key)[position].as_py() for key in _KEYS)
+        seeds, queries, values = (runs.column(f"{column}_list")[position].values for column, _ in lists)
         yield (RunName(*name), measure), _results(per_query, RunName(*name), seeds, queries, values)
 
 

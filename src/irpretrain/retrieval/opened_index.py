@@ -1,7 +1,11 @@
-"""A Lucene index that is open in this process, to be searched."""
+"""An opened Lucene index: its record, its searches, and the queries that find nothing.
 
+An opened Lucene index, and the record in it that a later job compares with its configuration.
+"""
+
+import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,45 +13,83 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
-from irpretrain.errors import ConfigError
+from irpretrain.corpora.losses import Loss
+from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.evaluation.runs import Ranking
 from irpretrain.progress import Counter
 from irpretrain.retrieval.analysis import Analyser, query_texts
-from irpretrain.retrieval.index_record import read_record
 from irpretrain.retrieval.java import java_class, java_faults, leave_java
 
+# File in the index that records how it was made.
+RECORD = "irpretrain.json"
+
+
+def analysis_of(options: RetrievalConfig) -> dict[str, Any]:
+    """Return a record's stemmer and stop words."""
+    return {"stemmer": options.stemmer, "stop_list": options.stop_list}
+
+
+def own_analysis(index: str | Path) -> dict[str, Any]:
+    """Return the stems and stop words that an index was made with; IntegrityError where there is no index."""
+    record = _record(index)
+    return {name: record[name] for name in analysis_of(RetrievalConfig())}
+
+
+def _record(index: str | Path) -> dict[str, Any]:
+    path = Path(index, RECORD)
+    if not path.exists():
+        raise IntegrityError(
+            index, "this is not an index of this workflow", remedy="Delete it and run again."
+        )
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return record
+
+
+def read_record(index: str | Path, options: RetrievalConfig) -> dict[str, Any]:
+    """Return what an index says of itself.
+
+    Raises:
+        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
+    """
+    record = _record(index)
+    for name, value in analysis_of(options).items():
+        if record[name] != value:
+            fault = f"the index was made with {name} {record[name]}, the configuration has {value}"
+            raise IntegrityError(index, fault, remedy="Delete the index and run again.")
+    return record
+
+
+# A Lucene index that is open in this process, to be searched.
+
+
+# Lucene's field of a document's terms.
 FIELD = "contents"
-"""Lucene's field of a document's terms."""
+
+# Lucene's field of a document's identifier.
 IDENTIFIER = "id"
-"""Lucene's field of a document's identifier."""
+
+# Maximum number of different terms in a query. Lucene's own maximum is 1,024; some legal cases have more.
 MOST_TERMS = 1 << 20
-"""Maximum number of different terms in a query. Lucene's own maximum is 1,024; some legal cases have more."""
+
+# Lucene's class of each ranking model; it takes the model's parameters in their order.
 SIMILARITIES: dict[RankingModel, str] = {
     "bm25": "BM25Similarity",
     "ql": "LMDirichletSimilarity",
     "ql-jm": "LMJelinekMercerSimilarity",
 }
-"""Lucene's class of each ranking model; it takes the model's parameters in their order."""
+
+# Where a query has more different terms, one thread searches all: 16 threads have memory for so many each.
 MOST_TERMS_IN_PARALLEL = 5000
-"""Where a query has more different terms, one thread searches all: 16 threads have memory for so many each."""
+
+# Queries that a thread searches in a row.
 QUERIES_AT_ONCE = 64
-"""Queries that a thread searches in a row."""
+
+# By how much Anserini lowers the score of a document that ties with the one above it.
 SCORE_STEP = 1e-6
-"""By how much Anserini lowers the score of a document that ties with the one above it."""
 
 
 class OpenedIndex:
-    """An index with a ranking model.
-
-    Args:
-        options: the model's parameters; stemmer and stop words as in the index; threads.
-
-    Raises:
-        ConfigError: there is no such model.
-        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
-        SetupError: Java, the jar or pyjnius is missing.
-        JavaError: Lucene cannot open the index.
-    """
+    """An index with a ranking model; errors as of `lucene.search`."""
 
     def __init__(self, path: str | Path, model: RankingModel, options: RetrievalConfig) -> None:
         if model not in SIMILARITIES:
@@ -68,12 +110,10 @@ class OpenedIndex:
         self._order = _score_then_identifier()
 
     def rank_by(self, model: RankingModel, parameters: Mapping[str, float]) -> None:
-        """Rank by this model from now on, with its parameters in their order."""
         similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
         self.searcher.setSimilarity(similarity(*map(float, parameters.values())))
 
     def terms(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
-        """Return the terms of each query, in their order, repeated ones too."""
         term_lists = self._analyser.terms(query_texts(list(texts.values()), self.record))
         return dict(zip(texts, term_lists, strict=True))
 
@@ -84,24 +124,19 @@ class OpenedIndex:
     def search(
         self, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter
     ) -> Iterator[tuple[str, Ranking]]:
-        """Yield the best documents of each query, in the order of `terms`; queries without any are left out.
+        """Yield the best documents of each query (query → terms), in order; queries without any are left out.
 
         Scores are those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
-
-        Args:
-            terms: query → its terms.
-            depth: documents a query.
-            counter: is told of queries that are done.
         """
-        asked = list(terms.items())
+        requested = list(terms.items())
         waiting: deque[Future[list[tuple[str, Ranking]]]] = deque()
         # The heap is small, and postings of a query of many terms are all open at once.
-        longest = max((len(set(query_terms)) for _, query_terms in asked), default=0)
+        longest = max((len(set(query_terms)) for _, query_terms in requested), default=0)
         threads = self._threads if longest <= MOST_TERMS_IN_PARALLEL else 1
         pool = ThreadPoolExecutor(threads)
         try:
-            for start in range(0, len(asked), QUERIES_AT_ONCE):
-                waiting.append(pool.submit(self._search, asked[start : start + QUERIES_AT_ONCE], depth))
+            for start in range(0, len(requested), QUERIES_AT_ONCE):
+                waiting.append(pool.submit(self._search, requested[start : start + QUERIES_AT_ONCE], depth))
                 if len(waiting) > 2 * threads:
                     yield from _found(waiting.popleft().result(), counter)
             while waiting:
@@ -110,10 +145,12 @@ class OpenedIndex:
             pool.shutdown(cancel_futures=True)
 
     # pyjnius keeps the object of a call with its class: threads may call methods of objects that they share, no others.
-    def _search(self, asked: Sequence[tuple[str, Sequence[str]]], depth: int) -> list[tuple[str, Ranking]]:
+    def _search(
+        self, requested: Sequence[tuple[str, Sequence[str]]], depth: int
+    ) -> list[tuple[str, Ranking]]:
         try:
             with java_faults(f"a search of {self._path}", "lower retrieval.depth or retrieval.threads"):
-                return [(query, self._best(terms, depth)) for query, terms in asked]
+                return [(query, self._best(terms, depth)) for query, terms in requested]
         finally:
             leave_java()
 
@@ -149,13 +186,11 @@ def _score_then_identifier() -> Any:
 
 
 def _falling(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
-    """Give documents, best first, their scores as Anserini writes them to a run.
-
-    Anserini rounds scores to four decimals and puts documents that are then equal 1e-6 below each other, in Lucene's
-    order (exact score, then identifier). A long row of ties can so fall below the next score; scores are lowered here
-    until they fall from rank to rank, so that the order by score is Lucene's order.
-    """
+    """Give documents, best first, their scores as Anserini writes them to a run."""
     # Six decimals, half a millionth upwards, as Java prints. Single precision times a million is exact here.
+    # Anserini rounds scores to four decimals and puts ties 1e-6 below each other, in Lucene's order (exact score,
+    # then identifier). A long row of ties can fall below the next score; scores are lowered here until they fall
+    # from rank to rank.
     printed = np.floor(np.asarray(scores, np.float64) * 1e6 + 0.5) / 1e6
     ranking: Ranking = []
     for document, score in zip(documents, printed.tolist(), strict=True):
@@ -163,3 +198,17 @@ def _falling(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
             score = round(ranking[-1][1] - SCORE_STEP, 6)
         ranking.append((document, score))
     return ranking
+
+
+# Queries for which a first stage finds no document: they score 0, whatever re-ranks its candidates.
+
+
+def log_lost_queries(output: str | Path, requested: Iterable[str], ranked: Collection[str]) -> int:
+    """Count and log the queries without a candidate; `output` ends in `<data set>/<first stage>/first-stage.run.gz`."""
+    queries = list(requested)
+    lost = [query for query in queries if query not in ranked]
+    if lost:
+        position = Path(output).parent
+        loss = Loss(len(lost), len(queries), "queries have no candidate and score 0", f"query {lost[0]}")
+        loss.log(f"{position.parent.name}, {position.name}")
+    return len(lost)

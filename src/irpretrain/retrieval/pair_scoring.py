@@ -1,36 +1,104 @@
-"""Scoring of (query, document) pairs by any model: longest first, in batches under a budget of word pieces.
+"""Scores of (query, document) pairs: by a cross-encoder, an external re-ranker, or a ranker over words.
 
-Which pairs share a batch depends on the pairs alone (length, query, document), so the order of the candidates changes
-no bit of a score. Other pairs in the batch change a score by float rounding at most: no model reads padding.
+Word pieces of queries and candidates for an external re-ranker, by its own tokenizer.
+
+The token store has the configured encoder's pieces, so texts are tokenised again, once each, up to a sequence's room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
+from irpretrain.config.text import TextConfig
 from irpretrain.errors import TrainingError
 from irpretrain.evaluation.runs import Run, canonical
-from irpretrain.progress import progress, say
+from irpretrain.progress import print_line, progress
+from irpretrain.text.document_rows import WordDocuments
+from irpretrain.text.pair_tokenizer import PairTokenizer, Sequences
+from irpretrain.text.passages import text_passages
+from irpretrain.text.texts import stream_chosen
+from irpretrain.training.word_batches import WordBatchBuilder, pad
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from irpretrain.models.cross_encoder import CrossEncoder
+    from irpretrain.models.cross_encoder import CrossEncoderModel
     from irpretrain.models.neural.ranker import NeuralRanker
     from irpretrain.models.reranker import Reranker
-    from irpretrain.retrieval.partial_scores import PartialScores
+    from irpretrain.retrieval.rerank import PartialScores
 
+
+@dataclass(frozen=True)
+class ForeignPieces:
+    """Word pieces by query and by document's passage, and the lengths to which a sequence cuts them."""
+
+    tokenizer: PairTokenizer
+    queries: Mapping[str, np.ndarray]
+    documents: Mapping[str, Sequence[np.ndarray]]
+    max_length: int
+    query_length: int
+
+    def length(self, query: str, document: str, passage: int) -> int:
+        """Return the length of the sequence of a query and a passage, special tokens included."""
+        return self.tokenizer.special + sum(map(len, self._read(query, document, passage)))
+
+    def sequences(self, parts: Sequence[tuple[str, str, int]]) -> Sequences:
+        """Return the padded sequences of queries and passages: (query, document, number of the passage)."""
+        return self.tokenizer.join([self._read(*part) for part in parts])
+
+    def _read(self, query: str, document: str, passage: int) -> tuple[np.ndarray, np.ndarray]:
+        pieces = self.documents[document][passage]
+        return self.tokenizer.cut(self.queries[query], pieces, self.max_length, self.query_length)
+
+
+def tokenise(
+    tokenizer: PairTokenizer,
+    documents: Sequence[str | Path],  # DOCUMENTS tables of the corpus
+    text: TextConfig,
+    texts: Mapping[str, str],
+    candidates: Run,
+    options: RerankingConfig,  # lengths, and the passages that documents are cut into
+) -> ForeignPieces:
+    """Tokenise the queries of a run and the documents that it ranks; InputError if the corpus lacks a document."""
+    requested = [texts[query] for query in candidates]
+    queries = dict(
+        zip(candidates, tokenizer.encode(requested, options.query_length) if requested else [], strict=True)
+    )
+    ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
+    longest = min(options.max_length, text.max_word_pieces or options.max_length)
+    pieces: dict[str, list[np.ndarray]] = {}
+    for identifiers, bodies in stream_chosen(documents, ranked_documents, text):
+        cut = [_passages(body, options.passages, text.language) for body in bodies]
+        encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
+        for identifier, some in zip(identifiers, cut, strict=True):
+            pieces[identifier] = [next(encoded) for _ in some]
+    return ForeignPieces(tokenizer, queries, pieces, options.max_length, options.query_length)
+
+
+def _passages(text: str, options: PassagesConfig | None, language: str) -> list[str]:
+    return [text] if options is None else text_passages(text, options, options.most, language)
+
+
+# Scoring of (query, document) pairs by any model: longest first, in batches under a budget of word pieces.
+#
+# Which pairs share a batch depends on the pairs alone (length, query, document), so the order of the candidates
+# changes no bit of a score. Other pairs in the batch change a score by float rounding at most: no model reads
+# padding.
+
+
+# What status lines call the job.
 TITLE = "re-rank"
-"""What status lines call the job."""
 
 
-class Pair(NamedTuple):
-    """What is scored: a query, a document, and the document's row in a store (0 where there is none)."""
+class PiecePair(NamedTuple):
+    """What is scored: a query, a document, and the document's row in a store (0 if there is none)."""
 
     query: str
     document: str
@@ -38,60 +106,56 @@ class Pair(NamedTuple):
 
 
 def score_sequences(
-    model: CrossEncoder | Reranker | NeuralRanker,
+    # Put on the device and out of training mode meanwhile.
+    model: CrossEncoderModel | Reranker | NeuralRanker,
+    # From the tensors of a batch to scores [sequences]; of three, ids, types and mask, the last two lie on
+    # the host.
     score: Callable[..., Tensor],
-    pairs: Sequence[Pair],
+    pairs: Sequence[PiecePair],  # what to score, in any order
     lengths: Sequence[int],
+    # From indices of `pairs` to the arrays of their batch, each [sequences, positions].
     build: Callable[[Sequence[int]], Sequence[NDArray[np.int64]]],
-    options: RerankingConfig,
-    kept: PartialScores | None = None,
+    options: RerankingConfig,  # batches, threads, precision and device
+    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> NDArray[np.float32]:
-    """Return the score of each pair, float32 [pairs]: what all re-rankers share.
-
-    Args:
-        model: put on the device and out of training mode meanwhile.
-        score: from the tensors of a batch to scores [sequences]; a third tensor, the mask, lies on the host.
-        pairs: what to score, in any order.
-        lengths: of the sequence of each.
-        build: from indices of `pairs` to the arrays of their batch, each [sequences, positions].
-        options: batches, threads, precision and device.
-        kept: where scores are kept meanwhile, and may lie from before.
-
-    Raises:
-        TrainingError: a score is not a number.
-    """
+    """Return the score of each pair, float32 [pairs]: common to all re-rankers. TrainingError on a NaN."""
     import torch
 
-    from irpretrain.models.to_device import begun_ahead, to_device, to_host  # torch
+    from irpretrain.models.length_batches import prefetch, to_device, to_host  # torch
     from irpretrain.training.compute import autocast, reproducible, scored_at_once  # torch
     from irpretrain.training.fast_paths import packs, use_fast_paths  # torch
 
-    training, place = model.training, model.device
+    training, home = model.training, model.device
     with reproducible(options.compute) as device:
         model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
         put_back = use_fast_paths(model, options.compute, device, training=False)
         try:
             with torch.inference_mode(), autocast(device, options.compute):
                 tokens = scored_at_once(options.batch_tokens, device)
-                scores, done = kept.resume(len(pairs)) if kept else (np.zeros(len(pairs), np.float32), 0)
+                scores, done = (
+                    retained.resume(len(pairs)) if retained else (np.zeros(len(pairs), np.float32), 0)
+                )
                 if done:
-                    say(f"[{TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
+                    print_line(f"[{TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
                 batches = batch_by_length(pairs, lengths, tokens, not packs(model), done)
                 batches = progress(batches, TITLE, "pairs", len(pairs), size=len, done=done)
 
                 def begin(rows: Sequence[int]) -> Callable[[], Tensor]:
-                    ids, second, *masks = (torch.from_numpy(array) for array in build(rows))
-                    # Masks stay on the host, where a model can count positions without waiting for the device.
-                    return to_host(score(to_device(ids, device), to_device(second, device), *masks).float())
+                    arrays = [torch.from_numpy(array) for array in build(rows)]
+                    # Types and masks stay on the host, where a model counts positions without waiting for the device.
+                    marks = (
+                        arrays[1:] if len(arrays) == 3 else [to_device(array, device) for array in arrays[1:]]
+                    )
+                    return to_host(score(to_device(arrays[0], device), *marks).float())
 
-                for rows, wait in begun_ahead(batches, begin, device):
+                for rows, wait in prefetch(batches, begin, device):
                     scores[rows] = wait().numpy()
                     done += len(rows)
-                    if kept:
-                        kept.keep(scores, done)
+                    if retained:
+                        retained.keep(scores, done)
         finally:
             put_back()
-            model.to(place).train(training)
+            model.to(home).train(training)
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
         pair = pairs[index]
         raise TrainingError(
@@ -101,19 +165,17 @@ def score_sequences(
 
 
 def batch_by_length(
-    pairs: Sequence[Pair], lengths: Sequence[int], budget: int, padded: bool = True, done: int = 0
+    pairs: Sequence[PiecePair], lengths: Sequence[int], budget: int, padded: bool = True, done: int = 0
 ) -> Iterator[list[int]]:
     """Yield batches of indices of `pairs`, longest first, of at most `budget` word pieces, padding counted if `padded`.
 
-    The first `done` pairs of the order are left out, as their scores are kept. Where they are whole batches, the
-    others stay the same.
-
-    Equal lengths are ordered by query and document, so that batches depend on the set of pairs alone. The
-    longest come first, so that a device with too little memory fails at the start. One sequence longer than
-    the budget is a batch of its own.
+    The first `done` pairs of the order are left out; if they are whole batches, the other batches stay the same. One
+    sequence longer than the budget is a batch of its own.
     """
     batch: list[int] = []
     pieces = 0
+    # Longest first: a device with too little memory fails at the start. Equal lengths by query and document:
+    # batches depend on the set of pairs alone.
     order = sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i].query, pairs[i].document))
     for index in order[done:]:
         added = lengths[batch[0]] if batch and padded else lengths[index]
@@ -127,14 +189,48 @@ def batch_by_length(
 
 
 def pair_names(candidates: Run) -> list[tuple[str, str]]:
-    """Return the (query, document) pairs of a run, in its order."""
     return [(query, document) for query, ranking in candidates.items() for document, _ in ranking]
 
 
-def as_run(candidates: Run, pairs: Sequence[Pair], scores: NDArray[np.float32]) -> Run:
-    """Return the candidates with their new scores, in canonical order. A score is the decimal with the fewest digits
-    that names its single-precision value."""
+def as_run(candidates: Run, pairs: Sequence[PiecePair], scores: NDArray[np.float32]) -> Run:
+    """Return the candidates with new scores, in canonical order; a score is its shortest single-precision decimal."""
     scored: dict[str, list[tuple[str, float]]] = {query: [] for query in candidates}
     for pair, score in zip(pairs, scores, strict=True):
         scored[pair.query].append((pair.document, float(str(score))))
     return canonical(scored)
+
+
+# Re-ranking of first-stage candidates by a ranker over words.
+
+
+def rerank_words(
+    ranker: NeuralRanker,  # its own options limit how much of a text it reads
+    documents: WordDocuments,
+    texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
+    candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
+    options: RerankingConfig,  # batches (`batch_tokens` counts words here), threads and device
+    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
+) -> Run:
+    """Return `candidates` re-ranked by the ranker's scores, in canonical order.
+
+    Raises:
+        InputError: the word stores lack a document.
+        IntegrityError: they are of another collection than the ranker's.
+        TrainingError: a score is NaN.
+    """
+    names = pair_names(candidates)
+    rows = documents.rows([document for _, document in names])
+    pairs = [PiecePair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
+    sizes = ranker.options
+    builder = WordBatchBuilder(documents, ranker.vocabulary, sizes.query_words, sizes.document_words)
+    queries = {query: builder.query(texts[query]) for query in candidates}
+    # Unknown words are left out only when a document is read, so a length may be less than this.
+    longest = np.minimum(documents.lengths[rows], sizes.document_words)
+    lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, longest, strict=True)]
+
+    def build(chosen: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        query = pad([queries[pairs[i].query] for i in chosen])
+        return query, pad([builder.document(pairs[i].row) for i in chosen])
+
+    scores = score_sequences(ranker, ranker, pairs, lengths, build, options, retained)
+    return as_run(candidates, pairs, scores)

@@ -1,9 +1,8 @@
-"""Where every term of a corpus stands: postings with positions, for windows and exact document lengths.
+"""Postings with positions of a corpus, for windows and exact document lengths.
 
-Lucene keeps lengths in one byte and scores a window by its width, so Indri's formulas cannot be had from its index.
-Documents are cut into words as `text.words` says, as term weights and so weighted queries are, and each word becomes
-the terms of `retrieval.indri`'s analyser (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its
-place, so that words on its two sides are no neighbours.
+Lucene stores lengths in one byte and scores a window by its width, so its index cannot serve Indri's formulas.
+Documents are cut into words by `text.words`, as term weights are, and each word becomes the terms of `Analyser`. A stop
+word has no postings but keeps its position, so that words on its two sides are no neighbours.
 """
 
 import json
@@ -15,54 +14,50 @@ from typing import Any, Self
 
 import numpy as np
 
+from irpretrain.arrays import GrowingArray
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.retrieval import IndriConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import Counter
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.text.compose import stream_texts
+from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import WordKind, word_finder
 
+# Documents in memory at a time.
 DOCUMENTS_AT_ONCE = 1024
-"""Documents in memory at a time."""
+
+# Occurrences of terms in memory at a time; sorting them takes up to 40 bytes each.
 OCCURRENCES_AT_ONCE = 1 << 26
-"""Occurrences of terms in memory at a time; sorting them takes up to 40 bytes each."""
 PAIR = np.dtype([("term", np.int32), ("place", np.int64)])
 
 
 def build_positions(
     documents: Sequence[str | Path], options: IndriConfig, text: TextConfig, output: str | Path
 ) -> dict[str, int]:
-    """Write the postings of a corpus.
+    """Write the postings of a corpus (DOCUMENTS, all shards) into a directory; return counts of documents, terms,
+    occurrences.
 
-    Args:
-        documents: DOCUMENTS tables, all shards of the corpus.
-        output: directory; `Positions.open` reads it. Making it takes memory for the different words
-            alone, and 24 bytes of disk for each occurrence, of which 8 stay.
-
-    Returns:
-        Counts: documents, terms, occurrences.
-
-    Raises:
-        InputError: there is not one term.
+    InputError without a term.
     """
+    # Memory grows with the distinct words alone. Disk: 24 bytes per occurrence, of which 8 stay.
     numbers: dict[str, int] = {}
     names: list[str] = []
     starts, lengths = array("q", [0]), array("i")  # a document is 12 bytes here, not 80
     with atomic_directory(output) as folder:
         with GrowingArray(folder / "terms.npy", np.dtype(np.int32)) as terms:
-            with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as places:
-                for name, terms_by_place in _terms_by_place(documents, options, text):
-                    kept = [place for place, term in enumerate(terms_by_place) if term]
-                    term_numbers = [numbers.setdefault(terms_by_place[place], len(numbers)) for place in kept]
+            with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as positions:
+                for name, terms_by_position in _terms_by_position(documents, options, text):
+                    retained = [position for position, term in enumerate(terms_by_position) if term]
+                    term_numbers = [
+                        numbers.setdefault(terms_by_position[position], len(numbers)) for position in retained
+                    ]
                     terms.add(np.array(term_numbers, np.int32))
-                    places.add(np.array(kept, np.int64) + starts[-1])
+                    positions.add(np.array(retained, np.int64) + starts[-1])
                     names.append(name)
                     lengths.append(len(term_numbers))
-                    starts.append(starts[-1] + len(terms_by_place))
+                    starts.append(starts[-1] + len(terms_by_position))
         if not numbers:
             raise InputError(documents[0], "these documents have no terms")
         _invert(folder, len(numbers))
@@ -79,7 +74,7 @@ def build_positions(
     return {"documents": len(names), "terms": len(numbers), "occurrences": sum(lengths)}
 
 
-def _terms_by_place(
+def _terms_by_position(
     documents: Sequence[str | Path], options: IndriConfig, text: TextConfig
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each document's identifier and its terms in order, "" in the place of a stop word."""
@@ -96,23 +91,21 @@ def _terms_by_place(
 
 
 def _invert(folder: Path, terms: int) -> None:
-    """Put places in the order of their terms, and write where each term's begin.
-
-    Occurrences go to files by ranges of terms first, each small enough to be sorted in memory.
-    """
+    """Sort positions by their terms, and write where each term's begin."""
     bounds = np.zeros(terms + 1, np.int64)
     for numbers in _chunks(folder / "terms.npy"):
         bounds[1:] += np.bincount(numbers, minlength=terms)
     np.cumsum(bounds, out=bounds)
     np.save(folder / "bounds.npy", bounds)
+    # Occurrences go to files by ranges of terms first, each small enough to be sorted in memory.
     file_of_term = bounds[:-1] // OCCURRENCES_AT_ONCE
     counter = Counter("sort positions", "occurrences", int(bounds[-1]))
-    for numbers, places in zip(_chunks(folder / "terms.npy"), _chunks(folder / "places.npy"), strict=True):
+    for numbers, positions in zip(_chunks(folder / "terms.npy"), _chunks(folder / "places.npy"), strict=True):
         files = file_of_term[numbers]
         for number in np.unique(files):
             chosen = files == number
             pairs = np.empty(np.count_nonzero(chosen), PAIR)
-            pairs["term"], pairs["place"] = numbers[chosen], places[chosen]
+            pairs["term"], pairs["place"] = numbers[chosen], positions[chosen]
             with open(folder / f"{number}.pairs", "ab") as file:
                 pairs.tofile(file)
         counter.add(len(numbers))
@@ -135,34 +128,16 @@ def _chunks(path: Path) -> Iterator[np.ndarray]:
 
 @dataclass(frozen=True)
 class Positions:
-    """Postings of a corpus.
-
-    Attributes:
-        documents: identifiers.
-        starts: int64 [documents + 1], the corpus's place at which each document begins.
-        lengths: int32 [documents], terms in each document; stop words are none.
-        numbers: term → its number.
-        bounds: int64 [terms + 1], where each term's places begin.
-        places: int64 [occurrences], places in the corpus by term, rising within each.
-    """
-
-    documents: list[str]
-    starts: np.ndarray
-    lengths: np.ndarray
-    numbers: dict[str, int]
-    bounds: np.ndarray
-    places: np.ndarray
+    documents: list[str]  # identifiers
+    starts: np.ndarray  # int64 [documents + 1], the corpus's place at which each document begins
+    lengths: np.ndarray  # int32 [documents], terms in each document; stop words are none
+    numbers: dict[str, int]  # term → its number
+    bounds: np.ndarray  # int64 [terms + 1], where each term's places begin
+    positions: np.ndarray  # int64 [occurrences], places in the corpus by term, rising within each
 
     @classmethod
     def open(cls, folder: str | Path, options: IndriConfig, words: WordKind) -> Self:
-        """Read what `build_positions` wrote.
-
-        Args:
-            words: how queries will be cut into words.
-
-        Raises:
-            IntegrityError: it is not there, or was made with another stemmer, other stop words, or other words.
-        """
+        """Read the output of `build_positions`; IntegrityError if missing, or of other stems, stop words or words."""
         folder = Path(folder)
         try:
             record: dict[str, Any] = json.loads((folder / "names.json").read_text(encoding="utf-8"))
@@ -182,47 +157,43 @@ class Positions:
 
     @property
     def occurrences(self) -> int:
-        """Terms of all documents together."""
-        return len(self.places)
+        return len(self.positions)
 
     def of_term(self, term: str) -> np.ndarray:
-        """Return the places of a term (int64, rising); none for one that the corpus lacks."""
+        """Return the positions of a term (int64, rising); none for one that the corpus lacks."""
         number = self.numbers.get(term)
         if number is None:
             return np.zeros(0, np.int64)
-        return np.asarray(self.places[self.bounds[number] : self.bounds[number + 1]])
+        return np.asarray(self.positions[self.bounds[number] : self.bounds[number + 1]])
 
     def ordered(self, first: str, second: str) -> np.ndarray:
-        """Return the places of `first` that `second` follows at once."""
-        first_places, second_places = self.of_term(first), self.of_term(second)
-        adjacent = first_places[np.isin(first_places + 1, second_places, assume_unique=True)]
+        """Return the positions of `first` that `second` follows at once."""
+        first_positions, second_positions = self.of_term(first), self.of_term(second)
+        adjacent = first_positions[np.isin(first_positions + 1, second_positions, assume_unique=True)]
         return adjacent[self.documents_of(adjacent) == self.documents_of(adjacent + 1)]
 
     def unordered(self, first: str, second: str, window: int) -> np.ndarray:
-        """Return where windows of `window` words begin that hold both terms: occurrences of either one of which the
-        other's next occurrence is close enough. Of one word twice, its occurrences that it follows again.
-        """
-        first_places, second_places = self.of_term(first), self.of_term(second)
+        """Return where windows of `window` words with both terms begin."""
+        first_positions, second_positions = self.of_term(first), self.of_term(second)
         if first == second:
-            return self._followed(first_places, first_places, window)
+            return self._followed(first_positions, first_positions, window)
         return np.sort(
             np.concatenate(
                 [
-                    self._followed(first_places, second_places, window),
-                    self._followed(second_places, first_places, window),
+                    self._followed(first_positions, second_positions, window),
+                    self._followed(second_positions, first_positions, window),
                 ]
             )
         )
 
-    def documents_of(self, places: np.ndarray) -> np.ndarray:
-        """Return the number of the document of each place."""
-        return np.searchsorted(self.starts, places, side="right") - 1
+    def documents_of(self, positions: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self.starts, positions, side="right") - 1
 
-    def _followed(self, places: np.ndarray, others: np.ndarray, window: int) -> np.ndarray:
-        """Those of `places` whose next one of `others` lies in the same document and window."""
-        following = np.searchsorted(others, places, side="right")
+    def _followed(self, positions: np.ndarray, others: np.ndarray, window: int) -> np.ndarray:
+        """Those of `positions` whose next one of `others` lies in the same document and window."""
+        following = np.searchsorted(others, positions, side="right")
         has_next = following < len(others)
-        places, next_ones = places[has_next], others[following[has_next]]
-        close = next_ones - places < window
-        places, next_ones = places[close], next_ones[close]
-        return places[self.documents_of(places) == self.documents_of(next_ones)]
+        positions, next_ones = positions[has_next], others[following[has_next]]
+        close = next_ones - positions < window
+        positions, next_ones = positions[close], next_ones[close]
+        return positions[self.documents_of(positions) == self.documents_of(next_ones)]

@@ -1,8 +1,15 @@
-"""Re-ranking of first-stage candidates by a cross-encoder, ours or another; documents whole, or in passages."""
+"""Re-ranking of first-stage candidates by a cross-encoder; an interrupted job resumes from its scores.
+
+Re-ranking, and the scores of an unfinished job, from which it resumes after an interruption.
+
+Scores lie in `<root>/<hash of everything that they depend on>.scores`, and go when the run is written. Pairs have one
+order whatever the batches, which depend on the machine, so a count says which are scored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,35 +18,83 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from irpretrain.atomic import atomic_file
 from irpretrain.config.base import deciding
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
-from irpretrain.provenance import sha256
-from irpretrain.retrieval.pair_scoring import Pair, as_run, pair_names, score_sequences
-from irpretrain.retrieval.partial_scores import PartialScores, partial_scores
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.other_code import go_on_from, keep_code
+from irpretrain.provenance import content_hash, sha256
+from irpretrain.retrieval.pair_scoring import PiecePair, as_run, pair_names, score_sequences
 from irpretrain.text.passages import combine_scores, piece_bounds
+from irpretrain.text.texts import read_queries
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.checkpoint_clock import CheckpointClock
+from irpretrain.training.job_lock import hold
 
 if TYPE_CHECKING:
-    from irpretrain.models.cross_encoder import CrossEncoder
+    from irpretrain.models.cross_encoder import CrossEncoderModel
     from irpretrain.models.reranker import Reranker
 
+
+class PartialScores:
+    def __init__(self, path: Path, clock: CheckpointClock, before: Callable[[], None] = lambda: None) -> None:
+        self._path, self._clock, self._before = path, clock, before
+        self._code = path.with_name(f"{path.name}.code.json")
+
+    def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
+        """Return scores, float32 [pairs], and how many, in the order of `batch_by_length`, are done; 0 if damaged."""
+        try:
+            with open(self._path, "rb") as handle:
+                done, scores = int(np.load(handle)), np.load(handle)
+        except (OSError, ValueError, TypeError, EOFError):
+            return np.zeros(pairs, np.float32), 0
+        if scores.shape != (pairs,) or scores.dtype != np.float32 or not 0 < done <= pairs:
+            return np.zeros(pairs, np.float32), 0
+        go_on_from(self._code)
+        return scores, done
+
+    def keep(self, scores: NDArray[np.float32], done: int) -> None:
+        """Save the scores if it is time; `done` pairs are scored."""
+        if not self._clock.due():
+            return
+        self._before()
+        keep_code(self._code)
+        with atomic_file(self._path) as temporary, open(temporary, "wb") as handle:
+            np.save(handle, np.int64(done))
+            np.save(handle, scores)
+        self._clock.saved()
+
+    def discard(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self._code.unlink(missing_ok=True)
+
+
+@contextmanager
+def partial_scores(
+    job: dict[str, Any], root: str | Path, title: str, minutes: float
+) -> Iterator[PartialScores]:
+    """Yield the scores of a job under its lock; they are removed if it ends well. The hash of `job` names the file."""
+    key = content_hash(job)
+    with hold(Path(root) / f"{key}.lock", title):
+        retained = PartialScores(Path(root) / f"{key}.scores", CheckpointClock(minutes))
+        yield retained
+        retained.discard()
+
+
+# Re-ranking of first-stage candidates by a cross-encoder, ours or another; documents whole, or in passages.
+
+
+# Last column of re-ranked runs; which model it was is in the file's path and sidecar.
 TAG = "irpretrain"
-"""Last column of re-ranked runs; which model it was is in the file's path and sidecar."""
 
 
 @dataclass(frozen=True)
 class CorpusTexts:
-    """Where the texts of a corpus are.
-
-    A cross-encoder of ours reads word pieces from token stores. One that was not made here has a tokenizer of its own:
-    it reads DOCUMENTS tables, and `text` says which fields make a document's text, and the most word pieces read of it.
-    """
+    """Where texts are: token stores, or, for an external re-ranker, DOCUMENTS tables and text options."""
 
     tokens: Sequence[str | Path] = ()
     documents: Sequence[str | Path] = ()
@@ -47,32 +102,25 @@ class CorpusTexts:
 
 
 def rerank(
-    model: str | Path,
+    model: str | Path,  # directory of the cross-encoder and its tokenizer
     corpus: CorpusTexts,
-    queries: str | Path,
-    candidates: str | Path,
+    queries: str | Path,  # QUERIES table
+    candidates: str | Path,  # TREC run of the first stage
+    # Depth, lengths, batches, threads and device. Candidates below `depth` are left out.
     options: RerankingConfig,
-    output: str | Path,
+    output: str | Path,  # TREC run, gzip, with single-precision scores
+    # Folder of all jobs' unfinished work, from which an interrupted job resumes; None stores none.
     checkpoints: str | Path | None = None,
 ) -> dict[str, Any]:
     """Score the candidates of every query with a saved cross-encoder and write the new run.
-
-    Args:
-        model: directory of the cross-encoder and its tokenizer.
-        queries: QUERIES table.
-        candidates: TREC run of the first stage.
-        options: depth, lengths, batches, threads and device. Candidates below `depth` are left out.
-        output: TREC run, gzip, with single-precision scores.
-        checkpoints: folder of all jobs' unfinished work, from which a job that was broken off goes on; None keeps none.
 
     Returns:
         Counts: queries of the data set, queries without candidates, pairs scored.
 
     Raises:
         ConfigError: `options.max_length` exceeds the model's positions.
-        InputError: the candidates hold a query or a document that the data set or the corpus lacks, or the directory
-            holds no such model.
-        TrainingError: a score is not a number.
+        InputError: a candidate's query or document is missing in the data set or the corpus, or the model is missing.
+        TrainingError: a score is NaN.
     """
     texts = read_queries(queries)
     chosen = top(read_run(candidates), options.depth)
@@ -85,8 +133,8 @@ def rerank(
     else:
         depends = _depends(model, corpus, queries, candidates, options)
         minutes = options.compute.checkpoint_minutes
-        with partial_scores(depends | {"output": str(output)}, checkpoints, "re-rank", minutes) as kept:
-            pairs = write_run(output, job(kept), TAG)
+        with partial_scores(depends | {"output": str(output)}, checkpoints, "re-rank", minutes) as retained:
+            pairs = write_run(output, job(retained), TAG)
     return {
         "queries": len(texts),
         "queries_without_candidates": len(texts.keys() - chosen.keys()),
@@ -101,7 +149,6 @@ def _depends(
     candidates: str | Path,
     options: RerankingConfig,
 ) -> dict[str, Any]:
-    """Return everything that the scores depend on."""
     from irpretrain.training.compute import choose_device, versions  # torch
 
     return {
@@ -124,27 +171,23 @@ def score_candidates(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    kept: PartialScores | None = None,
+    retained: PartialScores | None = None,
 ) -> Run:
-    """Return `candidates` re-ranked by a saved cross-encoder, ours or another; see `rerank` for arguments and errors.
-
-    `texts` holds the text of every query of `candidates`, all of whose documents are scored; `kept` is where scores
-    are kept meanwhile.
-    """
+    """Return all of `candidates` re-ranked by a saved cross-encoder; errors as of `rerank`."""
     if corpus.text is not None:
         from irpretrain.models.reranker import load_reranker  # torch
 
         reranker = load_reranker(model)
         reranker.check_length(options.max_length, "reranking.max_length")
         return score_with_its_tokenizer(
-            reranker, corpus.documents, corpus.text, texts, candidates, options, kept
+            reranker, corpus.documents, corpus.text, texts, candidates, options, retained
         )
-    from irpretrain.models.cross_encoder import CrossEncoder  # torch
+    from irpretrain.models.cross_encoder import CrossEncoderModel  # torch
 
-    network = CrossEncoder.load(model)
+    network = CrossEncoderModel.load(model)
     network.check_length(options.max_length, "reranking.max_length")
     store = TokenStore.open(corpus.tokens)
-    return rerank_run(network, load_tokenizer(model), store, texts, candidates, options, kept=kept)
+    return rerank_run(network, load_tokenizer(model), store, texts, candidates, options, retained=retained)
 
 
 def score_with_its_tokenizer(
@@ -154,13 +197,13 @@ def score_with_its_tokenizer(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    kept: PartialScores | None = None,
+    retained: PartialScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by a loaded re-ranker that reads DOCUMENTS tables; see `score_candidates`."""
-    from irpretrain.retrieval.foreign_pieces import tokenise  # torch
+    from irpretrain.retrieval.pair_scoring import tokenise  # torch
 
     pieces = tokenise(network.tokenizer, documents, text, texts, candidates, options)
-    pairs = [Pair(query, document, 0) for query, document in pair_names(candidates)]
+    pairs = [PiecePair(query, document, 0) for query, document in pair_names(candidates)]
     passages = np.array([len(pieces.documents[pair.document]) for pair in pairs], np.int64)
     parts = [(pair, passage) for pair in pairs for passage in range(len(pieces.documents[pair.document]))]
     lengths = [pieces.length(pair.query, pair.document, passage) for pair, passage in parts]
@@ -169,62 +212,42 @@ def score_with_its_tokenizer(
         return pieces.sequences([(parts[i][0].query, parts[i][0].document, parts[i][1]) for i in rows])
 
     flat = [pair for pair, _ in parts]
-    scores = score_sequences(network, network, flat, lengths, build, options, kept)
+    scores = score_sequences(network, network, flat, lengths, build, options, retained)
     return as_run(candidates, pairs, _of_documents(scores, passages, options))
 
 
 def rerank_run(
-    model: CrossEncoder,
-    tokenizer: WordPieceTokenizer,
+    model: CrossEncoderModel,
+    tokenizer: WordPieceTokenizer,  # the store's own
     store: TokenStore,
-    texts: Mapping[str, str],
-    candidates: Run,
+    texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
+    candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
     options: RerankingConfig,
-    kept: PartialScores | None = None,
+    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> Run:
-    """Return `candidates` re-ranked by the model's scores, in canonical order.
-
-    Args:
-        tokenizer: the store's own.
-        texts: query → text; holds all queries of `candidates`.
-        candidates: documents to score, all of them: `options.depth` is not applied here.
-        kept: where scores are kept meanwhile, and may lie from before.
-
-    Returns:
-        The new run. A score is the decimal with the fewest digits that names its single-precision value.
+    """Return `candidates` re-ranked by the model's scores, in canonical order; see `as_run`.
 
     Raises:
         InputError: the token store lacks a document.
-        TrainingError: a score is not a number.
+        TrainingError: a score is NaN.
     """
     names = pair_names(candidates)
     rows = store.rows([document for _, document in names])
-    pairs = [Pair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
+    pairs = [PiecePair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, kept))
+    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, retained))
 
 
 def score_pairs(
-    model: CrossEncoder,
-    builder: BatchBuilder,
+    # The cross-encoder; afterwards it is on the device and in the mode (training or not) it was in before.
+    model: CrossEncoderModel,
+    builder: BatchBuilder,  # makes the sequences, with the lengths of `options`
     texts: Mapping[str, str],
-    pairs: Sequence[Pair],
+    pairs: Sequence[PiecePair],
     options: RerankingConfig,
-    kept: PartialScores | None = None,
+    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> NDArray[np.float32]:
-    """Return the model's score of each pair.
-
-    Args:
-        model: the cross-encoder; afterwards it is on the device and in the mode (training or not) it was in before.
-        builder: makes the sequences, with the lengths of `options`.
-        kept: where scores are kept meanwhile, and may lie from before.
-
-    Returns:
-        float32 [pairs], in the order of `pairs`.
-
-    Raises:
-        TrainingError: a score is not a number.
-    """
+    """Return the model's score of each pair, float32 [pairs]; TrainingError on a NaN."""
 
     spans = [document_spans(builder.store, pair.row, options) for pair in pairs]
     parts = [(pair, span) for pair, some in zip(pairs, spans, strict=True) for span in some]
@@ -235,12 +258,13 @@ def score_pairs(
 
     flat = [pair for pair, _ in parts]
     lengths = sequence_lengths(builder, texts, parts, options)
-    scores = score_sequences(model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, kept)
+    scores = score_sequences(
+        model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, retained
+    )
     return _of_documents(scores, np.array([len(some) for some in spans], np.int64), options)
 
 
 def document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[StoreSpan]:
-    """Return what is scored of a document: the whole, or its passages."""
     if options.passages is None:
         return [StoreSpan(row)]
     bounds = piece_bounds(store.word_starts(row), options.passages, options.passages.most)
@@ -259,7 +283,7 @@ def _of_documents(
 def sequence_lengths(
     builder: BatchBuilder,
     texts: Mapping[str, str],
-    parts: Sequence[tuple[Pair, StoreSpan]],
+    parts: Sequence[tuple[PiecePair, StoreSpan]],
     options: RerankingConfig,
 ) -> list[int]:
     """Return the length of each sequence: special tokens, and query and document after they are cut."""

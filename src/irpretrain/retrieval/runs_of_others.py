@@ -1,4 +1,4 @@
-"""Candidates that others retrieved: their runs, checked against queries and documents, as runs of ours."""
+"""External runs: checked against queries and documents, and written in canonical form."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,19 +7,29 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import pyarrow as pa
+
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.corpora.collection import absent_documents
-from irpretrain.corpora.records import Malformed
+from irpretrain.corpora.belonging import near_hint
+from irpretrain.corpora.collection import absent_documents, document_names
+from irpretrain.corpora.records import Malformed, Skipped
 from irpretrain.corpora.topics_and_judgements import Sources, read_records, source_files
 from irpretrain.errors import InputError
-from irpretrain.evaluation.runs import rank, write_run
-from irpretrain.retrieval.lost_queries import tell_lost_queries
+from irpretrain.evaluation.runs import Ranking, without_own, write_rankings
+from irpretrain.progress import notice
+from irpretrain.retrieval.opened_index import log_lost_queries
 
-COUNTED = ("lines", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
+COUNTED = ("lines", "comments", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
+BY_RANKS = "documents have the score of the one above them; the ranks order them"
+BY_NAMES = (
+    "documents have the score of the one above them, and ranks that do not order them; "
+    "they are ordered by document identifier, descending, as trec_eval does it"
+)
+TIES = (BY_RANKS, BY_NAMES)
 
 
-class Placed(NamedTuple):
+class Ranked(NamedTuple):
     """A document of one query, and the line that names it."""
 
     document_id: str
@@ -29,20 +39,23 @@ class Placed(NamedTuple):
     number: int
 
     @property
-    def place(self) -> str:
-        """File and line, for messages."""
+    def rank_column(self) -> str:
         return f"{self.file}:{self.number}"
 
 
 @dataclass
 class Faults:
-    """What is wrong with a run: each kind with its number and its first case."""
+    """What is wrong with a run: each kind with its number and its first case, and the keys that allow it."""
 
     found: dict[str, list[Any]] = field(default_factory=dict)
+    keys: dict[str, None] = field(default_factory=dict)
+    hint: str = ""
 
-    def add(self, kind: str, case: str, number: int = 1) -> None:
-        """Count a fault; the first of a kind is remembered."""
+    def add(self, kind: str, case: str, number: int = 1, key: str = "") -> None:
+        """Count a fault; the first of a kind is remembered. `key`: the setting of the run that allows it, if any."""
         self.found.setdefault(kind, [0, case])[0] += number
+        if key:
+            self.keys[key] = None
 
     def refuse(self, path: Path) -> None:
         """Raise InputError that names every kind, if there is any."""
@@ -53,142 +66,184 @@ class Faults:
         reason = "the run cannot be used" + (
             "\n  - " + "\n  - ".join(listed) if several else f": {listed[0]}"
         )
-        remedy = (
-            "Check that run, queries and corpus belong together; the run's keys say what may be left out."
-        )
+        remedy = self.hint or "Check that run, queries and corpus belong together."
+        if self.keys:
+            remedy += f" If they do, this key of the run allows it: {'; '.join(self.keys)}."
         raise InputError(path, reason, remedy=remedy)
 
 
 def take_run(
     config: RunConfig,
     sources: Sources,
-    name: str,
-    queries: str | Path,
-    documents: Sequence[str | Path],
-    depth: int,
-    output: str | Path,
+    name: str,  # of the first stage; the tag of the run
+    queries: str | Path,  # QUERIES table of the data set
+    documents: Sequence[str | Path],  # all shards of the corpus that is searched
+    depth: int,  # maximum number of documents per query, unless the section has a depth
+    output: str | Path,  # run, gzip
+    drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
-    """Check a run of others and write it as one of ours, in canonical order.
+    """Check an external run and write it in canonical form, in its own order.
 
-    Lines of queries that the data set does not have (it may be a sample) are left out and counted.
-
-    Args:
-        name: of the first stage; the tag of the run.
-        queries: QUERIES table of the data set.
-        documents: all shards of the corpus that is searched.
-        depth: documents of a query that are kept, where the section gives no depth of its own.
-        output: run, gzip.
+    That is the order of the scores. Ties are ordered by the run's ranks if these are distinct and never contradict the
+    scores of the query, else as in trec_eval, by document identifier descending; the log counts them. Lines of queries
+    outside the data set (it may be a sample) are left out and counted.
 
     Raises:
-        InputError: one message on all that is wrong: lines that cannot be read, scores that are no numbers, documents
-            that a query has twice or the corpus lacks, ranks with gaps or against the scores, queries without any.
+        InputError: lines cannot be read, or scores are NaN; else one message on all faults: documents that a query has
+            twice or the corpus lacks, ranks against the scores, queries without any document.
     """
     files = source_files("runs", config, sources)
     query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
     faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
-    lists = _read(config, files, set(query_ids), faults, counts)
+    lists, first_stranger = _read(config, files, set(query_ids), faults, counts)
+    faults.refuse(files[0])  # what follows would blame the data for lines that were not read
     if config.expected not in (None, counts["lines"]):
-        faults.add(
-            "other number of lines than expected", f"{counts['lines']:,} in place of {config.expected:,}"
-        )
+        case = f"{counts['lines']:,} in place of {config.expected:,}"
+        faults.add("other number of lines than expected", case, key="expected")
     missing = [query for query in query_ids if query not in lists]
-    if not lists and counts["lines"]:
-        faults.add("queries, none of which is the data set's", "the first line's")
+    if not lists and first_stranger:
+        faults.hint = near_hint([first_stranger], [pa.array(sorted(query_ids))], "the data set")
+        case = f"{first_stranger}; the data set has {query_ids[0]}"
+        faults.add("lines, none of which has a query of the data set", case, counts["lines"])
     elif missing and config.missing_queries == "refuse":
-        faults.add("queries of the data set without a document", missing[0], len(missing))
-    for query, placed in lists.items():
-        _check(query, placed, config, faults)
+        kind, key = "queries of the data set without a document", "missing_queries: ignore"
+        faults.add(kind, missing[0], len(missing), key)
+    for query, ranked in lists.items():
+        _check(query, ranked, config, faults)
     unknown = absent_documents(
-        {entry.document_id for placed in lists.values() for entry in placed}, documents
+        {entry.document_id for ranked in lists.values() for entry in ranked}, documents
     )
     if config.unknown_documents == "refuse":
         _refuse_unknown(lists, unknown, faults)
+        if unknown:
+            faults.hint = near_hint(unknown, document_names(documents), "the corpus")
     faults.refuse(files[0])
-    run = {query: _scored(placed, unknown, config) for query, placed in lists.items()}
+    ties = dict.fromkeys(TIES, 0)
+    run = {query: _ranking(ranked, unknown, config, ties) for query, ranked in sorted(lists.items())}
     counts["unknown_documents_left_out"] = sum(map(len, lists.values())) - sum(map(len, run.values()))
-    cut = {query: rank(scored)[: config.depth or depth] for query, scored in run.items()}
+    most = config.depth or depth
+    cut = {
+        query: without_own(query, ranking, most) if drop_own else ranking[:most]
+        for query, ranking in run.items()
+    }
+    for what, number in ties.items():
+        if number:
+            notice(name, f"{files[0]}: {number:,} {what}")
     return {
-        "written": write_run(output, cut, name),
+        "written": write_rankings(output, cut.items(), name),
         "queries": len(query_ids),
-        "queries_without_candidates": tell_lost_queries(
+        "queries_without_candidates": log_lost_queries(
             output, query_ids, {query for query in cut if cut[query]}
         ),
         **counts,
+        "equal_scores": ties[BY_RANKS] + ties[BY_NAMES],
     }
 
 
 def _read(
     config: RunConfig, files: list[Path], query_ids: set[str], faults: Faults, counts: dict[str, int]
-) -> dict[str, list[Placed]]:
-    lists: defaultdict[str, list[Placed]] = defaultdict(list)
-    unreadable, breaks_off = Faults(), False
+) -> tuple[dict[str, list[Ranked]], str]:
+    """Return the lines of the queries of the data set, and the first query that is none of them."""
+    lists: defaultdict[str, list[Ranked]] = defaultdict(list)
+    unreadable, breaks_off, first_stranger = Faults(), False, ""
     names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
     lines = ((path, line) for path in files for line in read_records("runs", config, path))
     for path, line in lines:
+        if isinstance(line, Skipped):
+            counts["comments"] += 1
+            continue
         counts["lines"] += 1
         if isinstance(line, Malformed):
             counts["malformed"] += 1
             breaks_off |= line.loses_more
-            place = f"{path.name}:{line.line or line.position + 1}"
-            unreadable.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({place})")
+            rank_column = f"{path.name}:{line.line or line.position + 1}"
+            unreadable.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({rank_column})")
         elif line.query_id not in query_ids:
             counts["lines_of_other_queries"] += 1
+            first_stranger = first_stranger or line.query_id
         else:
             document = names.setdefault(line.document_id, line.document_id)
             number = line.line or line.position + 1
-            lists[line.query_id].append(Placed(document, line.rank, line.score, path.name, number))
+            lists[line.query_id].append(Ranked(document, line.rank, line.score, path.name, number))
     share = config.malformed.skip
     if counts["malformed"] > share * counts["lines"] or (breaks_off and share < 1):
         faults.found.update(unreadable.found)
-    return lists
+        if counts["malformed"] < counts["lines"]:
+            faults.keys["malformed: {skip: <share>}"] = None
+    return lists, first_stranger
 
 
-def _check(query: str, placed: list[Placed], config: RunConfig, faults: Faults) -> None:
-    """Faults within the list of one query."""
+def _check(query: str, ranked: list[Ranked], config: RunConfig, faults: Faults) -> None:
     seen = set[str]()
-    for entry in placed:
+    for entry in ranked:
         if entry.document_id in seen:
             faults.add(
-                "documents that a query has twice", f"{entry.document_id} of query {query} ({entry.place})"
+                "documents that a query has twice",
+                f"{entry.document_id} of query {query} ({entry.rank_column})",
             )
         seen.add(entry.document_id)
-    if any(entry.rank is None for entry in placed):
-        if config.order_by == "rank":
-            faults.add("queries without ranks, by which order_by orders", query)
-        return
-    ordered = sorted(placed, key=lambda entry: cast(int, entry.rank))
-    for number, entry in enumerate(ordered, min(cast(int, ordered[0].rank), 1)):
-        if entry.rank != number:
-            case = f"{query}, with {entry.rank} where rank {number} should stand ({entry.place})"
-            faults.add("queries whose ranks have gaps or occur twice", case)
-            return
-    if config.order_by == "score" and all(entry.score is not None for entry in placed):
-        for above, below in pairwise(ordered):
-            if cast(float, above.score) < cast(float, below.score):
-                faults.add(
-                    "queries whose scores contradict their ranks (order_by: rank passes scores over)",
-                    f"{query}, ranks {above.rank} and {below.rank} ({below.place})",
-                )
+    by_rank = _is_by_rank(ranked, config)
+    if by_rank and any(entry.rank is None for entry in ranked):
+        what, key = "queries without ranks, by which order_by orders", "order_by: score"
+        faults.add(what, query, key=key if all(entry.score is not None for entry in ranked) else "")
+    elif by_rank:
+        for above, below in pairwise(sorted(ranked, key=_rank)):
+            if above.rank == below.rank:
+                case = f"{query}, with rank {below.rank} ({above.rank_column} and {below.rank_column})"
+                key = "" if below.score is None else "order_by: score"
+                faults.add("queries with one rank for two documents, by which order_by orders", case, key=key)
                 return
+    elif config.order_by is None and (pair := _contradiction(ranked)):
+        above, below = pair
+        kind = "queries whose scores contradict their ranks (order_by: rank passes scores over)"
+        key = "order_by: rank, or order_by: score, whichever is right"
+        faults.add(kind, f"{query}, ranks {above.rank} and {below.rank} ({below.rank_column})", key=key)
 
 
-def _refuse_unknown(lists: dict[str, list[Placed]], unknown: set[str], faults: Faults) -> None:
+def _is_by_rank(ranked: list[Ranked], config: RunConfig) -> bool:
+    return config.order_by == "rank" or any(entry.score is None for entry in ranked)
+
+
+def _rank(entry: Ranked) -> int:
+    return cast(int, entry.rank)
+
+
+def _score(entry: Ranked) -> float:
+    return cast(float, entry.score)
+
+
+def _contradiction(ranked: list[Ranked]) -> tuple[Ranked, Ranked] | None:
+    """Return two documents whose scores are against their ranks; None if there are none, or no ranks."""
+    if any(entry.rank is None for entry in ranked):
+        return None
+    ordered = sorted(ranked, key=lambda entry: (_rank(entry), -_score(entry)))
+    return next(((above, below) for above, below in pairwise(ordered) if _score(above) < _score(below)), None)
+
+
+def _refuse_unknown(lists: dict[str, list[Ranked]], unknown: set[str], faults: Faults) -> None:
     if not unknown:
         return
     query, entry = next(
-        (q, entry) for q, placed in lists.items() for entry in placed if entry.document_id in unknown
+        (q, entry) for q, ranked in lists.items() for entry in ranked if entry.document_id in unknown
     )
     faults.add(
         "documents that the corpus lacks",
-        f"{entry.document_id} of query {query} ({entry.place})",
+        f"{entry.document_id} of query {query} ({entry.rank_column})",
         len(unknown),
+        "unknown_documents: drop",
     )
 
 
-def _scored(placed: list[Placed], unknown: set[str], config: RunConfig) -> list[tuple[str, float]]:
-    by_rank = config.order_by == "rank" or any(entry.score is None for entry in placed)
-    return [
-        (entry.document_id, float(-cast(int, entry.rank)) if by_rank else cast(float, entry.score))
-        for entry in placed
-        if entry.document_id not in unknown
-    ]
+def _ranking(ranked: list[Ranked], unknown: set[str], config: RunConfig, ties: dict[str, int]) -> Ranking:
+    """Return the known documents of one query, best first; count those whose score is the one above, too."""
+    entries = [entry for entry in ranked if entry.document_id not in unknown]
+    if _is_by_rank(ranked, config):
+        return [(entry.document_id, float(-_rank(entry))) for entry in sorted(entries, key=_rank)]
+    ordered = sorted(entries, key=lambda entry: entry.document_id, reverse=True)
+    ranks = {entry.rank for entry in ranked}
+    has_order = None not in ranks and len(ranks) == len(ranked) and _contradiction(ranked) is None
+    if has_order:
+        ordered.sort(key=_rank)
+    ordered.sort(key=_score, reverse=True)
+    ties[BY_RANKS if has_order else BY_NAMES] += len(ordered) - len({entry.score for entry in ordered})
+    return [(entry.document_id, _score(entry)) for entry in ordered]

@@ -1,9 +1,9 @@
 """TextRank as term weights (Mihalcea and Tarau, 2004; DeepCT, section 4).
 
-A text's words are the vertices of a graph; words that occur close together are linked, as often as they do; a word's
-weight is its PageRank. DeepCT's authors used PyTextRank, which needs a trained model to tell nouns and adjectives from
-other words; here all words but stop words take part, and words of one stem are one vertex, as PyTextRank's lemmas are.
-The ranks are networkx's, computed by a kernel of our own: networkx takes milliseconds a passage.
+A text's words are the vertices of a graph; edges count how often words occur close together; a word's weight is its
+PageRank. DeepCT's authors used PyTextRank, which takes nouns and adjectives by a trained model; here all words but stop
+words take part, and words of one stem are one vertex, as PyTextRank's lemmas are. The ranks equal networkx's, which
+takes milliseconds per passage.
 """
 
 from collections.abc import Iterator
@@ -13,34 +13,37 @@ from typing import Any
 import numpy as np
 
 from irpretrain.compiled import compiled
-from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
+from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.text.keyed_texts import document_texts
+from irpretrain.text.texts import document_texts
 
+# Documents in memory at a time.
 DOCUMENTS_AT_ONCE = 1024
-"""Documents in memory at a time."""
 
+# Mihalcea and Tarau (2004): the damping of their section 2; a window of 2 to 10 words (section 3.1).
+DAMPING = 0.85
+WINDOW = 4
+
+# A weight is round(SCALE x PageRank), as DeepCT's N; weights below 1 are dropped.
+SCALE = 100
+
+# Steps of PageRank at most; with this damping the tolerance is reached after about a hundred.
 MOST_ROUNDS = 200
-"""Steps of PageRank at most; with a damping of 0.85 the tolerance is reached after about a hundred."""
+
+# Sum of all ranks' changes in a step at which PageRank ends.
 TOLERANCE = 1e-9
-"""Sum of all ranks' changes in a step at which PageRank ends."""
 
 
 def weigh_by_textrank(
-    documents: str | Path,
-    options: TextRankConfig,
+    documents: str | Path,  # DOCUMENTS table, one shard
     retrieval: RetrievalConfig,
     text: TextConfig,
-    output: str | Path,
+    output: str | Path,  # TERM_VECTORS table; words with one stem are merged into the first
 ) -> dict[str, int]:
     """Weigh the words of documents.
-
-    Args:
-        documents: DOCUMENTS table, one shard.
-        output: TERM_VECTORS table; of words with one stem the first stands for all.
 
     Returns:
         Counts: documents, documents without terms, terms, terms dropped because their weight is below 1.
@@ -53,54 +56,58 @@ def weigh_by_textrank(
             word_lists = cut.terms([keyed.text for keyed in texts])
             analyser.learn(word for words in word_lists for word in words)
             for keyed, words in zip(texts, word_lists, strict=True):
-                weights = _word_weights(words, analyser, options)
-                kept = {word: weight for word, weight in weights.items() if weight >= 1}
+                weights = _word_weights(words, analyser)
+                retained = {word: weight for word, weight in weights.items() if weight >= 1}
                 counts["documents"] += 1
-                counts["documents_without_terms"] += not kept
-                counts["terms"] += len(kept)
-                counts["terms_dropped"] += len(weights) - len(kept)
-                yield keyed.key | {"terms": [{"term": word, "weight": kept[word]} for word in sorted(kept)]}
+                counts["documents_without_terms"] += not retained
+                counts["terms"] += len(retained)
+                counts["terms_dropped"] += len(weights) - len(retained)
+                yield keyed.key | {
+                    "terms": [{"term": word, "weight": retained[word]} for word in sorted(retained)]
+                }
 
     TERM_VECTORS.write(output, progress(rows(), "weigh by TextRank", "documents"))
     return counts
 
 
-def _word_weights(words: list[str], analyser: Analyser, options: TextRankConfig) -> dict[str, int]:
+def _word_weights(words: list[str], analyser: Analyser) -> dict[str, int]:
     """Return the first word of each stem → its scaled PageRank."""
     stems = [" ".join(analyser.terms_of_word(word)) for word in words]
     first: dict[str, str] = {}
     for stem, word in zip(stems, words, strict=True):
         if stem:
             first.setdefault(stem, word)
-    ranks = text_rank(stems, options.window, options.damping)
-    return {first[stem]: int(np.rint(options.scale * rank)) for stem, rank in ranks.items()}
+    ranks = text_rank(stems, WINDOW, DAMPING)
+    return {first[stem]: int(np.rint(SCALE * rank)) for stem, rank in ranks.items()}
 
 
 def text_rank(words: list[str], window: int, damping: float) -> dict[str, float]:
     """Return the PageRank of each different word of a text; the ranks add up to 1.
 
     Args:
-        words: of the text in order; an empty one stands for a word that takes no part but keeps its place.
-        window: words that occur in a window of so many words are linked; 2 links neighbours alone.
-        damping: chance to follow a link; otherwise, and from a word without links, any word follows.
+        words: of the text in order; an empty one is a word that takes no part but keeps its position.
+        window: words within a window of this size are linked; 2 links neighbours alone.
+        damping: probability of following a link; otherwise, and from a word without links, any word follows.
     """
     numbers: dict[str, int] = {"": -1}
-    places = np.fromiter((numbers.setdefault(word, len(numbers) - 1) for word in words), np.int32, len(words))
+    positions = np.fromiter(
+        (numbers.setdefault(word, len(numbers) - 1) for word in words), np.int32, len(words)
+    )
     del numbers[""]
-    ranks = _page_rank(places, len(numbers), window, damping)
+    ranks = _page_rank(positions, len(numbers), window, damping)
     return dict(zip(numbers, ranks.tolist(), strict=True))
 
 
 @compiled
-def _page_rank(places: np.ndarray, vertices: int, window: int, damping: float) -> np.ndarray:
-    """Ranks of `vertices` vertices, of which `places` names the one at each place of the text, -1 for none."""
-    most = len(places) * (window - 1)
+def _page_rank(positions: np.ndarray, vertices: int, window: int, damping: float) -> np.ndarray:
+    """Ranks of vertices; `positions` has the vertex at each position of the text, -1 for none."""
+    most = len(positions) * (window - 1)
     sources, targets = np.empty(2 * most, np.int32), np.empty(2 * most, np.int32)
     degrees = np.zeros(vertices)
     links = 0
-    for place in range(len(places)):
-        for other in range(place + 1, min(place + window, len(places))):
-            first, second = places[place], places[other]
+    for position in range(len(positions)):
+        for other in range(position + 1, min(position + window, len(positions))):
+            first, second = positions[position], positions[other]
             if first >= 0 and second >= 0 and first != second:
                 sources[links], targets[links] = first, second
                 sources[links + 1], targets[links + 1] = second, first

@@ -1,7 +1,6 @@
-"""Parameters of a first stage, chosen on training queries in a grid (DeepCT, section 4).
+"""Parameters of a first stage, chosen on training queries in a grid (DeepCT, section 4): a sweep per index.
 
-Weights of another range want other parameters: an index whose frequencies run to 100 saturates with a k1 that suits
-term frequencies. So each index has a sweep of its own, of which the whole grid is kept.
+Frequencies up to 100 saturate with a k1 that suits term frequencies, so each index has its own sweep.
 """
 
 import json
@@ -13,35 +12,26 @@ from irpretrain.atomic import write_csv, write_text
 from irpretrain.config.retrieval import MODEL_PARAMETERS, RankingModel, RetrievalConfig, SweepConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
-from irpretrain.evaluation.qrels import read_qrels
+from irpretrain.evaluation.runs import read_qrels
 from irpretrain.progress import progress
-from irpretrain.retrieval.candidate_ranking import rank_candidates
-from irpretrain.retrieval.lucene import search, search_grid
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.retrieval.lucene import rank_candidates, search, search_grid
+from irpretrain.text.texts import read_queries
 
 
 def tune(
-    index: str | Path,
-    queries: str | Path,
-    qrels: str | Path,
+    index: str | Path,  # Lucene index of the corpus of the training queries
+    queries: str | Path,  # QUERIES table of the training queries
+    qrels: str | Path,  # their judgements; queries without any are not searched
     model: RankingModel,
     sweep: SweepConfig,
     options: RetrievalConfig,
+    # JSON: measure, number of queries, the chosen parameters and what they are worth, and which of them lie
+    # at an edge of the grid, beyond which something better may be.
     tuning: str | Path,
-    grid: str | Path,
+    grid: str | Path,  # CSV, one row a point: its parameters and the measure's mean, in the grid's order
+    drop_own: bool = False,  # as in `irpretrain.retrieval.lucene.search`
 ) -> dict[str, Any]:
-    """Measure every point of the grid and write the best.
-
-    Args:
-        index: Lucene index of the corpus of the training queries.
-        queries: QUERIES table of the training queries.
-        qrels: their judgements; queries without any are not searched.
-        tuning: JSON: measure, number of queries, the chosen parameters and what they are worth, and which of them lie
-            at an edge of the grid, beyond which something better may be.
-        grid: CSV, one row a point: its parameters and the measure's mean, in the grid's order.
-
-    Returns:
-        Counts: queries, points.
+    """Measure every point of the grid and write the best; return counts of queries and points.
 
     Raises:
         InputError: no query is judged; further as `irpretrain.retrieval.lucene.search`.
@@ -53,7 +43,9 @@ def tune(
     if not chosen:
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
     depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
-    runs = search_grid(index, {query: texts[query] for query in chosen}, model, values, options, depth)
+    runs = search_grid(
+        index, {query: texts[query] for query in chosen}, model, values, options, depth, drop_own
+    )
     points = [
         {**point, sweep.measure: mean_of_run(run, judged, sweep.measure, chosen)}
         for point, run in progress(runs, "sweep", "settings")
@@ -88,27 +80,18 @@ def own_parameters(parameters: Mapping[str, float | None], tuning: str | Path | 
 
 
 def search_tuned(
-    index: str | Path,
+    index: str | Path,  # Lucene index, and so for `queries`, `output` and errors: as in `search`
     queries: str | Path,
-    name: str,
+    name: str,  # of the first stage; last column of the run
     model: RankingModel,
     options: RetrievalConfig,
     output: str | Path,
-    ranked: str | Path | None = None,
+    ranked: str | Path | None = None,  # run of the other first stage; None to search the whole index
+    drop_own: bool = False,  # as in `search`; candidates lack a query's own document already
 ) -> dict[str, Any]:
-    """Search with a first stage's own parameters, or rank the candidates of another first stage with them.
-
-    Args:
-        index: Lucene index, and so for `queries`, `output` and errors: as in `search`.
-        name: of the first stage; last column of the run.
-        options: as in `search`, with `own_parameters`.
-        ranked: run of the other first stage; None to search the whole index.
-
-    Returns:
-        Counts of `search` or `rank_candidates`, and the parameters.
-    """
+    """Search with a first stage's own parameters, or rank the candidates of another first stage with them."""
     if ranked is None:
-        counts = search(index, queries, model, options, output, name)
+        counts = search(index, queries, model, options, output, name, drop_own)
     else:
         counts = rank_candidates(index, queries, ranked, model, options, output, name)
     return {**counts, "parameters": options.parameters_of(model)}

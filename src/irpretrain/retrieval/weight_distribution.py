@@ -1,11 +1,9 @@
-"""How much of a passage's weight its heaviest terms have, over a collection (DeepCT, section 5.2, Figure 1).
+"""The share of a passage's weight in its heaviest terms, over a collection (DeepCT, section 5.2, Figure 1).
 
-Of each passage the weights of its terms are sorted, the heaviest first, and divided by their sum; the shares of each
-rank are averaged over passages. Terms are those of the index: stop words are gone, words of one stem are one term. A
-passage with fewer terms has share 0 at the ranks beyond them, so that every rank is a mean over the same passages and
-shares never rise from one rank to the next. Passages without any term have no shares and are only counted.
-
-Weights are added up as integers, apart for each sum of a passage's weights, so means do not depend on shards or order.
+The weights of a passage's index terms are sorted, the heaviest first, and divided by their sum; the shares of each rank
+are averaged over passages with terms. A passage with fewer terms has share 0 at later ranks, so that every rank is a
+mean over the same passages. Weights are added up as integers, per sum of a passage's weights, so means do not depend on
+shards or order.
 """
 
 import json
@@ -24,30 +22,20 @@ from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.lucene import DOCUMENTS_AT_ONCE
 from irpretrain.retrieval.weighted_index import analysed_weights
 
+# Terms of a passage that are looked at (the figure's x axis).
 RANKS = 10
-"""Terms of a passage that are looked at (the figure's x axis)."""
 
 
 @dataclass
 class Shares:
-    """Sums over the passages of a collection.
-
-    Attributes:
-        passages: with and without terms.
-        without_terms: those whose every word has weight 0 or is a stop word.
-        terms: of all passages.
-        reaching: passages that have a term of each rank.
-        sums: by the sum of a passage's weights: the sum of the weights of each rank.
-    """
-
-    passages: int = 0
-    without_terms: int = 0
-    terms: int = 0
-    reaching: list[int] = field(default_factory=lambda: [0] * RANKS)
+    passages: int = 0  # with and without terms
+    without_terms: int = 0  # those whose every word has weight 0 or is a stop word
+    terms: int = 0  # of all passages
+    reaching: list[int] = field(default_factory=lambda: [0] * RANKS)  # passages that have a term of each rank
+    # By the sum of a passage's weights: the sum of the weights of each rank.
     sums: dict[int, list[int]] = field(default_factory=dict)
 
     def add(self, weights: Iterable[int]) -> None:
-        """Add a passage by the weights of its terms."""
         ordered = sorted(weights, reverse=True)
         self.passages += 1
         self.terms += len(ordered)
@@ -60,7 +48,7 @@ class Shares:
             self.reaching[rank] += 1
 
     def means(self) -> list[float | None]:
-        """Return the mean share of each rank, correctly rounded sums divided once; None where no passage has terms."""
+        """Return the mean share of each rank, correctly rounded sums divided once; None if no passage has terms."""
         number = self.passages - self.without_terms
         if not number:
             return [None] * RANKS
@@ -71,24 +59,18 @@ class Shares:
 
 
 def measure_distribution(
+    # Name → its TERM_VECTORS tables, all shards of the collection.
     weightings: Mapping[str, Sequence[str | Path]],
     options: RetrievalConfig,
-    words: QueryWords,
+    words: QueryWords,  # how the texts behind the weights were cut into words
+    # `{"ranks": 10, "weightings": [{"weighting", "passages", "passages_without_terms", "mean_terms",
+    # "shares": [one per rank], "passages_reaching": [passages that have a term of each rank]}]}`.
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the mean share of each rank for several weightings of one collection, as JSON.
-
-    Args:
-        weightings: name → its TERM_VECTORS tables, all shards of the collection.
-        words: how the texts behind the weights were cut into words.
-        output: `{"ranks": 10, "weightings": [{"weighting", "passages", "passages_without_terms", "mean_terms",
-            "shares": [one a rank], "passages_reaching": [passages that have a term of each rank]}]}`.
-
-    Returns:
-        Counts: passages of each weighting, and those without terms.
+    """Write the mean share of each rank for several weightings of one collection, as JSON; return counts of passages.
 
     Raises:
-        InputError: the weightings hold different numbers of passages, or a weight is below 1.
+        InputError: the weightings have different numbers of passages, or a weight is below 1.
         SetupError: Java or the jar is missing.
     """
     analyser = Analyser.of(options, words)

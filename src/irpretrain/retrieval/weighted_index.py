@@ -1,8 +1,8 @@
-"""A Lucene index of integer term weights in the place of term frequencies (DeepCT, section 3.2).
+"""A Lucene index of integer term weights in place of term frequencies (DeepCT, section 3.2).
 
-Words become the terms of the tf index: each goes through its analyser, and the weights of words with one stem add up,
-as repeated words do in a text. A document's length is the sum of its weights. So BM25 and query likelihood over this
-index are their formulas with weights for frequencies, and frequencies as weights give the tf index's own scores.
+Words become the terms of the tf index, and the weights of words with one stem add up, as repeated words do in a text. A
+document's length is the sum of its weights. So BM25 and query likelihood over this index are their formulas with
+weights for frequencies; frequencies as weights give the tf index's own scores.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,39 +17,32 @@ from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import InputError
 from irpretrain.progress import Counter
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.lucene import (
-    DOCUMENTS_AT_ONCE,
-    InputFiles,
-    check_identifier,
-    run_indexing,
-)
+from irpretrain.retrieval.expansion import check_expansion
+from irpretrain.retrieval.lucene import DOCUMENTS_AT_ONCE, InputFiles, check_identifier, run_indexing
 
+# Largest sum of a document's weights. Lucene's own limit is 2^31 - 1, but Anserini writes every term out as often as
+# its weight says, in one string: ten million words of six letters are 70 MB of Java's heap for each thread.
 LONGEST_DOCUMENT = 10_000_000
-"""Largest sum of a document's weights. Lucene's own limit is 2^31 - 1, but Anserini writes every term out as often as
-its weight says, in one string: ten million words of six letters are 70 MB of Java's heap for each thread."""
 
 
 def index_weights(
     vectors: Sequence[str | Path], query_words: QueryWords, options: RetrievalConfig, output: str | Path
 ) -> dict[str, Any]:
-    """Index a corpus by weights.
+    """Index a corpus by weights (TERM_VECTORS, all shards) into a directory.
 
     Args:
-        vectors: TERM_VECTORS tables, all shards of the corpus.
-        query_words: how the texts behind the weights were cut into words; queries will be cut the same way.
-        options: stemmer and stop words, as of the tf index; threads, Java heap.
-        output: directory of the Lucene index. Its bytes differ from time to time; what it retrieves does not.
+        query_words: how the texts behind the weights were cut into words; queries are cut the same way.
 
     Returns:
-        Counts: documents; those without terms, which Lucene leaves out (evaluation still knows them: their queries
-        are judged and count 0); terms and words given; words that are stop words; the sum of all weights.
+        Counts: documents; those without terms, which Lucene leaves out (judged queries of theirs count 0); terms and
+        words; words that are stop words; the sum of all weights.
 
     Raises:
-        InputError: no document has a term, a document's weights are too large, or an identifier cannot stand in a run.
-        IntegrityError: Lucene indexed another number of documents than it was given.
-        SetupError: Java, the jar or pyjnius is missing, or out of memory.
-        JavaError: Anserini failed.
+        InputError: an expansion names no document, no document has a term, a document's weights are too large, or a run
+            cannot hold an identifier.
+        IntegrityError, SetupError, JavaError: as in `lucene.index`.
     """
+    check_expansion(vectors)
     counts = dict.fromkeys(
         ("documents", "documents_without_terms", "words", "words_without_terms", "terms", "weight"), 0
     )
@@ -86,16 +79,10 @@ def index_weights(
 def analysed_weights(
     batches: Iterable[pa.RecordBatch], path: str | Path, analyser: Analyser, counts: dict[str, int]
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield each document of some rows of a TERM_VECTORS table with its weights as an index holds them: analysed term →
-    sum of the weights of its words, sorted by term.
+    """Yield each document of TERM_VECTORS rows with its index weights: analysed term → sum of its words, sorted by
+    term.
 
-    Args:
-        batches: the rows; columns document_id and terms.
-        path: their table, for messages.
-        counts: `words` and `words_without_terms` (stop words) are added up in it.
-
-    Raises:
-        InputError: a weight is below 1.
+    `counts` gains `words` and `words_without_terms` (stop words). InputError on a weight below 1.
     """
     for batch in batches:
         terms = batch.column("terms")

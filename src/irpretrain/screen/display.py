@@ -1,4 +1,4 @@
-"""The display of a run: it is told what happens. `PlainDisplay` writes lines; `screen.live` draws on a terminal."""
+"""The display of a run, driven by its events. `PlainDisplay` writes lines; `screen.live` draws on a terminal."""
 
 import threading
 import time
@@ -7,24 +7,18 @@ from pathlib import Path
 from typing import TextIO
 
 from irpretrain.plan.paths import PAPER_REPORT
-from irpretrain.report.headline import headline
-from irpretrain.screen.job_log import Status, failure_message, newest_status, notices
-from irpretrain.screen.run_state import Failure, Job, RunState, finished_line, progress_line
-from irpretrain.screen.user_paths import as_user_stands, with_user_paths
+from irpretrain.report.headline import headline, result_lines
+from irpretrain.screen.job_output import Status, failure_message, newest_status, notices
+from irpretrain.screen.run_state import FailedJob, Job, RunState, finished_line, progress_line
+from irpretrain.screen.user_paths import as_user_path, with_user_paths
 
+# Seconds between two lines of progress, without a terminal.
 SECONDS_BETWEEN_LINES = 20.0
-"""Seconds between two lines that say how far a run is, where it is shown as lines."""
 PAPER_REPORTS = PAPER_REPORT.partition("{")[0]
 
 
 class PlainDisplay:
-    """Lines for a file or a pipe: one for each finished job, and how far the run is every so many seconds.
-
-    Args:
-        screen: where lines go.
-        quiet: only warnings and what jobs want the user to know; no lines of progress.
-        clock: seconds since the epoch.
-    """
+    """Lines for a file or a pipe: one per finished job, and the progress every so many seconds, unless `quiet`."""
 
     def __init__(self, screen: TextIO, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
         self.state = RunState()
@@ -32,20 +26,17 @@ class PlainDisplay:
         self._screen, self._quiet, self._clock = screen, quiet, clock
         self._began = self._last = clock()
         self._lock = threading.RLock()
-        self._table_shown = False
+        self._table_displayed = False
 
     def planned(self, jobs_by_rule: Mapping[str, int]) -> None:
-        """The jobs of the run are known."""
         with self._lock:
             self.state.plan(jobs_by_rule)
 
     def started(self, job: Job) -> None:
-        """A job was started."""
         with self._lock:
             self.state.start(job)
 
     def finished(self, number: int, now: float) -> None:
-        """A job has ended well."""
         with self._lock:
             ended = self.state.finish(number, now)
             if ended is None:
@@ -53,32 +44,31 @@ class PlainDisplay:
             job, seconds = ended
             self.job_ended(job, seconds)
             for text in (text for log in job.logs for text in notices(log)):
-                self.say(with_user_paths(text))
+                self.log(with_user_paths(text))
             for report in (path for path in job.outputs if path.startswith(PAPER_REPORTS)):
                 if report.endswith(".html"):
-                    self.table_made(headline("results", as_user_stands("results"), Path(report).stem))
+                    self.report_made(Path(report).stem)
 
-    def failed(self, number: int, how: str, logs: list[Path]) -> Failure | None:
+    def failed(self, number: int, how: str, logs: list[Path]) -> FailedJob | None:
         """A job has failed; its message is for the end of the run."""
         with self._lock:
             failure = self.state.fail(number, how, logs)
             if failure and not _is_interrupted(failure):
-                self.say(f"FAILED {failure.job.title}")
+                self.log(f"FAILED {failure.job.title}")
             return failure
 
     def job_ended(self, job: Job, seconds: float) -> None:
-        """Show that a job has ended well."""
         if not self._quiet:
-            self.say(finished_line(self.state, job, seconds))
+            self.log(finished_line(self.state, job, seconds))
 
-    def table_made(self, table: str) -> None:
-        """Show a paper's headline table and where its report lies: the first as it is, of others the last lines."""
+    def report_made(self, paper: str) -> None:
+        """Show what a paper's report says: the first with its headline table, of others the result in words."""
         if not self._quiet:
-            self.say("\n" + table if not self._table_shown else table.rstrip().rpartition("\n\n")[2])
-            self._table_shown = True
+            text = result_lines if self._table_displayed else headline
+            self.log("\n" + text("results", as_user_path("results"), paper).rstrip())
+            self._table_displayed = True
 
-    def say(self, text: str) -> None:
-        """Show a text now."""
+    def log(self, text: str) -> None:
         with self._lock:
             print(text, file=self._screen, flush=True)
 
@@ -90,23 +80,19 @@ class PlainDisplay:
                 return
             self._last = now
             if self.state.total:
-                self.say(progress_line(self.state, now, self.statuses()))
+                self.log(progress_line(self.state, now, self.statuses()))
             else:
-                self.say(f"{self.phase}: {now - self._began:.0f} s")
+                self.log(f"{self.phase}: {now - self._began:.0f} s")
 
     def statuses(self) -> dict[int, Status | None]:
-        """Return how far the running jobs say they are."""
+        """Return the reported progress of the running jobs."""
         return {
             job.number: next(filter(None, map(_status_since(job.started), job.logs)), None)
             for job in self.state.running.values()
         }
 
     def failure_texts(self, other_messages: Mapping[str, str]) -> list[str]:
-        """Return what failed jobs say, each message once.
-
-        Args:
-            other_messages: rule or script → message, for jobs whose log could not be written or was not begun.
-        """
+        """Return the messages of failed jobs, each once; `other_messages`, by rule or script, if there is no log."""
         texts = [_failure_text(failure, other_messages) for failure in self.state.failures.values()]
         return list(dict.fromkeys(filter(None, texts)))
 
@@ -133,15 +119,15 @@ def _status_since(start: float) -> Callable[[Path], Status | None]:
     return read
 
 
+# How jobs end that the user ends.
 INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM")
-"""How jobs end that the user ends."""
 
 
-def _is_interrupted(failure: Failure) -> bool:
+def _is_interrupted(failure: FailedJob) -> bool:
     return any(word in failure.how for word in INTERRUPTED)
 
 
-def _failure_text(failure: Failure, other_messages: Mapping[str, str]) -> str:
+def _failure_text(failure: FailedJob, other_messages: Mapping[str, str]) -> str:
     """What the user reads about a failed job; an empty string where the user ended it."""
     for log in failure.logs:
         if text := failure_message(log):
@@ -152,25 +138,23 @@ def _failure_text(failure: Failure, other_messages: Mapping[str, str]) -> str:
         return ""
     ending = f": {failure.how}" if failure.how else ""
     memory = " The system ends jobs so when memory runs out." if "SIGKILL" in failure.how else ""
-    where = ", ".join(map(as_user_stands, failure.logs))
+    where = ", ".join(map(as_user_path, failure.logs))
     fault = f"{failure.job.title} stopped without a message{ending}.{memory}"
     return f"ERROR in {failure.job.rule}: {fault}\n  Its log: {where}"
 
 
 class Ticker(threading.Thread):
-    """Calls a function every so many seconds until it is stopped."""
+    """Calls a function at an interval until it is stopped."""
 
     def __init__(self, function: Callable[[], None], seconds: float = 1.0) -> None:
         super().__init__(daemon=True)
         self._function, self._seconds, self._ended = function, seconds, threading.Event()
 
     def run(self) -> None:
-        """Call until `stop`."""
         while not self._ended.wait(self._seconds):
             self._function()
 
     def stop(self) -> None:
-        """Return when no call is under way."""
         self._ended.set()
         if self.is_alive():
             self.join()

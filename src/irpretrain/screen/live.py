@@ -13,16 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 from irpretrain.progress import duration
+from irpretrain.report.headline import headline
 from irpretrain.screen.display import PlainDisplay
 from irpretrain.screen.run_state import Job, jobs_done, running_text, time_left
+from irpretrain.screen.user_paths import as_user_path
 
 BAR_WIDTH = 16
+
+# Columns of a terminal that show all of the first line beside the bar.
 NARROW = 80
-"""Columns of a terminal that show all of the first line beside the bar."""
 
 
 class LiveDisplay(PlainDisplay):
-    """Jobs done, running jobs with what they say of themselves, the time left, and the newest table."""
+    """Jobs done, running jobs with their status, the time left, and the newest table."""
 
     def __init__(self, screen: TextIO, clock: Callable[[], float] = time.time) -> None:
         super().__init__(screen, clock=clock)
@@ -41,28 +44,24 @@ class LiveDisplay(PlainDisplay):
     def job_ended(self, job: Job, seconds: float) -> None:
         """What is running is drawn; what has ended is counted."""
 
-    def table_made(self, table: str) -> None:
-        """Show the table until the next."""
-        self._table = table
+    def report_made(self, paper: str) -> None:
+        """Show the paper's headline table until the next."""
+        self._table = headline("results", as_user_path("results"), paper)
 
-    def say(self, text: str) -> None:
-        """Show a text above what is redrawn."""
+    def log(self, text: str) -> None:
         with self._lock:
             self._console.print(text, soft_wrap=True)
 
     def tick(self) -> None:
-        """Draw anew."""
         with self._lock:
             self._console.size = _size_of(self._screen)
             self._live.refresh()
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
         with self._lock:
             self._live.stop()
 
     def picture(self) -> RenderableType:
-        """Return what the terminal shows now."""
         now, state = self._clock(), self.state
         if not state.total:
             return Text(f"{self.phase}: {now - self._began:.0f} s")
@@ -76,17 +75,17 @@ class LiveDisplay(PlainDisplay):
             parts: list[RenderableType] = [head]
         else:
             parts = [_cut(f"{jobs_done(state)}, {elapsed}"), _cut(left)]
-        shown = list(state.running.values())[: max(1, height - 4)]
-        titles = min(max((len(job.title) for job in shown), default=0), width // 2 - 4)
-        for job in shown:
+        displayed = list(state.running.values())[: max(1, height - 4)]
+        titles = min(max((len(job.title) for job in displayed), default=0), width // 2 - 4)
+        for job in displayed:
             title = job.title if len(job.title) <= titles else job.title[: titles - 1] + "…"
             line = f"  {title:<{titles}}  {running_text(job, now, statuses.get(job.number))}"
             # Narrower than the terminal: the ^C of an interruption must not begin a line of its own.
             parts.append(Constrain(_cut(line), width - 8))
-        if len(state.running) > len(shown):
-            parts.append(_cut(f"  and {len(state.running) - len(shown)} more"))
+        if len(state.running) > len(displayed):
+            parts.append(_cut(f"  and {len(state.running) - len(displayed)} more"))
         table = self._table.rstrip().splitlines()
-        if len(table) > height - len(shown) - 5:
+        if len(table) > height - len(displayed) - 5:
             table = table[-2:]  # where the report and the tables lie
         if table:
             parts += [_cut(""), *map(_cut, table)]

@@ -1,5 +1,4 @@
-"""How far a run is: which jobs are done, running and waiting, how much time is left by the rates of this run; and that
-as lines of text."""
+"""The progress of a run: done, running and waiting jobs, and the time left by this run's rates; as lines of text."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,39 +6,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from irpretrain.progress import duration
-from irpretrain.screen.job_log import Status
+from irpretrain.screen.job_output import Status
 
+# Jobs that must be done before a time left is shown.
 FEWEST_TIMED = 3
-"""Jobs that must be done before a time left is said."""
+
+# Share of its time until now that a job is expected to take still, once it has taken as long as others of its kind.
 OVERDUE = 0.1
-"""Share of its time until now that a job is expected to take still, once it has taken as long as others of its kind."""
+
+# Share of a job that must be done before its own rate is believed: it begins with reading.
 SURE_SHARE = 0.05
-"""Share of a job that must be done before its own rate is believed: it begins with reading."""
-SHOWN_RUNNING = 4
-"""Running jobs that a line names; a cluster runs hundreds."""
+
+# Running jobs that a line names; a cluster runs hundreds.
+DISPLAYED_RUNNING = 4
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job that has been started.
-
-    Attributes:
-        title: what the user reads: the rule and the values of its wildcards.
-        logs: its logs; the first is its own.
-        started: seconds since the epoch.
-    """
-
     number: int
     rule: str
-    title: str
-    logs: tuple[Path, ...] = ()
+    title: str  # what the user reads: the rule and the values of its wildcards
+    logs: tuple[Path, ...] = ()  # its logs; the first is its own
     outputs: tuple[str, ...] = ()
-    started: float = 0.0
+    started: float = 0.0  # seconds since the epoch
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A job that failed: how it ended as far as Snakemake knows, and where more is said."""
+class FailedJob:
+    """A job that failed: how it ended by Snakemake, and its logs."""
 
     job: Job
     how: str = ""
@@ -48,18 +42,15 @@ class Failure:
 
 @dataclass
 class RunState:
-    """The jobs of a run."""
-
     total: int = 0
     done: int = 0
     running: dict[int, Job] = field(default_factory=dict)
-    failures: dict[int, Failure] = field(default_factory=dict)
+    failures: dict[int, FailedJob] = field(default_factory=dict)
     _planned: Counter[str] = field(default_factory=Counter)
     _seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     _began: float | None = None
 
     def plan(self, jobs_by_rule: Mapping[str, int]) -> None:
-        """Take note of the jobs that this run will do."""
         self._planned.clear()
         for rule, jobs in jobs_by_rule.items():
             self._planned[_kind(rule)] += jobs
@@ -72,7 +63,7 @@ class RunState:
         self.running[job.number] = job
 
     def finish(self, number: int, now: float) -> tuple[Job, float] | None:
-        """A job has ended well; return it and its seconds, or None where its start is not known."""
+        """A job has ended well; return it and its seconds, or None if its start is not known."""
         self.done += 1
         job = self.running.pop(number, None)
         if job is None:
@@ -81,24 +72,19 @@ class RunState:
         self._seconds[_kind(job.rule)].append(seconds)
         return job, seconds
 
-    def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> Failure | None:
-        """A job has failed; return what is known of it, or None where its start is not."""
+    def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> FailedJob | None:
+        """A job has failed; return what is known of it, or None if its start is not."""
         job = self.running.pop(number, None)
         if job is None:
             return self.failures.get(number)
-        self.failures[number] = Failure(job, how, tuple(logs) or job.logs)
+        self.failures[number] = FailedJob(job, how, tuple(logs) or job.logs)
         return self.failures[number]
 
     def seconds_left(self, now: float, statuses: Mapping[int, Status | None]) -> float | None:
-        """Estimate the time left, or return None while it says little: few jobs have been timed, or most that remain
-        are of kinds of which none has been. Early jobs are short, later ones train.
+        """Estimate the time left; None while few jobs have been timed, or most of the rest are of untimed kinds.
 
-        A job takes the mean time of its kind in this run, or of all jobs. As many jobs run at a time as have until now,
-        on average.
-
-        Args:
-            now: seconds since the epoch.
-            statuses: job number → how far it is.
+        A job takes the mean time of its kind in this run, or of all jobs. As many jobs run at a time as until now, on
+        average. `statuses` maps a job number → its progress; `now` is in seconds since the epoch.
         """
         every = [seconds for times in self._seconds.values() for seconds in times]
         if len(every) < FEWEST_TIMED or self._began is None:
@@ -132,31 +118,28 @@ def _kind(rule: str) -> str:
 
 
 def finished_line(state: RunState, job: Job, seconds: float) -> str:
-    """Return the line of a job that has just ended well."""
     width = len(str(state.total))
     return f"[{state.done:>{width}}/{state.total}] {job.title}, {duration(seconds)}"
 
 
 def progress_line(state: RunState, now: float, statuses: Mapping[int, Status | None]) -> str:
-    """Return how far a run is: jobs done, time left, and running jobs with what they say of themselves."""
+    """Return a run's progress: jobs done, time left, and running jobs with their status."""
     left = time_left(state.seconds_left(now, statuses))
     running = [
         f"{job.title} ({running_text(job, now, statuses.get(job.number))})" for job in state.running.values()
     ]
-    more = f"; and {len(running) - SHOWN_RUNNING} more" if len(running) > SHOWN_RUNNING else ""
-    shown = "; ".join(running[:SHOWN_RUNNING])
-    doing = f" Running: {shown}{more}." if running else ""
+    more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
+    displayed = "; ".join(running[:DISPLAYED_RUNNING])
+    doing = f" Running: {displayed}{more}." if running else ""
     return f"{jobs_done(state)}, {left}.{doing}"
 
 
 def jobs_done(state: RunState) -> str:
-    """Return how many jobs of a run are done."""
     return f"{state.done} of {state.total} jobs done"
 
 
 def running_text(job: Job, now: float, status: Status | None) -> str:
-    """Return how long a job has been running, and what it says of itself: its count and its time left, without rates
-    and losses."""
+    """Return how long a job has been running, its count and its time left, without rates and losses."""
     elapsed = duration(max(0.0, now - job.started))
     if status is None:
         return elapsed
@@ -166,5 +149,4 @@ def running_text(job: Job, now: float, status: Status | None) -> str:
 
 
 def time_left(seconds: float | None) -> str:
-    """Return the time left in words."""
     return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"

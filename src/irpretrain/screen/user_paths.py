@@ -4,29 +4,27 @@ import os
 import re
 from pathlib import Path
 
+# A relative path of several parts in a text.
 PATH = re.compile(r"""(?<![^\s'"`(])(?:\.{1,2}/|\w)[^\s'"`(),;:]*/[^\s'"`(),;:]*(?<!\.)""")
-"""A relative path of several parts in a text."""
 
 
-def as_user_stands(path: str | Path) -> str:
-    """Return a path as the user can take it: relative where it lies below the folder in which the command was given,
-    otherwise in full."""
-    there, whole = _where_the_user_stands(), os.path.abspath(path)
+def as_user_path(path: str | Path) -> str:
+    """Return a path for the user: relative if below the folder of the command, otherwise in full."""
+    there, whole = _users_folder(), os.path.abspath(path)
     return os.path.relpath(whole, there) if Path(whole).is_relative_to(there) else whole
 
 
 def with_user_paths(text: str) -> str:
-    """Return a message with its paths as the user can take them: those that lead to something, or out of the folder of
-    the run. What the configuration names in vain stays as it stands there."""
-    if Path(_where_the_user_stands()).resolve() == Path.cwd():
+    """Return a message with its existing paths, and those out of the run's folder, as user paths; others unchanged."""
+    if Path(_users_folder()).resolve() == Path.cwd():
         return text
 
-    def shown(match: re.Match[str]) -> str:
+    def displayed(match: re.Match[str]) -> str:
         path = match[0]
-        return as_user_stands(path) if path.startswith("../") or os.path.exists(path) else path
+        return as_user_path(path) if path.startswith("../") or os.path.exists(path) else path
 
-    return PATH.sub(shown, text)
+    return PATH.sub(displayed, text)
 
 
-def _where_the_user_stands() -> str:
+def _users_folder() -> str:
     return os.environ.get("PWD", os.getcwd())

@@ -1,2 +1,1 @@
-"""Weights of the words of passages and queries, learned from which words queries and relevant documents share
-(DeepCT)."""
+"""Weights of words of passages and queries, learned from words that queries share with relevant documents (DeepCT)."""

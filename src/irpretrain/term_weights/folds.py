@@ -10,7 +10,7 @@ import pyarrow as pa
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds
-from irpretrain.text.keyed_texts import Text
+from irpretrain.text.texts import Text
 
 
 class Weigher(Protocol):
@@ -21,21 +21,13 @@ class Weigher(Protocol):
 
 
 def models_of_folds(
+    # Open one model a test fold, in their order; or one, for all texts.
     models: Sequence[Callable[[], Weigher]],
-    texts: Sequence[Text],
-    folds: str | Path | None,
+    texts: Sequence[Text],  # queries
+    folds: str | Path | None,  # what `make_folds` wrote; None with one model
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the weights of all texts, in their order, as a TERM_WEIGHTS table.
-
-    Args:
-        models: open one model a test fold, in their order; or one, for all texts.
-        texts: queries.
-        folds: what `make_folds` wrote; None with one model.
-        output: the table.
-
-    Returns:
-        Sums of the models' counts.
+    """Write the weights of all texts, in their order, as TERM_WEIGHTS; return the sums of the models' counts.
 
     Raises:
         InputError: the folds do not fit the queries or the models.

@@ -1,8 +1,7 @@
 """Weights of every word of passages or queries by a trained token regression.
 
-Sequences of a block of texts are batched by length (`irpretrain.models.length_batches`), so that on one CPU thread the
-weights of a sequence are the same bytes whatever else is in the block, the shard or the corpus
-(tests/term_weights/test_infer.py). Batches are filled up with empty rows; large blocks have few of them.
+Sequences of a block are batched by length (`irpretrain.models.length_batches`) and filled up with empty rows, so that
+on one CPU thread the weights of a sequence do not depend on its block (tests/term_weights/test_infer.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,46 +19,44 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.models.cls_attention import ClsAttention
-from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
+from irpretrain.models.length_batches import (
+    LengthBatch,
+    length_batches,
+    packed_batches,
+    padded,
+    to_device,
+    to_host,
+)
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.models.to_device import to_device, to_host
 from irpretrain.provenance import sha256
-from irpretrain.term_weights.alignment import WordWeights, first_pieces, windows, word_weights
 from irpretrain.term_weights.folds import models_of_folds
-from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
-from irpretrain.text.keyed_texts import Text, document_texts, query_texts
-from irpretrain.text.word_spans import WordSpans, word_spans
-from irpretrain.training.blocks import Unfinished, write_in_blocks
+from irpretrain.term_weights.integers import weighted_terms
+from irpretrain.term_weights.sequences import WordWeights, first_pieces, windows, word_weights
+from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
+from irpretrain.text.texts import Text, document_texts, query_texts
+from irpretrain.text.words import WordSpans, word_spans
+from irpretrain.training.blocks import KeptBatches, Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, scored_at_once, versions
 from irpretrain.training.fast_paths import packs, use_fast_paths
-from irpretrain.training.kept_batches import KeptBatches
 
 
 def infer_documents(
-    model: str | Path,
-    documents: str | Path,
+    model: str | Path,  # directory of a token regression; of an encoder for weights by attention
+    documents: str | Path,  # DOCUMENTS table
     options: TermWeightsConfig,
     text: TextConfig,
-    output: str | Path,
-    checkpoints: str | Path,
-    title: str = "weight terms",
+    output: str | Path,  # TERM_WEIGHTS table
+    checkpoints: str | Path,  # folder of all jobs' unfinished work
+    title: str = "weight terms",  # name of the job in status lines
 ) -> dict[str, Any]:
-    """Write the weights of the words of every document of a shard; goes on after the last finished block.
-
-    Args:
-        model: directory of a token regression; of an encoder for weights by attention.
-        documents: DOCUMENTS table.
-        output: TERM_WEIGHTS table.
-        checkpoints: folder of all jobs' unfinished work.
-        title: what status lines call this job.
+    """Write the weights of the words of every document of a shard; resumes after the last finished block.
 
     Returns:
         Counts: texts, texts without a word, words, words that no window reads or that have no piece, sequences, word
         pieces, positions computed.
     """
     with reproducible(options.inference.compute) as device:
-        kind = AttentionPredictor if options.model == "attention" else Predictor
+        kind = AttentionPredictor if options.model == "attention" else WeightPredictor
         predictor = kind.open(model, options, text, device)
         job = {
             "stage": "weight terms",
@@ -82,26 +79,21 @@ def infer_documents(
 
 
 def infer_queries(
-    models: Sequence[str | Path],
-    queries: str | Path,
-    folds: str | Path | None,
+    models: Sequence[str | Path],  # one, for all queries; or one per fold, in their order
+    queries: str | Path,  # QUERIES table
+    folds: str | Path | None,  # what `make_folds` wrote; None with one model
+    # options, text, output: as in `infer_documents`.
     options: TermWeightsConfig,
     text: TextConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the weights of the words of every query of a data set, each by a model that has not seen it.
-
-    Args:
-        models: one, for all queries; or one a fold, in their order.
-        queries: QUERIES table.
-        folds: what `make_folds` wrote; None with one model.
-        options, text, output: as in `infer_documents`.
+    """Write the weights of the words of every query, each by a model that has not seen the query.
 
     Raises:
         InputError: the folds do not fit the queries or the models.
     """
     with reproducible(options.inference.compute) as device:
-        opened = [partial(Predictor.open, model, options, text, device) for model in models]
+        opened = [partial(WeightPredictor.open, model, options, text, device) for model in models]
         return models_of_folds(opened, query_texts(queries), folds, output)
 
 
@@ -114,17 +106,11 @@ class Window(NamedTuple):
 
 
 @dataclass
-class Predictor:
-    """A token regression that is ready to weight texts.
-
-    Attributes:
-        model: on its device, not in training.
-        sums_occurrences: whether a repeated word has the sum of its weights in place of the largest.
-    """
-
+class WeightPredictor:
+    # Whether a repeated word has the sum of its weights in place of the largest.
     sums_occurrences: ClassVar[bool] = False
 
-    model: TermWeightRegressor | ClsAttention
+    model: TermWeightRegressor | ClsAttention  # on its device, not in training
     encoder: EncoderPieces
     options: TermWeightsConfig
     text: TextConfig
@@ -134,7 +120,6 @@ class Predictor:
     def open(
         cls, directory: str | Path, options: TermWeightsConfig, text: TextConfig, device: torch.device
     ) -> Self:
-        """Load a saved model."""
         model = cls._load(directory, options)
         model.check_length(options.max_length, "max_length")
         model.to(device).eval()
@@ -149,12 +134,13 @@ class Predictor:
     def _load(cls, directory: str | Path, options: TermWeightsConfig) -> TermWeightRegressor | ClsAttention:
         return TermWeightRegressor.load(directory)
 
-    def rows(self, texts: Sequence[Text], kept: KeptBatches | None = None) -> tuple[pa.Table, dict[str, int]]:
-        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts; `kept` has what batches
-        gave before."""
+    def rows(
+        self, texts: Sequence[Text], retained: KeptBatches | None = None
+    ) -> tuple[pa.Table, dict[str, int]]:
+        """Return the TERM_WEIGHTS rows of texts, in order, and counts; `retained` has results of earlier batches."""
         words = [word_spans(text.text, self.text.word_kind) for text in texts]
         pieces = self.encoder.encode([text.text for text in texts])
-        weights, counts = self.weights(words, pieces, kept or KeptBatches())
+        weights, counts = self.weights(words, pieces, retained or KeptBatches())
         rows, unread = [], 0
         for text, spans, text_weights in zip(texts, words, weights, strict=True):
             terms, left_out = weighted_terms(
@@ -171,7 +157,7 @@ class Predictor:
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts
 
     def weights(
-        self, words: Sequence[WordSpans], pieces: Sequence[Pieces], kept: KeptBatches
+        self, words: Sequence[WordSpans], pieces: Sequence[Pieces], retained: KeptBatches
     ) -> tuple[list[WordWeights], dict[str, int]]:
         """Return the weight of every word of each text, in its order, and counts."""
         room, overlap = self.encoder.room(self.options.max_length), self.options.window_overlap
@@ -186,7 +172,7 @@ class Predictor:
         positions = 0
         with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
             batches = self._batches(sequences)
-            results = kept.results(batches, partial(self._begin, pieces), len(sequences), self.device)
+            results = retained.results(batches, partial(self._begin, pieces), len(sequences), self.device)
             for batch, weights in results:
                 positions += batch.positions
                 predicted |= {
@@ -243,9 +229,8 @@ class Predictor:
         """Hide positions of a batch from the model: none here."""
 
 
-class AttentionPredictor(Predictor):
-    """Weights of words by an encoder's attention, as in B-PROP's released code: only the first piece of a word is seen,
-    and the weights of a word's occurrences are added up."""
+class AttentionPredictor(WeightPredictor):
+    """Weights by an encoder's attention to words' first pieces, summed over occurrences (B-PROP's released code)."""
 
     sums_occurrences = True
 

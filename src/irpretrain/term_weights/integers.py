@@ -1,6 +1,9 @@
-"""Integer weights that stand for term frequencies (DeepCT, equation 4): round(N·y), or round(N·√y)."""
+"""Integer term weights: from real weights to the list of terms that an index stores (DeepCT, equation 4).
 
-from collections.abc import Iterator
+Integer weights in place of term frequencies (DeepCT, equation 4): round(N·y), or round(N·√y).
+"""
+
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,28 +13,23 @@ import pyarrow as pa
 from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
 
+# Different terms of a text up to which LARGEST is its limit; DeepCT reads a passage's first 128 word pieces.
 MANY_TERMS = 1000
-"""Different terms of a text up to which LARGEST is its limit; DeepCT reads a passage's first 128 word pieces."""
+
+# Larger weights become this, so that an index holds any text, even one all of whose weights are infinite. Where a
+# text has more than MANY_TERMS different terms, its limit is LONGEST_DOCUMENT divided by their number.
 LARGEST = LONGEST_DOCUMENT // MANY_TERMS
-"""Larger weights become this, so that an index holds any text, even one all of whose weights are infinite. Where a text
-has more than MANY_TERMS different terms, its limit is LONGEST_DOCUMENT divided by their number."""
 COUNTED = ("not_a_number", "negative", "zero", "overflow")
 
 
 def integer_weights(
     weights: np.ndarray, scale: float, square_root: bool, largest: np.ndarray | int = LARGEST
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Return integer weights, int32 of the same shape, and counts of those that are no plain ones.
+    """Return float32 weights as scale · weight or scale · √weight, int32, rounded half to even, and counts of special
+    cases.
 
-    Computed in double precision, halves to the even integer. What is not a number becomes 0 and is counted as such,
-    what is below 0 becomes 0 (negative), what rounds to 0 counts as zero, what exceeds `largest` becomes `largest`
-    (overflow; infinity too).
-
-    Args:
-        weights: float32.
-        scale: N.
-        square_root: take the root of weights above 0 first.
-        largest: limit of an integer; one for all, or one each.
+    NaN becomes 0 (not_a_number), less than 0 becomes 0 (negative), rounding to 0 counts as zero, more than `largest`
+    (one limit for all, or one each) becomes `largest` (overflow; infinity too).
     """
     wide = weights.astype(np.float64)
     unknown = np.isnan(wide)
@@ -47,10 +45,10 @@ def integer_weights(
 
 
 def write_vectors(weights: str | Path, scale: float, square_root: bool, output: str | Path) -> dict[str, Any]:
-    """Write the integer weights of a TERM_WEIGHTS table as a TERM_VECTORS table; terms with weight 0 are left out.
+    """Write the integer weights of a TERM_WEIGHTS table as a TERM_VECTORS table, without terms of weight 0.
 
     Returns:
-        Counts: texts, terms, texts left without any term, and terms by what `integer_weights` counts.
+        Counts: texts, terms, texts left without any term, and terms by the counts of `integer_weights`.
     """
     totals = dict.fromkeys(("texts", "texts_without_terms", "terms", *COUNTED), 0)
 
@@ -73,15 +71,40 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
     largest = LONGEST_DOCUMENT // np.maximum(lengths, MANY_TERMS)
     weights = flat.field("weight").to_numpy()
     numbers, counts = integer_weights(weights, scale, square_root, largest[row_of])
-    kept = numbers > 0
-    sizes = np.bincount(row_of[kept], minlength=len(lists))
+    retained = numbers > 0
+    sizes = np.bincount(row_of[retained], minlength=len(lists))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     kind = TERM_VECTORS.schema.field("terms").type
     entries = pa.StructArray.from_arrays(
-        [flat.field("term").filter(pa.array(kept)), pa.array(numbers[kept], pa.int32())],
+        [flat.field("term").filter(pa.array(retained)), pa.array(numbers[retained], pa.int32())],
         fields=list(kind.value_type),
     )
     terms = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=kind)
     keys = [batch.column(name) for name in ("part", "position", "document_id")]
-    counts |= {"texts": len(lists), "texts_without_terms": int((sizes == 0).sum()), "terms": int(kept.sum())}
+    counts |= {
+        "texts": len(lists),
+        "texts_without_terms": int((sizes == 0).sum()),
+        "terms": int(retained.sum()),
+    }
     return pa.Table.from_arrays([*keys, terms], schema=TERM_VECTORS.schema), counts
+
+
+# From the words of a text and their weights to its list of terms.
+
+
+def weighted_terms(
+    words: Sequence[str], weights: np.ndarray, read: np.ndarray | None = None, summed: bool = False
+) -> tuple[list[dict[str, Any]], int]:
+    """Return distinct words by code point with their largest weight (or sum), and the number of words not `read`."""
+    best: dict[str, float] = {}
+    covered = np.ones(len(words), bool) if read is None else read
+    for word, weight, has_weight in zip(words, weights.tolist(), covered.tolist(), strict=True):
+        if not has_weight:
+            continue
+        old = best.get(word)
+        if summed:
+            best[word] = weight + (old or 0.0)
+        # A NaN stays: it is a fault, and must be seen where weights become integers.
+        elif old is None or (old == old and not weight <= old):
+            best[word] = weight
+    return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~covered).sum())

@@ -10,19 +10,15 @@ import pyarrow as pa
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_VECTORS, TERM_WEIGHTS
-from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.text.keyed_texts import Text, document_texts
+from irpretrain.term_weights.integers import weighted_terms
+from irpretrain.text.texts import Text, document_texts
 from irpretrain.text.words import word_finder
 
 TEXTS_AT_ONCE = 1024
 
 
 def write_frequencies(documents: str | Path, text: TextConfig, output: str | Path) -> dict[str, Any]:
-    """Write how often each word occurs in each document of a DOCUMENTS table, as a TERM_VECTORS table.
-
-    Returns:
-        Counts: texts, texts without terms, terms.
-    """
+    """Write how often each word occurs in each document of a DOCUMENTS table, as TERM_VECTORS; return counts."""
     find = word_finder(text.word_kind)
     counts = {"texts": 0, "texts_without_terms": 0, "terms": 0}
 
@@ -40,14 +36,7 @@ def write_frequencies(documents: str | Path, text: TextConfig, output: str | Pat
 
 
 class Oracle:
-    """Weights texts by their targets; a text without targets has no terms.
-
-    Of several rows of targets of a text, as of pairs, the mean counts.
-
-    Args:
-        targets: TERM_TARGETS table.
-        text: how texts are cut into words.
-    """
+    """Weighs texts by their TERM_TARGETS, the mean of several rows; a text without targets has no terms."""
 
     def __init__(self, targets: str | Path, text: TextConfig) -> None:
         table = TERM_TARGETS.read(targets, ["document_id", "targets"])
@@ -57,7 +46,6 @@ class Oracle:
         self._find = word_finder(text.word_kind)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
-        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
         rows, without = [], 0
         for text in texts:
             targets = self._targets.get(text.document_id)

@@ -1,7 +1,7 @@
-"""Targets of term weighting: how many of a text's counterparts hold each of its words.
+"""Targets of term weighting: the share of a text's counterparts that contain each of its words.
 
 A passage's counterparts are the queries that it is relevant to, QTR(t, d) = |Q_{d,t}| / |Q_d| (DeepCT, equation 3); a
-query's are its relevant documents, TR(t, q) = |D_{q,t}| / |D_q| (equation 5). Both are the same computation.
+query's are its relevant documents, TR(t, q) = |D_{q,t}| / |D_q| (equation 5).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,46 +15,35 @@ from irpretrain.config.term_weights import TermLabelsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, TERM_TARGETS
 from irpretrain.errors import InputError
-from irpretrain.evaluation.qrels import read_qrels, relevant
-from irpretrain.text.compose import texts_of
-from irpretrain.text.keyed_texts import read_queries
-from irpretrain.text.stemming import stems_of
-from irpretrain.text.stop_words import load_stop_words
+from irpretrain.evaluation.runs import read_qrels, relevant
+from irpretrain.text.stop_words import load_stop_words, stems_of
+from irpretrain.text.texts import read_queries, texts_of
 from irpretrain.text.words import word_finder
 
 DOCUMENTS_AT_ONCE = 1024
 
 
 def passage_targets(
-    documents: Sequence[str | Path],
-    queries: str | Path,
-    qrels: str | Path,
+    documents: Sequence[str | Path],  # DOCUMENTS tables of the corpus, in its order
+    queries: str | Path,  # QUERIES table
+    qrels: str | Path,  # TREC judgements
     options: TermLabelsConfig,
     text: TextConfig,
-    output: str | Path,
+    output: str | Path,  # TERM_TARGETS table
 ) -> dict[str, Any]:
-    """Write the targets of the words of every document that is relevant to a query.
-
-    Args:
-        documents: DOCUMENTS tables of the corpus, in its order.
-        queries: QUERIES table.
-        qrels: TREC judgements.
-        output: TERM_TARGETS table.
+    """Write the targets of the words of every document that is relevant to a query; InputError if there is none.
 
     Returns:
         Counts: texts, rows, words, words with a target above 0, queries used, documents judged but not in the corpus.
-
-    Raises:
-        InputError: no document of the corpus is relevant to a query.
     """
     labeller = Labeller(options, text)
-    asked = read_queries(queries)
+    requested = read_queries(queries)
     queries_of: dict[str, list[str]] = {}
     for query, grades in read_qrels(qrels).items():
-        if query in asked:
+        if query in requested:
             for document in relevant(grades):
                 queries_of.setdefault(document, []).append(query)
-    terms = {query: labeller.matched(words) for query, words in labeller.words(asked).items()}
+    terms = {query: labeller.matched(words) for query, words in labeller.words(requested).items()}
     document_ids = set[str]()
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -87,16 +76,17 @@ def query_targets(
     text: TextConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the targets of the words of every query that has a relevant document in the corpus.
+    """Write the targets of the words of every query with a relevant document in the corpus; InputError if there is
+    none.
 
-    Position is the query's place in its table, part 0. Arguments and errors are those of `passage_targets`.
+    Position is the query's row in its table, part 0.
 
     Returns:
         Counts: texts, rows, words, words with a target above 0, documents used, queries without a relevant document.
     """
     labeller = Labeller(options, text)
-    asked = read_queries(queries)
-    judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in asked}
+    requested = read_queries(queries)
+    judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in requested}
     relevant_documents = set().union(*judged.values()) if judged else set()
     terms = dict[str, frozenset[str]]()
     for key, written in _documents(documents, text, options.fields or text.fields, relevant_documents):
@@ -105,12 +95,12 @@ def query_targets(
 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal skipped
-        for place, (query, written) in enumerate(asked.items()):
+        for position, (query, written) in enumerate(requested.items()):
             counterparts = [terms[d] for d in sorted(judged.get(query, ())) if d in terms]
             skipped += not counterparts
             if counterparts:
                 yield from labeller.rows(
-                    {"part": 0, "position": place, "document_id": query}, written, counterparts
+                    {"part": 0, "position": position, "document_id": query}, written, counterparts
                 )
 
     number = TERM_TARGETS.write(output, rows())
@@ -130,14 +120,9 @@ def query_targets(
 
 @dataclass
 class Labeller:
-    """Makes rows of TERM_TARGETS.
-
-    Attributes:
-        counts: texts, words, and words with a target above 0 in all rows made so far.
-    """
-
     options: TermLabelsConfig
     text: TextConfig
+    # Texts, words, and words with a target above 0 in all rows made so far.
     counts: dict[str, int] = field(
         default_factory=lambda: {"texts": 0, "words": 0, "words_above_zero": 0}, init=False
     )
@@ -148,7 +133,6 @@ class Labeller:
         self._stems: dict[str, str] = {}
 
     def words(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
-        """Return the words of each text."""
         return {name: self.find(text) for name, text in texts.items()}
 
     def matched(self, words: Iterable[str]) -> frozenset[str]:
@@ -196,7 +180,6 @@ def _documents(
     fields: Sequence[str],
     wanted: Mapping[str, Any] | set[str],
 ) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield key and text of the wanted documents, in the order of the corpus."""
     options = text.model_copy(update={"fields": list(fields)})
     columns = list(dict.fromkeys(["part", "position", "document_id", *fields]))
     for path in documents:

@@ -1,66 +1,136 @@
-"""Training of DeepCT's token regression, on the trainer that pre-training uses."""
+"""DeepCT's token regression: its loss (equation 2) and its training.
+
+The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
+"""
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
 
 from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import EPOCHS, TermTrainingConfig, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds, roles
+from irpretrain.models.arithmetic import EncoderWork
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.provenance import sha256
-from irpretrain.term_weights.regression import TokenRegression
-from irpretrain.term_weights.sequences import TrainingSequences
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
+from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
-from irpretrain.training.loop import run_steps
-from irpretrain.training.metrics import MetricsLog
+from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
-from irpretrain.training.trainer import Trainer
+from irpretrain.training.shares import ProcessShare
+from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart, Trainer, run_steps
 
+
+@dataclass
+class RegressionMetrics(TaskMetrics):
+    SUMMED: ClassVar[tuple[str, ...]] = ("loss", "squared_error")
+
+    loss: float = 0.0  # what was minimised
+    squared_error: float = 0.0  # sum over counted word pieces
+    counted: int = 0  # how many there were in the whole step
+
+    @property
+    def weighted_loss(self) -> float:
+        """The loss itself: there is one task."""
+        return self.loss
+
+    def record(self) -> dict[str, float | None]:
+        return {"mean_squared_error": self.squared_error / self.counted if self.counted else None}
+
+
+@dataclass
+class TokenRegression:
+    sequences: TrainingSequences
+    batch_size: int
+    reduction: Literal["mean", "sum"]  # mean over the step's counted word pieces, or their sum
+    seed: int
+    name: str = "term weights"
+
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
+        batch = self.sequences.batch(number, self.batch_size, self.seed)
+        counted = int(np.isfinite(batch.targets).sum())
+        lengths = batch.attention_mask.sum(1)
+        share = setting.share(len(lengths), lambda: lengths)
+        share_lengths = lengths[share.items]
+        tokens = int(share_lengths.sum())
+
+        def part_of(model: nn.Module) -> StepPart:
+            metrics = RegressionMetrics(1.0, 0.0, counted=counted)
+            losses = self._losses(model, setting, batch, share, counted)
+            return StepPart(
+                metrics, tokens, share, losses, EncoderWork(share_lengths, share_lengths, weighed=tokens)
+            )
+
+        return part_of
+
+    def _losses(
+        self, model: nn.Module, setting: Setting, batch: TokenBatch, share: ProcessShare, counted: int
+    ) -> Iterator[MicroBatchLoss]:
+        weight = 1.0 if self.reduction == "sum" else 1.0 / max(counted, 1)
+        for rows in share.slices:
+            length = int(batch.attention_mask[rows].sum(1).max())
+            ids, targets = (
+                setting.tensor(array[rows, :length]) for array in (batch.input_ids, batch.targets)
+            )
+            with setting.autocast():
+                weights = model(ids, setting.on_host(batch.attention_mask[rows, :length]))
+            errors = squared_errors(weights.float(), targets)
+            loss = errors * weight
+            yield MicroBatchLoss(loss, {"squared_error": errors.detach(), "loss": loss.detach()})
+
+
+def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:
+    """Return the sum of squared errors where `targets` is a number; both float32 [sequences, positions]."""
+    # Picking the counted ones out would ask a GPU how many there are, and wait for it.
+    return torch.where(torch.isfinite(targets), weights - targets, 0.0).square().sum()
+
+
+# Training of DeepCT's token regression, on the trainer that pre-training uses.
+
+
+# Dropout before the linear layer, as in BERT's classifier (google-research/bert, run_classifier.py).
+HEAD_DROPOUT = 0.1
+
+# What of a weighting decides the weights of its model, beside targets, encoder and seed.
 TRAINING_KEYS = {"training", "max_length", "window_overlap"}
-"""What of a weighting decides the weights of its model, beside targets, encoder and seed."""
 
 
 def train_regressor(
-    encoder: str | Path,
-    targets: str | Path,
+    encoder: str | Path,  # Hugging Face directory of the encoder
+    targets: str | Path,  # TERM_TARGETS table
     options: TermWeightsConfig,
     encoder_options: EncoderConfig,
     text: TextConfig,
-    seed: int,
-    output: str | Path,
-    metrics: str | Path,
-    checkpoints: str | Path,
+    seed: int,  # of the output layer, data order and dropout
+    output: str | Path,  # model directory to write
+    metrics: str | Path,  # JSONL file to write, one line per step
+    checkpoints: str | Path,  # folder of all jobs' checkpoints
+    # What `make_folds` wrote, where queries are weighted by models that have not seen them.
     folds: str | Path | None = None,
-    fold: int = 0,
-    title: str = "term weights",
+    fold: int = 0,  # test fold, from 1; its queries are left out. No fold validates, as nothing is chosen.
+    title: str = "term weights",  # name of the job in status lines
 ) -> dict[str, Any]:
-    """Train a token regression; goes on from the newest checkpoint of the same job.
+    """Train a token regression; resumes from the newest checkpoint of the same job.
 
     With several GPUs, or processes, it is started in each of them (`training.processes`); the first one writes.
-
-    Args:
-        encoder: Hugging Face directory of the encoder.
-        targets: TERM_TARGETS table.
-        seed: of the output layer, data order and dropout.
-        output: model directory to write.
-        metrics: JSONL file to write, a line a step.
-        checkpoints: folder of all jobs' checkpoints.
-        folds: what `make_folds` wrote, where queries are weighted by models that have not seen them.
-        fold: test fold, from 1; its queries are left out. No fold validates, as nothing is chosen.
-        title: what status lines call this job.
 
     Returns:
         Counts: texts, sequences, words without a word piece, word pieces not read, steps, epochs, word pieces seen.
 
     Raises:
-        TrainingError: loss is not a number, or memory ran out.
+        TrainingError: the loss is NaN, or memory ran out.
         ConfigError, InputError: options or inputs cannot be used.
     """
     arguments = dict(locals())
@@ -71,7 +141,7 @@ def train_regressor(
     with reproducible(training.compute) as device:
         model = TermWeightRegressor.from_encoder(encoder, encoder_options.layers, seed)
         model.check_length(options.max_length, "max_length")
-        model.set_dropout(training.dropout, training.head_dropout)
+        model.set_dropout(training.dropout, HEAD_DROPOUT)
         sequences = TrainingSequences.read(targets, EncoderPieces(encoder), options, text, chosen)
         if not len(sequences):
             raise InputError(

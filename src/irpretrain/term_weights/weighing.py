@@ -15,10 +15,10 @@ from irpretrain.term_weights.folds import Weigher, models_of_folds
 from irpretrain.term_weights.known_weights import TEXTS_AT_ONCE, Oracle
 from irpretrain.term_weights.targets import passage_targets, query_targets
 from irpretrain.term_weights.word_vector_regression import WordFeatures, WordVectorPredictor
-from irpretrain.text.keyed_texts import document_texts, query_texts
+from irpretrain.text.texts import document_texts, query_texts
 
+# Models that need no torch.
 WITHOUT_ENCODER = ("oracle", "word-vectors")
-"""Models that need no torch."""
 
 
 def make_targets(
@@ -36,37 +36,24 @@ def make_targets(
 
 @dataclass(frozen=True)
 class Learned:
-    """What weights of words come from.
-
-    Attributes:
-        models: of documents one, of queries one a test fold, or one without folds; none for an oracle.
-        targets: TERM_TARGETS table, of an oracle.
-        vectors, statistics: word vectors and what numbers them, of word-vectors.
-    """
-
+    # Of documents one, of queries one per test fold, or one without folds; none for an oracle.
     models: Sequence[str | Path]
-    targets: str | Path = ""
+    targets: str | Path = ""  # TERM_TARGETS table, of an oracle
+    # vectors, statistics: word vectors and what numbers them, of word-vectors.
     vectors: str | Path = ""
     statistics: str | Path = ""
 
 
 def weigh_documents(
-    learned: Learned,
-    documents: str | Path,
+    learned: Learned,  # what the weights come from
+    documents: str | Path,  # DOCUMENTS table
     options: TermWeightsConfig,
     text: TextConfig,
     output: str | Path,
-    checkpoints: str | Path,
-    title: str,
+    checkpoints: str | Path,  # folder of all jobs' unfinished work
+    title: str,  # name of the job in status lines
 ) -> dict[str, Any]:
-    """Write the weights of the words of every document of a shard as a TERM_WEIGHTS table.
-
-    Args:
-        learned: what the weights come from.
-        documents: DOCUMENTS table.
-        checkpoints: folder of all jobs' unfinished work.
-        title: what status lines call this job.
-    """
+    """Write the weights of the words of every document of a shard as a TERM_WEIGHTS table."""
     if options.model in WITHOUT_ENCODER:
         return _write_weights(_weighers(learned, options, text)[0](), documents, text, output)
     from irpretrain.term_weights.infer import infer_documents  # torch
@@ -75,21 +62,16 @@ def weigh_documents(
 
 
 def weigh_queries(
-    learned: Learned,
+    learned: Learned,  # what the weights come from; one model a test fold, or one where `folds` is None
+    # What `make_folds` wrote; a query is weighted by the model of its test fold, which has not seen it.
     folds: str | Path | None,
-    queries: str | Path,
+    queries: str | Path,  # QUERIES table
+    # options, text, output: as in `weigh_documents`.
     options: TermWeightsConfig,
     text: TextConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the weights of the words of every query of a data set as a TERM_WEIGHTS table.
-
-    Args:
-        learned: what the weights come from; one model a test fold, or one where `folds` is None.
-        folds: what `make_folds` wrote; a query is weighted by the model of its test fold, which has not seen it.
-        queries: QUERIES table.
-        options, text, output: as in `weigh_documents`.
-    """
+    """Write the weights of the words of every query of a data set as a TERM_WEIGHTS table."""
     if options.model in WITHOUT_ENCODER:
         used_folds = None if options.model == "oracle" else folds
         return models_of_folds(_weighers(learned, options, text), query_texts(queries), used_folds, output)
@@ -99,7 +81,6 @@ def weigh_queries(
 
 
 def _weighers(learned: Learned, options: TermWeightsConfig, text: TextConfig) -> list[Callable[[], Weigher]]:
-    """Return what opens each model; an oracle is one."""
     if options.model == "oracle":
         return [partial(Oracle, learned.targets, text)]
     features = WordFeatures.open(learned.vectors, learned.statistics)

@@ -1,9 +1,8 @@
 """DeepCT_W and DeepTR: a linear regression of a word's vector minus the mean vector of its text.
 
-The mean runs over the text's words with a vector, repeats included. A word without a vector has no features, so its
-weight is the intercept alone. The regression is solved exactly: its normal equations are sums over words, and the
-penalty is `ridge` times their number, on all coefficients but the intercept. The paper trains the vectors too; here
-they stay. A model is a directory of `regression.npz` (coefficients, intercept, both float64).
+The mean is over the text's words with a vector, repeats included. A word without a vector weighs the intercept. The
+normal equations are solved exactly; the penalty is RIDGE times the number of words, not on the intercept. The paper
+trains the vectors too; here they are fixed. A model is a directory of `regression.npz` (coefficients, intercept).
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -19,34 +18,24 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
 from irpretrain.evaluation.folds import read_folds, roles
-from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.text.keyed_texts import Text
+from irpretrain.term_weights.integers import weighted_terms
+from irpretrain.text.texts import Text
 from irpretrain.text.word_store import word_numbers
 from irpretrain.text.words import word_finder
 
 TEXTS_AT_ONCE = 1024
+RIDGE = 1e-3  # L2 penalty; the paper names none
 FILE = "regression.npz"
 
 
 @dataclass(frozen=True)
 class WordFeatures:
-    """Words as the regression sees them.
-
-    Attributes:
-        vectors: float32 [words, dimensions]; rows of zeros where there is no vector.
-        numbers: word → row.
-    """
-
-    vectors: np.ndarray
-    numbers: dict[str, int]
+    vectors: np.ndarray  # float32 [words, dimensions]; rows of zeros where there is no vector
+    numbers: dict[str, int]  # word → row
 
     @classmethod
     def open(cls, vectors: str | Path, statistics: str | Path) -> Self:
-        """Open the word vectors of a collection.
-
-        Raises:
-            IntegrityError: they are not those of the statistics.
-        """
+        """Open the word vectors of a collection; IntegrityError if they do not match the statistics."""
         numbers = word_numbers(statistics)
         try:
             rows = np.load(Path(vectors) / "vectors.npy", mmap_mode="r")
@@ -66,7 +55,6 @@ class WordFeatures:
 
     @property
     def dimensions(self) -> int:
-        """Length of a vector."""
         return int(self.vectors.shape[1])
 
     def of(self, words: Sequence[str]) -> np.ndarray:
@@ -84,23 +72,16 @@ def train_word_vectors(
     targets: str | Path,
     features: WordFeatures,
     text: TextConfig,
-    ridge: float,
-    output: str | Path,
+    ridge: float,  # penalty, times the number of words
+    output: str | Path,  # model directory to write
+    # folds, fold: as in `train_regressor`.
     folds: str | Path | None = None,
     fold: int = 0,
 ) -> dict[str, Any]:
-    """Solve the regression of a TERM_TARGETS table.
-
-    Args:
-        ridge: penalty, times the number of words.
-        output: model directory to write.
-        folds, fold: as in `train_regressor`.
+    """Solve the regression of a TERM_TARGETS table; InputError without a word to learn from.
 
     Returns:
         Counts: texts, words, and the mean squared error over them (6 digits).
-
-    Raises:
-        InputError: no word is left to learn from.
     """
     chosen = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
     size = features.dimensions + 1
@@ -127,7 +108,6 @@ def train_word_vectors(
 def _examples(
     targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield features and targets of the words of each text."""
     find = word_finder(text.word_kind)
     for batch in TERM_TARGETS.stream(targets, rows=TEXTS_AT_ONCE):
         for row in range(batch.num_rows):
@@ -139,8 +119,6 @@ def _examples(
 
 @dataclass(frozen=True)
 class WordVectorPredictor:
-    """A solved regression that is ready to weight texts."""
-
     coefficients: np.ndarray
     intercept: float
     features: WordFeatures
@@ -148,11 +126,7 @@ class WordVectorPredictor:
 
     @classmethod
     def open(cls, directory: str | Path, features: WordFeatures, text: TextConfig) -> Self:
-        """Load a saved regression.
-
-        Raises:
-            IntegrityError: there is none, or it is of vectors of another length.
-        """
+        """Load a saved regression; IntegrityError if it is missing, or of vectors of another length."""
         try:
             with np.load(Path(directory) / FILE) as saved:
                 coefficients, intercept = saved["coefficients"], float(saved["intercept"][0])
@@ -167,7 +141,6 @@ class WordVectorPredictor:
         return cls(coefficients, intercept, features, text)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
-        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
         find = word_finder(self.text.word_kind)
         rows = []
         number = 0

@@ -1,21 +1,25 @@
-"""The documents of several shards as one: rows go through the shards in order, and identifiers name rows."""
+"""A corpus of several shards as one table: rows in order, found by document identifier.
+
+The documents of several shards as one: rows go through the shards in order, and identifiers name rows.
+"""
 
 import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.errors import InputError, IntegrityError
+from irpretrain.text.word_store import WordStore
 
 
-class Shard(Protocol):
-    """What a shard says of its documents: document i has the items from offsets[i] to offsets[i + 1]."""
+class RowShard(Protocol):
+    """A shard's documents: document i has the items from offsets[i] to offsets[i + 1]."""
 
     @property
     def offsets(self) -> np.ndarray: ...
@@ -25,14 +29,13 @@ class Shard(Protocol):
     def record(self) -> dict[str, Any]: ...
 
 
-ShardType = TypeVar("ShardType", bound=Shard)
+ShardType = TypeVar("ShardType", bound=RowShard)
 
 
 class DocumentRows(ABC, Generic[ShardType]):
     """The documents of one or several shards.
 
     Attributes:
-        directory: of the first shard, for messages.
         lengths: items of each document (int64 [documents]).
         fingerprint: hash of everything in the shards, for the names of checkpoints.
         document_ids: string [documents].
@@ -62,11 +65,7 @@ class DocumentRows(ABC, Generic[ShardType]):
         return int(self._firsts[-1])
 
     def rows(self, document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> np.ndarray:
-        """Return the row (int64) of each document. One call costs a pass over the shards: ask for many at once.
-
-        Raises:
-            InputError: the shards lack a document.
-        """
+        """Return the row (int64) of each document, InputError if one is missing. Each call reads the shards once."""
         identifiers = _array(document_ids)
         rows = self.find(identifiers)
         if (rows < 0).any():
@@ -82,8 +81,7 @@ class DocumentRows(ABC, Generic[ShardType]):
     def _refusal(self, missing: pa.Array | pa.ChunkedArray) -> InputError:
         """Return the refusal of documents that the shards lack."""
 
-    def _place(self, row: int) -> tuple[ShardType, int]:
-        """Return the shard of a document, and its row there."""
+    def _position(self, row: int) -> tuple[ShardType, int]:
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} is outside a store of {len(self)} documents")
         number = int(np.searchsorted(self._firsts, row, side="right")) - 1
@@ -94,3 +92,61 @@ def _array(document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> pa.Array
     if isinstance(document_ids, pa.Array | pa.ChunkedArray):
         return document_ids
     return pa.array(list(document_ids), pa.string())
+
+
+# The word stores of a corpus as one: documents found by their identifiers.
+
+
+class WordDocuments(DocumentRows[WordStore]):
+    """Words of the documents of one or several shards; `collection_words` is the size of the numbering."""
+
+    KIND = "word store"
+
+    def __init__(self, stores: Sequence[WordStore], directory: Path) -> None:
+        super().__init__(stores, directory)
+        self.collection_words = stores[0].vocabulary
+
+    @classmethod
+    def open(cls, directories: Sequence[str | Path], vocabulary: int | None = None) -> Self:
+        """Open word stores as one; `vocabulary` is the expected number of words of their collection.
+
+        Raises:
+            IntegrityError: a store is damaged, their collections differ, or two documents share an identifier.
+        """
+        if not directories:
+            raise ValueError("WordDocuments.open needs at least one directory")
+        stores = [WordStore.open(directory) for directory in directories]
+        first = Path(directories[0])
+        if len({store.vocabulary for store in stores}) > 1:
+            raise IntegrityError(
+                first,
+                "these word stores number the words of different collections",
+                remedy="Delete them and run the workflow again.",
+            )
+        if vocabulary not in (None, stores[0].vocabulary):
+            raise IntegrityError(
+                first,
+                f"it numbers {stores[0].vocabulary:,} words, but the statistics have {vocabulary:,}",
+                remedy="Delete the store and run the workflow again.",
+            )
+        return cls(stores, first)
+
+    def _refusal(self, missing: pa.Array | pa.ChunkedArray) -> InputError:
+        lost = pc.unique(missing)
+        return InputError(
+            self.directory,
+            f"{len(lost):,} documents are in none of the {len(self._shards)} word stores, such as "
+            f"{', '.join(lost[:3].to_pylist())}",
+            remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
+        )
+
+    def words(self, row: int) -> np.ndarray:
+        """Return the numbers of a document's words, in order (a view, int32)."""
+        store, inside = self._position(row)
+        return store.words[store.offsets[inside] : store.offsets[inside + 1]]
+
+    def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
+        words = [self.words(row) for row in rows.tolist()]
+        offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
+        return np.concatenate([np.zeros(0, np.int32), *words]), offsets

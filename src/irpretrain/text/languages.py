@@ -6,13 +6,14 @@ from functools import cache
 from typing import Any
 
 from irpretrain.errors import ConfigError
-from irpretrain.near_names import nearest
 from irpretrain.resources import parse_yaml, resources_directory
+from irpretrain.wording import nearest
 
+# The default. Its words are cut as ever: combining marks separate, and a run of ideographs is one word.
 ENGLISH = "english"
-"""The default. Its words are cut as ever: combining marks separate, and a run of ideographs is one word."""
+
+# The row of every language that has none of its own.
 OTHER = "other"
-"""The row of every language that has none of its own."""
 
 
 @dataclass(frozen=True)
@@ -25,35 +26,19 @@ class StopListFile:
 
 @dataclass(frozen=True)
 class Language:
-    """A row of the table.
-
-    Attributes:
-        name: value of `text.language`.
-        code: ISO 639-1; "" where there is none.
-        analyser: Lucene's class that makes the terms of an index; "" where terms are words.
-        stemmer: Snowball's algorithm; "" where stems are words.
-        stop_list: stop words; None where there are none, and for English, whose lists options name.
-        abbreviations: words after which a full stop ends no sentence.
-        unspaced: whether no white space stands between words, so that lengths count letters.
-        ordinals: whether a full stop after a number of one or two digits ends none.
-    """
-
-    name: str
-    code: str = ""
-    analyser: str = ""
-    stemmer: str = ""
+    name: str  # value of `text.language`
+    code: str = ""  # ISO 639-1; "" where there is none
+    analyser: str = ""  # Lucene's class that makes the terms of an index; "" where terms are words
+    stemmer: str = ""  # Snowball's algorithm; "" where stems are words
+    # Stop words; None if there are none, and for English, whose lists options name.
     stop_list: StopListFile | None = None
-    abbreviations: frozenset[str] = frozenset()
-    unspaced: bool = False
-    ordinals: bool = False
+    abbreviations: frozenset[str] = frozenset()  # words after which a full stop ends no sentence
+    unspaced: bool = False  # whether no white space stands between words, so that lengths count letters
+    ordinals: bool = False  # whether a full stop after a number of one or two digits ends none
 
 
 def language(name: str) -> Language:
-    """Return a row of the table.
-
-    Raises:
-        ConfigError: there is none of that name.
-    """
+    """Return a row of the table; ConfigError if the name is unknown."""
     languages = read_languages()
     if name not in languages:
         raise ConfigError(f"text.language: {unknown_language(name)}")
@@ -61,18 +46,16 @@ def language(name: str) -> Language:
 
 
 def with_language(options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return options of a job with the language of its texts, of which English is not named: it changes no job."""
+    """Return options of a job with the language of its texts; English is not named, so it changes no job."""
     return {**options, **({} if name == ENGLISH else {"language": name})}
 
 
 def without_language(options: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return what `with_language` was given."""
     rest = {key: value for key, value in options.items() if key != "language"}
     return rest, options.get("language", ENGLISH)
 
 
 def unknown_language(name: str) -> str:
-    """Return what a message says of a language that is not in the table."""
     languages = read_languages()
     names_by_code = {row.code: row.name for row in languages.values() if row.code}
     near = [names_by_code[name.lower()]] if name.lower() in names_by_code else nearest(name, languages)
@@ -82,7 +65,6 @@ def unknown_language(name: str) -> str:
 
 @cache
 def read_languages() -> Mapping[str, Language]:
-    """Return the table by names."""
     text = (resources_directory() / "languages.yaml").read_text(encoding="utf-8")
     return {name: _row(name, values) for name, values in parse_yaml(text).items()}
 

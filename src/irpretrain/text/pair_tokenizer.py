@@ -1,9 +1,4 @@
-"""(query, document) sequences as a re-ranker's own tokenizer makes them, of whatever architecture.
-
-The special tokens are the tokenizer's own (`text.pair_template`). The query is cut to its longest, then the document to
-the room that is left, as everywhere in this project; a pair that fits is what the tokenizer makes of it when called on
-the two texts.
-"""
+"""Word pieces of any encoder with a fast tokenizer, with their characters."""
 
 import inspect
 from collections.abc import Sequence
@@ -11,10 +6,64 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from irpretrain.errors import ConfigError, InputError, refusing
-from irpretrain.text.pair_template import PairTemplate
-from irpretrain.text.word_pieces import VOCABULARIES, TextIds
+from irpretrain.text.word_pieces import (
+    VOCABULARIES,
+    PairTemplate,
+    Pieces,
+    TextIds,
+    named_token,
+    pieces_of,
+    tokenizer_backend,
+)
+
+
+class EncoderPieces:
+    """The tokenizer of an encoder of any architecture. A special token's name inside a text is ordinary text.
+
+    Attributes:
+        prefix, suffix: ids of the special tokens around a text ([CLS] and [SEP] for BERT).
+        pad: id that fills up a batch; no result depends on it.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self._backend: Tokenizer = tokenizer_backend(Path(directory))
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        with refusing(directory, "its tokenizer cannot encode a text"):
+            marked = self._backend.encode("a")
+        text = [position for position, special in enumerate(marked.special_tokens_mask) if not special]
+        if not text or len(text) == len(marked.ids):
+            raise InputError(
+                directory,
+                "its tokenizer puts no special tokens around a text",
+                remedy="Give an encoder whose tokenizer.json has a post-processor, as BERT's.",
+            )
+        self.prefix, self.suffix = marked.ids[: text[0]], marked.ids[text[-1] + 1 :]
+        self.pad = named_token(self._backend, Path(directory), "pad") or 0
+        self._ids = TextIds(self._backend, Path(directory))
+
+    def room(self, max_length: int) -> int:
+        """Return how many word pieces of a text a sequence holds."""
+        return max_length - len(self.prefix) - len(self.suffix)
+
+    def encode(self, texts: Sequence[str]) -> list[Pieces]:
+        encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        return [pieces_of(text, encoding, self._ids) for text, encoding in zip(texts, encodings, strict=True)]
+
+    def decode(self, ids: np.ndarray) -> str:
+        """Return the text of pieces, without special tokens, on one line."""
+        return " ".join(self._backend.decode(ids.tolist(), skip_special_tokens=True).split())
+
+
+# (query, document) sequences as a re-ranker's own tokenizer makes them, of whatever architecture.
+#
+# The special tokens are the tokenizer's own (`text.word_pieces`). The query is cut to its longest, then the document
+# to the room that is left, as everywhere in this project; a pair that fits is what the tokenizer makes of it when
+# called on the two texts.
+
 
 REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and tokenizer.json."
@@ -22,40 +71,27 @@ REMEDY = (
 
 
 class Sequences(NamedTuple):
-    """Padded sequences.
-
-    Attributes:
-        input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
-    """
-
+    # input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
     input_ids: np.ndarray
     token_type_ids: np.ndarray
     attention_mask: np.ndarray
 
 
 class PairTokenizer:
-    """The tokenizer of a re-ranker's directory.
-
-    A special token's name inside a text ("[SEP]") is ordinary text here, so no document can put special tokens into a
-    sequence.
+    """The tokenizer of a re-ranker's directory. A special token's name inside a text ("[SEP]") is ordinary text.
 
     Attributes:
         size: number of entries in the vocabulary.
-        pad_token_id: id of the padding piece.
-        mask_token_id: id of the mask piece; None where the vocabulary has none.
-        special: special tokens of a sequence.
-        limit: longest sequence that the tokenizer's files allow; None where they do not say.
-        uses_types: whether the model is given token types.
+        mask_token_id: None if the vocabulary has no mask piece.
+        special: number of special tokens of a sequence.
+        limit: longest sequence of the tokenizer's files; None if they set no limit.
+        uses_types: whether the model reads token types.
     """
 
     def __init__(self, directory: str | Path) -> None:
-        """Load it.
-
-        Raises:
-            InputError: there is no tokenizer that the tokenizers library can run, or it cannot pad.
-        """
+        """InputError if the tokenizers library cannot run it, or it cannot pad."""
         directory = Path(directory)
-        whole = _load(directory)
+        whole = load_tokenizer(directory)
         self._backend = whole.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
@@ -81,17 +117,12 @@ class PairTokenizer:
         return self._ids.of(encoding), list(encoding.offsets)
 
     def piece(self, number: int) -> str:
-        """Return the vocabulary entry with this id."""
         return str(self._backend.id_to_token(int(number)))
 
     def cut(
         self, query: np.ndarray, document: np.ndarray, max_length: int, query_length: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the word pieces of query and document that a sequence has room for.
-
-        Raises:
-            ConfigError: no room is left for the document.
-        """
+        """Return the word pieces of query and document that fit in; ConfigError if no room is left for the document."""
         if query_length + self.special >= max_length:
             raise ConfigError(
                 f"query_length {query_length} and the tokenizer's {self.special} special tokens leave no room for a "
@@ -111,18 +142,31 @@ class PairTokenizer:
             attention[row, :length] = 1
         return Sequences(ids, types, attention)
 
-    def places(self, query: int, document: int) -> tuple[slice, slice]:
+    def positions(self, query: int, document: int) -> tuple[slice, slice]:
         """Return the positions of the two texts' pieces in a sequence, from their numbers."""
-        return self._template.places(query, document)
+        return self._template.positions(query, document)
 
 
 def takes_types(network: Any, directory: Path) -> bool:
     """Whether a Hugging Face model is given token types, which its tokenizer must make."""
     has_types = "token_type_ids" in inspect.signature(network.forward).parameters
-    return has_types and "token_type_ids" in _load(directory).model_input_names
+    return has_types and "token_type_ids" in load_tokenizer(directory).model_input_names
 
 
-def _load(directory: Path) -> Any:
+def check_types(network: Any, directory: Path) -> None:
+    """Raise InputError if a Hugging Face model that reads token types has none for the document."""
+    embeddings = getattr(network.base_model, "embeddings", None)
+    layer = getattr(embeddings, "token_type_embeddings", None)
+    if layer is not None and layer.num_embeddings < 2:
+        raise InputError(
+            directory,
+            "its tokenizer gives query and document two token types, but its type_vocab_size is 1",
+            remedy=REMEDY,
+        )
+
+
+def load_tokenizer(directory: Path) -> Any:
+    """Return transformers' tokenizer of a directory; InputError where there is none of the tokenizers library."""
     from transformers import AutoTokenizer
 
     if not any((directory / name).is_file() for name in VOCABULARIES):

@@ -1,23 +1,121 @@
-"""Documents cut into overlapping passages, each of which is scored by itself (Dai and Callan, SIGIR 2019: BERT-maxP).
+"""Sentences and passages of a text.
 
-Passages begin every `stride` words and have `words` words; the first one that reaches the end of the document is the
-last, so that none lies wholly in another. A document without words has one passage, which is empty.
+Sentences of a text, by rules: for objectives whose query, or an anchor's surroundings, is a sentence.
+
+A sentence ends with its line, or at a full stop, `!`, `?` or `…` (and the closing quotes and brackets after it), before
+white space that no lower-case letter follows, unless the full stop ends an abbreviation of the language or an initial.
+Marks of Chinese and Japanese end one anywhere. Outside English, marks of Arabic, Urdu and Hindi end one too; in some
+languages a full stop after one or two digits does not (3. Oktober).
 """
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from irpretrain.config.retrieval import PassagesConfig
-from irpretrain.text.languages import ENGLISH
-from irpretrain.text.lengths import spaced_words
+from irpretrain.text.languages import ENGLISH, language
+from irpretrain.text.words import spaced_words
+
+_LINE = re.compile(r"[^\n]+")
+_NOT_SPACE = re.compile(r"\S")
+_IDEOGRAPHIC = "。！？"
+
+# Start and end (exclusive) of a piece of a text, in characters.
+Characters = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What ends a sentence of a language."""
+
+    # Marks with closing quotes and brackets, where white space follows or the marks need none.
+    end: re.Pattern[str]
+    last_word: re.Pattern[str]  # the word before a mark
+    initial: re.Pattern[str]  # a letter that may be an initial
+    abbreviations: frozenset[str]  # as written; small letters match capitals too
+    ordinals: bool  # whether a full stop after a number of one or two digits ends none
+
+
+def sentences(
+    text: str, start: int = 0, end: int | None = None, language_name: str = ENGLISH
+) -> list[Characters]:
+    """Return the sentences of text[start:end] in order, as characters of `text`, without white space around them."""
+    rules = _rules(language_name)
+    spans = []
+    for line in _LINE.finditer(text, start, len(text) if end is None else end):
+        first = line.start()
+        for last in [*_ends(text, line.start(), line.end(), rules), line.end()]:
+            if stripped := strip(text, first, last):
+                spans.append(stripped)
+            first = last
+    return spans
+
+
+def strip(text: str, start: int, end: int) -> Characters | None:
+    """Return the characters of text[start:end] without white space at either end, None if nothing is left."""
+    first = _NOT_SPACE.search(text, start, end)
+    if first is None:
+        return None
+    return first.start(), start + len(text[start:end].rstrip())
+
+
+@cache
+def _rules(language_name: str) -> _Rules:
+    row = language(language_name)
+    if language_name == ENGLISH:
+        marks, closing, letter, initial = ".!?…", r"[\"'”’»)\]]*+", r"[^\W\d_]", "."
+    else:
+        marks, letter = ".!?…؟۔।॥", r"[^\s\d.,;:!?()\[\]\"'«»“”„]"
+        # Quotes that open in English close in German („…“, »…«); French ones may stand apart.
+        closing = r"[\"'”’»“‘«)\]]*+(?:[ \u00A0\u202F]»)?"
+        initial = "[^\u1100-\U0010ffff]"  # Korean, Japanese and Chinese have words of one letter
+    end = rf"(?<![{marks}])[{marks}]++{closing}(?=\s)|[{_IDEOGRAPHIC}]+[”’」』）]*"
+    last_word = rf"{letter}+(?:\.{letter}+)*$"
+    compiled = (re.compile(end), re.compile(last_word), re.compile(initial))
+    return _Rules(*compiled, row.abbreviations, row.ordinals)
+
+
+def _ends(text: str, start: int, end: int, rules: _Rules) -> Iterator[int]:
+    for mark in rules.end.finditer(text, start, end):
+        following = _NOT_SPACE.search(text, mark.end(), end)
+        if text[mark.start()] in _IDEOGRAPHIC or not (
+            following is None or following[0].islower() or _abbreviated(text, start, mark, rules)
+        ):
+            yield mark.end()
+
+
+def _abbreviated(text: str, start: int, mark: re.Match[str], rules: _Rules) -> bool:
+    if mark[0] != ".":
+        return False
+    # Looking back a bounded way: words are short, lines need not be.
+    before = text[max(start, mark.start() - 20) : mark.start()]
+    if rules.ordinals and _ORDINAL.search(before):
+        return True
+    word = rules.last_word.search(before)
+    return word is not None and (
+        (len(word[0]) == 1 and rules.initial.match(word[0]) is not None)
+        or "." in word[0]
+        or word[0] in rules.abbreviations
+        or word[0].lower() in rules.abbreviations
+    )
+
+
+_ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
+
+
+# Documents cut into overlapping passages, each scored separately (Dai and Callan, SIGIR 2019: BERT-maxP).
+#
+# Passages begin every `stride` words and have `words` words; the first one that reaches the end of the document is
+# the last, so that none lies wholly in another. A document without words has one passage, which is empty.
 
 
 def passage_bounds(words: int, options: PassagesConfig, most: int | None) -> list[tuple[int, int]]:
-    """Return the first word of each passage of a document with so many words, and the end of its last.
+    """Return (first, end) of each passage of a document with so many words.
 
-    Args:
-        words: of the document.
-        options: lengths; with `score: first`, the first passage alone.
-        most: of more passages, so many are kept, evenly spaced, the first and the last among them; None for all.
+    With `score: first` the first passage alone; of more than `most`, that many evenly spaced ones with first and last.
     """
     bounds = [(0, min(options.words, words))]
     while bounds[-1][1] < words:
@@ -27,15 +125,12 @@ def passage_bounds(words: int, options: PassagesConfig, most: int | None) -> lis
         return bounds[:1]
     if most is None or len(bounds) <= most:
         return bounds
-    places = np.linspace(0, len(bounds) - 1, most).round().astype(int)
-    return [bounds[place] for place in places]
+    positions = np.linspace(0, len(bounds) - 1, most).round().astype(int)
+    return [bounds[position] for position in positions]
 
 
 def piece_bounds(word_starts: np.ndarray, options: PassagesConfig, most: int | None) -> list[tuple[int, int]]:
-    """Return the passages of a document of word pieces: the first piece of each, and the end of its last.
-
-    A word is a piece that begins one and those that go on with it, so a sign of punctuation is a word too.
-    """
+    """Return (first, end) of each passage of a document of word pieces; a punctuation mark is a word too."""
     firsts = np.flatnonzero(word_starts)
     firsts[:1] = 0  # pieces before the first beginning belong to the first word
     ends = np.append(firsts, len(word_starts))
@@ -43,19 +138,16 @@ def piece_bounds(word_starts: np.ndarray, options: PassagesConfig, most: int | N
 
 
 def text_passages(text: str, options: PassagesConfig, most: int | None, language: str = ENGLISH) -> list[str]:
-    """Return the passages of a text, whose words are those of `text.lengths`."""
+    """Return the passages of a text, whose words are those of `text.words`."""
     words = spaced_words(text, language)
     bounds = passage_bounds(len(words), options, most)
     return [text[words[first][0] : words[last - 1][1]] if first < last else "" for first, last in bounds]
 
 
 def combine_scores(scores: np.ndarray, passages: np.ndarray, options: PassagesConfig) -> np.ndarray:
-    """Return the scores of documents from those of their passages.
+    """Return the scores of documents from those of their passages, document after document.
 
-    Args:
-        scores: float [passages], document after document.
-        passages: of each document, at least 1; int64 [documents].
-        options: how they are combined.
+    `passages`, int64 [documents], is the number of each document's passages, at least 1.
     """
     firsts = np.cumsum(passages) - passages
     if not len(firsts):

@@ -1,4 +1,4 @@
-"""Sizes of word sets: a Poisson law of which zeros and large values are drawn again.
+"""Sizes of word sets: a Poisson law without zeros and large values, which are drawn again.
 
 PROP (section 3.1) prints λ^x e^-λ / x for x = 1, 2, …; the factorial is missing there. The standard Poisson law is
 meant, restricted to 1 … most, which is what rejection of other values gives.

@@ -23,14 +23,15 @@ from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
-from irpretrain.text.compose import stream_texts
 from irpretrain.text.languages import ENGLISH
-from irpretrain.text.stemming import stems_of
+from irpretrain.text.stop_words import stems_of
+from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import word_finder
 
 DOCUMENTS_PER_BATCH = 1024
+
+# Distinct words of a shard that are held at a time (about 1.5 GB); beyond it a sorted run goes to disk.
 WORDS_IN_MEMORY = 4_000_000
-"""Distinct words of a shard that are held at a time (about 1.5 GB); beyond it a sorted run goes to disk."""
 
 SUMS = ("count", "documents", "stem_documents")
 
@@ -47,12 +48,10 @@ class Totals:
 def count_words(
     documents: str | Path, text: TextConfig, output: str | Path, words_in_memory: int = WORDS_IN_MEMORY
 ) -> dict[str, Any]:
-    """Count the words of one corpus shard.
+    """Count the words of one corpus shard (DOCUMENTS) into a WORD_COUNTS table, sorted by word; totals are in its
+    metadata.
 
-    Args:
-        documents: a DOCUMENTS table.
-        output: a WORD_COUNTS table, sorted by word; its totals are in the file's key-value metadata.
-        words_in_memory: most distinct words held at a time.
+    At most `words_in_memory` distinct words are in memory.
 
     Returns:
         Counts: documents, documents_without_words, words, distinct_words.
@@ -83,11 +82,7 @@ def count_words(
 
 
 def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, Any]:
-    """Add up the WORD_COUNTS tables of shards, in any order, into one table sorted by word.
-
-    Returns:
-        Counts: shards, documents, words, distinct_words.
-    """
+    """Add up the WORD_COUNTS tables of shards, in any order; return the numbers of shards, documents and words."""
     parts = [read_totals(shard) for shard in shards]
     language = parts[0].language if parts else ENGLISH
     for shard, part in zip(shards, parts, strict=True):
@@ -106,7 +101,6 @@ def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, 
 
 
 def read_totals(path: str | Path) -> Totals:
-    """Return the totals kept in a WORD_COUNTS table's metadata."""
     WORD_COUNTS.check(path)
     facts = pq.read_metadata(path).metadata or {}
     if b"documents" not in facts or b"words" not in facts:
@@ -116,8 +110,6 @@ def read_totals(path: str | Path) -> Totals:
 
 
 class _Tally:
-    """Running counts of the words met so far."""
-
     def __init__(self, language: str) -> None:
         self._language = language
         # A new word gets the next number. A method of the dictionary itself would keep all of it until a collection.
@@ -130,7 +122,7 @@ class _Tally:
 
     def add(self, texts: list[str], text: TextConfig) -> tuple[int, int]:
         """Count the words of some texts; return (words, texts without words)."""
-        from irpretrain.text.word_tally import Tally, add_documents  # numba
+        from irpretrain.text.word_tally import TermTally, add_documents  # numba
 
         find, number = word_finder(text.word_kind), self.numbers.__getitem__
         words_before = len(self.numbers)
@@ -143,14 +135,13 @@ class _Tally:
             words,
             np.concatenate(([0], np.cumsum(lengths))),
             self._stem_of,
-            Tally(counts, documents_with, stem_documents, self._last["word"], self._last["stem"]),
+            TermTally(counts, documents_with, stem_documents, self._last["word"], self._last["stem"]),
             self._seen,
         )
         self._seen += len(texts)
         return len(words), int(np.count_nonzero(lengths == 0))
 
     def _grow(self, words_before: int) -> None:
-        """Make room for the words numbered from `words_before`, and look up their stems."""
         new = list(islice(reversed(self.numbers), len(self.numbers) - words_before))[::-1]
         stems = [
             self._stem_numbers.setdefault(stem, len(self._stem_numbers))

@@ -1,13 +1,13 @@
-"""Stop lists: words that are never drawn and do not count in document length.
+"""Stop words and stems.
 
-The lists lie in `resources/stopwords`; their sources are in its README. An entry with an apostrophe is cut as any
-text is, and each of its pieces is a stop word: INQUERY's only one, "doesn't", removes "doesn" and "t", so its 418
-entries are 419 words. NLTK lists the pieces of its contractions itself.
+Stop lists: words that are never drawn and do not count in document length.
 
-Options name lists of English. In another language every name but `none` stands for that language's own list
-(resources/languages.yaml), and a language without a list has no stop words.
+The lists lie in `resources/stopwords`, their sources in its README. The pieces of an entry with an apostrophe are stop
+words: INQUERY's "doesn't" removes "doesn" and "t", so its 418 entries are 419 words. Options name lists of English; in
+another language every name but `none` means that language's own list (resources/languages.yaml), if there is one.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -17,28 +17,24 @@ from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import find_words, word_kind
 
 StopList = Literal["none", "inquery", "nltk+inquery"]
+
+# Number of entries that each file must have.
 ENTRIES = {"inquery": 418, "nltk": 179}
-"""Number of entries that each file must have."""
 
 
 def load_stop_words(
-    name: str,
+    name: str,  # none, inquery or nltk+inquery
+    # The project's resources directory; by default the one beside the package's source.
     resources: str | Path | None = None,
     *,
-    whole: bool = False,
+    whole: bool = False,  # give entries with an apostrophe as they stand too, beside their pieces
     language_name: str = ENGLISH,
 ) -> frozenset[str]:
     """Return the stop words of a list, or of two lists joined by `+`.
 
-    Args:
-        name: none, inquery or nltk+inquery.
-        resources: the project's resources directory; by default the one beside the package's source.
-        whole: give entries with an apostrophe as they stand too, beside their pieces.
-        language_name: language of the words.
-
     Raises:
-        SetupError: the file is not there.
-        IntegrityError: the file does not have the number of entries that it should.
+        SetupError: the file is missing.
+        IntegrityError: the file does not have the expected number of entries.
     """
     if name == "none":
         return frozenset()
@@ -71,3 +67,22 @@ def _read(path: Path, expected: int) -> list[str]:
             remedy="Restore the file from the repository.",
         )
     return entries
+
+
+# Stems, from Snowball's C code: in English those of the original Porter stemmer (Porter, "An algorithm for suffix
+# stripping", 1980), in other languages those of the algorithm in resources/languages.yaml.
+#
+# NLTK's `PorterStemmer`, which PROP's released code calls, has departures of its own from the published algorithm; a
+# few stems differ.
+
+
+def stems_of(words: Sequence[str], language_name: str = ENGLISH) -> list[str]:
+    """Return the stem of each lower-cased word; in a language without a stemmer the word itself."""
+    algorithm = language(language_name).stemmer
+    if not algorithm:
+        return list(words)
+    import Stemmer
+
+    stemmer = Stemmer.Stemmer(algorithm)
+    stemmer.maxCacheSize = 0  # its cache only pays for repeated words; these are distinct
+    return list(stemmer.stemWords(list(words)))

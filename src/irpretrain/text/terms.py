@@ -1,7 +1,6 @@
-"""Terms: what counts as one word once stop words are left out and stems taken.
+"""Terms: words without stop words, stemmed. Numbers only: nothing that reads a word store looks at a string.
 
-Words have numbers, the rows of a collection's WORD_COUNTS table; terms have numbers of their own, in code-point order
-of the terms. A map leads from one to the other, so nothing that is computed from a word store ever looks at a string.
+Words have numbers, the rows of a collection's WORD_COUNTS table; terms have numbers of their own, in code-point order.
 """
 
 from bisect import bisect_left
@@ -14,41 +13,27 @@ import numpy as np
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.statistics import read_totals
-from irpretrain.text.stemming import stems_of
-from irpretrain.text.stop_words import StopList, load_stop_words
+from irpretrain.text.stop_words import StopList, load_stop_words, stems_of
 
 Stemming = Literal["none", "porter"]
 
+# Term of a stop word, and of a word that the collection lacks.
 NO_TERM = -1
-"""Term of a stop word, and of a word that the collection lacks."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a collection.
-
-    Attributes:
-        names: the terms in code-point order: words, or stems.
-        term_of: int32 [words + 1], term of each word of WORD_COUNTS, NO_TERM for stop words; the last entry is NO_TERM
-            too, so that the number -1 of an unknown word has none.
-        counts: int64 [terms], occurrences in the collection.
-        documents: int64 [terms], documents that hold the term.
-        collection_documents: documents of the collection, empty ones too.
-        numbers: word → its number in WORD_COUNTS.
-        stop_words: words that are no terms.
-        stemming: whether terms are stems.
-        language: of the words.
-    """
-
-    names: list[str]
+    names: list[str]  # the terms in code-point order: words, or stems
+    # int32 [words + 1], term of each word of WORD_COUNTS, NO_TERM for stop words; the last entry is NO_TERM
+    # too, so that the number -1 of an unknown word has none.
     term_of: np.ndarray
-    counts: np.ndarray
-    documents: np.ndarray
-    collection_documents: int
-    numbers: dict[str, int] = field(repr=False)
-    stop_words: frozenset[str] = field(repr=False)
-    stemming: Stemming
-    language: str = ENGLISH
+    counts: np.ndarray  # int64 [terms], occurrences in the collection
+    documents: np.ndarray  # int64 [terms], documents that hold the term
+    collection_documents: int  # documents of the collection, empty ones too
+    numbers: dict[str, int] = field(repr=False)  # word → its number in WORD_COUNTS
+    stop_words: frozenset[str] = field(repr=False)  # words that are no terms
+    stemming: Stemming  # whether terms are stems
+    language: str = ENGLISH  # of the words
 
     @property
     def mean_document_length(self) -> float:
@@ -70,38 +55,35 @@ class Terms:
         return stems_of([word], self.language)[0] if self.stemming == "porter" else word
 
     def named(self, name: str) -> int:
-        """Return the number of the term of this name, NO_TERM where the collection lacks it."""
-        place = bisect_left(self.names, name)
-        return place if place < len(self.names) and self.names[place] == name else NO_TERM
+        """Return the number of the term of this name, NO_TERM if the collection lacks it."""
+        position = bisect_left(self.names, name)
+        return position if position < len(self.names) and self.names[position] == name else NO_TERM
 
     def of_text(self, words: list[str]) -> np.ndarray:
-        """Return the terms of words (int32), NO_TERM for stop words and terms that the collection lacks.
-
-        The collection may lack a word and know its stem from another word.
-        """
+        """Return the terms of words (int32), NO_TERM for stop words and terms that the collection lacks."""
         terms = self.terms(self.words(words))
-        for place in np.flatnonzero(terms == NO_TERM):
-            name = self.spelling(words[place])
+        # The collection may lack a word and know its stem from another word.
+        for position in np.flatnonzero(terms == NO_TERM):
+            name = self.spelling(words[position])
             if name is not None:
-                terms[place] = self.named(name)
+                terms[position] = self.named(name)
         return terms
 
 
 def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) -> Terms:
-    """Read the terms of a collection from its merged WORD_COUNTS table.
+    """Read the terms of a collection from its merged WORD_COUNTS table. Stop words are removed before stems are taken.
 
-    A stem is a stop word only through its words: those that the stop list names are left out before stems are taken. Of
-    a stem, `documents` is exact where none of its words is a stop word; otherwise the documents in which the first
-    word of the stem is a stop word are missing.
+    `documents` of a stem is exact if none of its words is a stop word; otherwise the documents in which the first word
+    of the stem is a stop word are missing.
     """
     table, totals = WORD_COUNTS.read(statistics), read_totals(statistics)
     words: list[str] = table["word"].to_pylist()
     stop = load_stop_words(stop_list, language_name=totals.language)
-    kept = np.array([word not in stop for word in words], bool)
+    retained = np.array([word not in stop for word in words], bool)
     spelt = stems_of(words, totals.language) if stemming == "porter" else words
-    names = sorted({spelt[row] for row in np.flatnonzero(kept)})
-    places = {name: number for number, name in enumerate(names)}
-    term_numbers = [places[name] if keep else NO_TERM for name, keep in zip(spelt, kept, strict=True)]
+    names = sorted({spelt[row] for row in np.flatnonzero(retained)})
+    positions = {name: number for number, name in enumerate(names)}
+    term_numbers = [positions[name] if keep else NO_TERM for name, keep in zip(spelt, retained, strict=True)]
     term_of = np.array([*term_numbers, NO_TERM], np.int32)
     documents = table["documents" if stemming == "none" else "stem_documents"].to_numpy()
     return Terms(
@@ -118,7 +100,6 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) 
 
 
 def _sums(term_of: np.ndarray, values: np.ndarray, terms: int) -> np.ndarray:
-    """Return sums of the values of each term's words."""
     sums = np.zeros(terms, np.int64)
     is_term = term_of != NO_TERM
     np.add.at(sums, term_of[is_term], values[is_term])

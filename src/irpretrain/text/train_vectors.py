@@ -1,50 +1,182 @@
-"""Training word vectors on a collection: word2vec's skip-gram with negative sampling (Mikolov et al., 2013), by gensim.
+"""Skip-gram with negative sampling (Mikolov et al., NIPS 2013), compiled.
 
-gensim gives the same bits for the same documents in the same order if one thread works: its random numbers then come
-from one seeded stream. Its other settings are its defaults: frequent words sub-sampled at 10⁻³, noise words by
-count^0.75, a learning rate that falls to 0.0001.
+Details that the paper leaves open are word2vec's: a window of random size, the context word predicts the centre word,
+frequent words are dropped at random, the rate falls with the words read, the sigmoid comes from a table, and a pair is
+skipped where it is flat. Sums have a fixed order, without a linear algebra library, so all processors give equal bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from irpretrain.arrays import create_mapped
+from irpretrain.compiled import compiled
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import ConfigError, IntegrityError
-from irpretrain.mapped_array import create_mapped
 from irpretrain.progress import progress
-from irpretrain.randomness import integer_seed, stream_key
+from irpretrain.randomness import generator, stream_key
+from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 from irpretrain.text.word_store import WordStore
-from irpretrain.wording import worded
+from irpretrain.wording import cli_or_api
 
+# Pairs whose scalar product is beyond it are skipped.
+FLAT = 6.0
+STEPS = 1000
+
+# The sigmoid from -FLAT to FLAT.
+SIGMOID = np.array([1 / (1 + math.exp(FLAT - 2 * FLAT * step / STEPS)) for step in range(STEPS)], np.float32)
+
+# Partial sums of a scalar product, which a processor can work on at the same time.
+LANES = 8
+
+
+def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Walker's tables for draws in proportion to weights: float64 and int64, one entry per weight.
+
+    With a uniform u, k = ⌊u n⌋ and f = u n − k, the draw is k if f < the first table's entry k, else the second's.
+    """
+    shares = weights / weights.sum() * len(weights)
+    keep, other = np.ones(len(weights)), np.arange(len(weights))
+    small, large = list(np.flatnonzero(shares < 1)), list(np.flatnonzero(shares >= 1))
+    while small and large:
+        low, high = small.pop(), large.pop()
+        keep[low], other[low] = shares[low], high
+        shares[high] -= 1 - shares[low]
+        (small if shares[high] < 1 else large).append(high)
+    return keep, other
+
+
+@compiled
+def train_documents(
+    words: np.ndarray,
+    offsets: np.ndarray,
+    inner: np.ndarray,
+    outer: np.ndarray,
+    retained_share: np.ndarray,
+    alias: tuple[np.ndarray, np.ndarray],
+    window: int,
+    negatives: int,
+    rates: np.ndarray,
+    state: np.ndarray,
+) -> None:
+    """Train on documents, one after the other; changes `inner`, `outer` and `state`.
+
+    Args:
+        words: int32, words of all documents end to end, numbers from 0; `offsets` int64 [documents + 1].
+        inner, outer: float32 [words, dimensions rounded up to LANES], vectors of words as context and as prediction.
+        retained_share: float64 [words], probability that an occurrence is read.
+        alias: tables of noise words, see `alias_table`.
+        window: most words on each side.
+        negatives: noise words per pair.
+        rates: float64 [documents], learning rate of each document.
+    """
+    longest = 0
+    for document in range(len(offsets) - 1):
+        longest = max(longest, offsets[document + 1] - offsets[document])
+    read, change = np.empty(longest, np.int32), np.empty(inner.shape[1], np.float32)
+    for document in range(len(offsets) - 1):
+        size = 0
+        for word in words[offsets[document] : offsets[document + 1]]:
+            if next_uniform(state) < retained_share[word]:
+                read[size] = word
+                size += 1
+        rate = rates[document]
+        for position in range(size):
+            reach = window - int(next_uniform(state) * window)
+            for other in range(max(0, position - reach), min(size, position + reach + 1)):
+                if other != position:
+                    _train_pair(
+                        read[other], read[position], inner, outer, alias, negatives, rate, change, state
+                    )
+
+
+@compiled
+def _train_pair(
+    word: int,
+    predicted: int,
+    inner: np.ndarray,
+    outer: np.ndarray,
+    alias: tuple[np.ndarray, np.ndarray],
+    negatives: int,
+    rate: float,
+    change: np.ndarray,
+    state: np.ndarray,
+) -> None:
+    keep, alternatives = alias
+    row = inner[word]
+    change[:] = np.float32(0)
+    for number in range(negatives + 1):
+        target, label = predicted, 1.0
+        if number > 0:
+            drawn = next_uniform(state) * len(keep)
+            target, label = int(drawn), 0.0
+            if drawn - target >= keep[target]:
+                target = alternatives[target]
+            if target == predicted:
+                continue
+        output = outer[target]
+        product = _dot(row, output)
+        if abs(product) >= FLAT:
+            continue
+        step = np.float32((label - SIGMOID[int((product + FLAT) * (STEPS / (2 * FLAT)))]) * rate)
+        for column in range(len(row)):
+            change[column] += step * output[column]
+        for column in range(len(row)):
+            output[column] += step * row[column]
+    for column in range(len(row)):
+        row[column] += change[column]
+
+
+@compiled
+def _dot(left: np.ndarray, right: np.ndarray) -> float:
+    """Return a scalar product; lengths are multiples of LANES, and the order of the sum is fixed."""
+    a = b = c = d = e = f = g = h = np.float32(0)
+    for column in range(0, len(left), LANES):
+        a += left[column] * right[column]
+        b += left[column + 1] * right[column + 1]
+        c += left[column + 2] * right[column + 2]
+        d += left[column + 3] * right[column + 3]
+        e += left[column + 4] * right[column + 4]
+        f += left[column + 5] * right[column + 5]
+        g += left[column + 6] * right[column + 6]
+        h += left[column + 7] * right[column + 7]
+    return float(((a + b) + (c + d)) + ((e + f) + (g + h)))
+
+
+# Training word vectors on a collection: word2vec's skip-gram with negative sampling (Mikolov et al., 2013).
+#
+# Same documents in the same order give the same bits: all random numbers come from one stream. What has no option is
+# as word2vec's program has it: frequent words sub-sampled at 10⁻³, noise words by count^0.75, a learning rate that
+# falls to 0.0001.
+
+
+# Name of the random streams: (seed, "word-vectors") and, for the choice of a document, its identifier.
 STAGE = "word-vectors"
-"""Name of the random streams: (seed, "word-vectors") and, for the choice of a document, its identifier."""
-WORDS_IN_SENTENCE = 10_000
-"""gensim silently drops what a sentence has beyond it, so documents are cut."""
+DOCUMENTS_AT_ONCE = 256
+
+# Share of a word in the collection from which its occurrences are dropped at random.
+SUBSAMPLING = 1e-3
+NOISE_POWER = 0.75
+
+# Context words on each side, word2vec's own default.
+WINDOW = 5
+LAST_RATE = 1e-4
 
 
 def train_vectors(
-    corpora: Sequence[Sequence[WordStore]],
-    statistics: str | Path,
+    corpora: Sequence[Sequence[WordStore]],  # word stores of each corpus of the collection
+    statistics: str | Path,  # merged WORD_COUNTS of the collection
     options: WordVectorsConfig,
     seed: int,
-    output: Path,
+    output: Path,  # `vectors.npy`
 ) -> dict[str, Any]:
-    """Train vectors of the words that are frequent enough, and write those of all words.
-
-    Args:
-        corpora: word stores of each corpus of the collection.
-        statistics: merged WORD_COUNTS of the collection.
-        output: `vectors.npy`.
-
-    Returns:
-        The record; see `word_vectors.make_word_vectors`.
-    """
+    """Train vectors of the frequent words, and write rows for all words; return the record of `make_word_vectors`."""
     words = WORD_COUNTS.count(statistics)
     collection = _Documents(corpora, words)
     chosen = collection.in_order()
@@ -53,14 +185,14 @@ def train_vectors(
     counts = collection.count(chosen)
     trained = np.flatnonzero(counts >= options.minimum_count)
     if not len(trained):
-        remedy = worded(
+        remedy = cli_or_api(
             "lower it, or name a file of vectors: in word_vectors.files, or in Python Collection(..., vectors=...)",
             "lower it (--set word_vectors.minimum_count=NUMBER); axioms also takes a file of vectors, --vectors FILE",
         )
         raise ConfigError(
             f"word_vectors.minimum_count: no word occurs {options.minimum_count} times in the collection; {remedy}"
         )
-    vectors = _train(_Sentences(collection, chosen, trained), counts[trained], options, seed)
+    vectors = _train(collection, chosen, trained, counts[trained], options, seed)
     create_mapped(output, np.dtype(np.float32), (words, options.dimensions))[trained] = vectors
     return {
         "source": "word2vec",
@@ -73,33 +205,63 @@ def train_vectors(
     }
 
 
-def _train(sentences: _Sentences, counts: np.ndarray, options: WordVectorsConfig, seed: int) -> np.ndarray:
-    """Return the vectors (float32) of the words that the sentences have by their numbers from 0."""
-    from gensim.models import Word2Vec
-
-    model = Word2Vec(
-        vector_size=options.dimensions,
-        window=options.window,
-        negative=options.negatives,
-        sg=1,
-        hs=0,
-        min_count=1,
-        alpha=options.learning_rate,
-        epochs=options.epochs,
-        workers=1,
-        seed=integer_seed(seed, STAGE) & 0xFFFFFFFF,
-    )
-    model.build_vocab_from_freq({str(i): int(count) for i, count in enumerate(counts)})
-    model.train(
-        sentences, total_examples=sentences.sentences, total_words=int(counts.sum()), epochs=options.epochs
-    )
-    places = [model.wv.key_to_index[str(i)] for i in range(len(counts))]
-    return model.wv.vectors[places]
+def _train(
+    collection: _Documents,
+    chosen: np.ndarray,
+    trained: np.ndarray,
+    counts: np.ndarray,
+    options: WordVectorsConfig,
+    seed: int,
+) -> np.ndarray:
+    """Return the vectors (float32) of the words `trained`, which occur `counts` times in the documents `chosen`."""
+    numbers = np.full(collection.words, -1, np.int32)
+    numbers[trained] = np.arange(len(trained))
+    state = np.empty(STATE_WORDS, np.uint64)
+    start_stream(state, *np.array(stream_key(seed, STAGE), np.uint64))
+    width = -(-options.dimensions // LANES) * LANES
+    inner, outer = np.zeros((2, len(trained), width), np.float32)
+    rng = generator(seed, STAGE)
+    inner[:, : options.dimensions] = (
+        rng.random((len(trained), options.dimensions)) - 0.5
+    ) / options.dimensions
+    shares = counts / counts.sum() / SUBSAMPLING
+    # Whole numbers: the last bit of a power depends on the processor.
+    noise = np.rint(counts**NOISE_POWER * 2**20)
+    retained_share = (np.sqrt(shares) + 1) / shares
+    alias, total, done = alias_table(noise), int(counts.sum()) * options.epochs, 0
+    for epoch in range(1, options.epochs + 1):
+        for start in progress(
+            range(0, len(chosen), DOCUMENTS_AT_ONCE),
+            f"train word vectors, pass {epoch}",
+            "documents",
+            len(chosen),
+            size=lambda start: min(DOCUMENTS_AT_ONCE, len(chosen) - start),
+        ):
+            documents = [
+                numbers[collection.of(*position)] for position in chosen[start : start + DOCUMENTS_AT_ONCE]
+            ]
+            documents = [words[words >= 0] for words in documents]
+            offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
+            share_done = (done + offsets[:-1]) / total
+            rates = options.learning_rate - (options.learning_rate - LAST_RATE) * share_done
+            words = np.concatenate(documents)
+            train_documents(
+                words,
+                offsets,
+                inner,
+                outer,
+                retained_share,
+                alias,
+                WINDOW,
+                options.negatives,
+                rates,
+                state,
+            )
+            done += int(offsets[-1])
+    return inner[:, : options.dimensions]
 
 
 class _Documents:
-    """The documents of all stores."""
-
     def __init__(self, corpora: Sequence[Sequence[WordStore]], words: int) -> None:
         self.stores = [store for corpus in corpora for store in corpus]
         self._corpus = [number for number, corpus in enumerate(corpora) for _ in corpus]
@@ -114,69 +276,39 @@ class _Documents:
 
     def in_order(self) -> np.ndarray:
         """Return (store, row) of all documents, by corpus, part and position (int64 [documents, 2])."""
-        places = [
+        positions = [
             np.stack([np.full(len(store), number), np.arange(len(store))], 1)
             for number, store in enumerate(self.stores)
         ]
-        all_places = np.concatenate([np.zeros((0, 2), np.int64), *places])
+        all_positions = np.concatenate([np.zeros((0, 2), np.int64), *positions])
         keys = [
             np.concatenate([np.zeros(0, np.int64), *(s.documents[name].to_numpy() for s in self.stores)])
             for name in ("position", "part")
         ]
         corpora = np.repeat(np.array(self._corpus, np.int64), [len(store) for store in self.stores])
-        return all_places[np.lexsort((*keys, corpora))]
+        return all_positions[np.lexsort((*keys, corpora))]
 
-    def choose(self, places: np.ndarray, most: int, seed: int) -> np.ndarray:
-        """Return the places of documents drawn at random until they have `most` words, in the order of `places`."""
+    def choose(self, positions: np.ndarray, most: int, seed: int) -> np.ndarray:
+        """Return the positions of random documents with `most` words together, in the order of `positions`."""
         ids = [store.documents["document_id"].to_pylist() for store in self.stores]
-        keys = np.array([stream_key(seed, STAGE, ids[s][row])[0] for s, row in places], np.uint64)
-        lengths = np.array([self.length(s, row) for s, row in places], np.int64)
+        keys = np.array([stream_key(seed, STAGE, ids[s][row])[0] for s, row in positions], np.uint64)
+        lengths = np.array([self.length(s, row) for s, row in positions], np.int64)
         drawn = np.argsort(keys, kind="stable")
         needed = int(np.searchsorted(np.cumsum(lengths[drawn]), most)) + 1
-        return places[np.sort(drawn[:needed])]
+        return positions[np.sort(drawn[:needed])]
 
     def length(self, store: int, row: int) -> int:
         offsets = self.stores[store].offsets
         return int(offsets[row + 1] - offsets[row])
 
     def of(self, store: int, row: int) -> np.ndarray:
-        """Return the words of a document (int32)."""
         word_store = self.stores[store]
         return word_store.words[word_store.offsets[row] : word_store.offsets[row + 1]]
 
-    def count(self, places: np.ndarray) -> np.ndarray:
-        """Return how often each word occurs in some documents (int64)."""
+    def count(self, positions: np.ndarray) -> np.ndarray:
         counts = np.zeros(self.words, np.int64)
-        for start in range(0, len(places), 4096):
-            pieces = [self.of(store, row) for store, row in places[start : start + 4096]]
+        for start in range(0, len(positions), 4096):
+            pieces = [self.of(store, row) for store, row in positions[start : start + 4096]]
             distinct, held = np.unique(np.concatenate(pieces), return_counts=True)
             counts[distinct] += held
         return counts
-
-
-class _Sentences:
-    """What gensim iterates over, once an epoch: lists of the trained words' numbers as text."""
-
-    def __init__(self, documents: _Documents, places: np.ndarray, trained: np.ndarray) -> None:
-        self._documents, self._places = documents, places
-        self._names = np.full(documents.words, None, object)
-        self._names[trained] = [str(number) for number in range(len(trained))]
-        self._known = np.zeros(documents.words, bool)
-        self._known[trained] = True
-        self._epoch = 0
-        self.sentences = sum(1 for _ in self._pieces())
-
-    def __iter__(self) -> Iterator[list[str]]:
-        self._epoch += 1
-        for words in progress(
-            self._pieces(), f"train word vectors, pass {self._epoch}", "documents", self.sentences
-        ):
-            yield self._names[words].tolist()
-
-    def _pieces(self) -> Iterator[np.ndarray]:
-        """Yield the known words of each document, in pieces that gensim takes whole."""
-        for store, row in self._places:
-            words = self._documents.of(store, row)
-            words = words[self._known[words]]
-            for start in range(0, len(words), WORDS_IN_SENTENCE):
-                yield words[start : start + WORDS_IN_SENTENCE]

@@ -1,10 +1,10 @@
-"""The words that a ranker over words knows, and texts and word stores as their ids.
+"""The words, and the character n-graphs, that a word ranker reads.
 
-Ids begin with 1; 0 is padding. A word that is not known has no id: it is left out of a text as if it did not stand
-there.
+The vocabulary of a word ranker, and texts and word stores as ids from 1 (0: padding), without unknown words.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,19 +23,10 @@ FILE = "vocabulary.parquet"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The known words of a collection.
-
-    Attributes:
-        words: in the order of their ids, which begin with 1.
-        numbers: int64 [words], the row of each in the collection's WORD_COUNTS table; they rise.
-        collection_words: rows of that table.
-        kind: how texts are cut into words.
-    """
-
-    words: Sequence[str]
-    numbers: np.ndarray
-    collection_words: int
-    kind: WordKind
+    words: Sequence[str]  # in the order of their ids, which begin with 1
+    numbers: np.ndarray  # int64 [words], the row of each in the collection's WORD_COUNTS table; they rise
+    collection_words: int  # rows of that table
+    kind: WordKind  # how texts are cut into words
 
     def __len__(self) -> int:
         return len(self.words)
@@ -44,11 +35,7 @@ class Vocabulary:
     def of_collection(
         cls, statistics: str | Path, kind: WordKind, minimum_count: int, stop_list: StopList
     ) -> Self:
-        """Return the words of a WORD_COUNTS table that are frequent enough and no stop words.
-
-        Raises:
-            ConfigError: there are none.
-        """
+        """Return the frequent words of a WORD_COUNTS table without stop words; ConfigError if there are none."""
         table = WORD_COUNTS.read(statistics, ["word", "count"])
         words: list[str] = table["word"].to_pylist()
         frequent = table["count"].to_numpy() >= minimum_count
@@ -63,11 +50,7 @@ class Vocabulary:
 
     @classmethod
     def read(cls, directory: str | Path, collection_words: int, kind: WordKind) -> Self:
-        """Read the vocabulary in a model's directory.
-
-        Raises:
-            IntegrityError: there is none, or its numbers are not those of rising rows of such a table.
-        """
+        """Read a model's vocabulary; IntegrityError if missing, or its numbers are not rising rows of the table."""
         path = Path(directory) / FILE
         table = VOCABULARY.read(path)
         numbers = table["number"].to_numpy().astype(np.int64)
@@ -81,7 +64,6 @@ class Vocabulary:
         return cls(table["word"].to_pylist(), numbers, collection_words, kind)
 
     def write(self, folder: str | Path) -> None:
-        """Write the vocabulary into a model's folder."""
         table = pa.table({"word": pa.array(self.words, pa.string()), "number": pa.array(self.numbers)})
         VOCABULARY.write(Path(folder) / FILE, table)
 
@@ -104,3 +86,39 @@ class Vocabulary:
         ids = np.zeros(self.collection_words, np.int64)
         ids[self.numbers] = np.arange(1, len(self) + 1)
         return ids
+
+
+# Character n-graphs of words (Mitra, Diaz, Craswell, WWW 2017): the runs of up to n characters of #word#.
+
+
+def ngraphs_of(word: str, longest: int) -> Iterator[str]:
+    """Yield every n-graph of a word, between marks of its beginning and end, as often as it occurs."""
+    marked = f"#{word}#"
+    for start in range(len(marked)):
+        for end in range(start + 1, min(start + longest, len(marked)) + 1):
+            yield marked[start:end]
+
+
+def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, number: int, longest: int) -> list[str]:
+    """Return the most frequent n-graphs of a text with these words, so often each; of equal ones by code points."""
+    totals: Counter[str] = Counter()
+    for word, count in zip(words, counts.tolist(), strict=True):
+        for ngraph in ngraphs_of(word, longest):
+            totals[ngraph] += count
+    ranked = sorted(totals, key=lambda ngraph: (-totals[ngraph], ngraph))
+    return ranked[:number]
+
+
+def number_ngraphs(words: Sequence[str], known: Sequence[str], longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the known n-graphs of words by number, as often as they occur, and offsets, both int64.
+
+    Word i has numbers[offsets[i] : offsets[i + 1]].
+    """
+    positions = {ngraph: number for number, ngraph in enumerate(known)}
+    numbers = [
+        [positions[ngraph] for ngraph in ngraphs_of(word, longest) if ngraph in positions] for word in words
+    ]
+    offsets = np.cumsum([0, *map(len, numbers)])
+    return np.array(
+        [number for word_numbers in numbers for number in word_numbers], np.int64
+    ), offsets.astype(np.int64)

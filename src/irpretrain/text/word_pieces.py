@@ -1,10 +1,15 @@
-"""Word pieces: the encoder's tokenizer, without torch and (as a rule) transformers."""
+"""The encoder's word pieces: special tokens, the tokenizer, and pieces of texts from those of their chunks.
+
+The special tokens that a tokenizer puts around a query and a document, read off a pair that it joins itself.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,74 +17,130 @@ import numpy as np
 
 from irpretrain.errors import InputError, refusing
 from irpretrain.given_json import read_given_json
-from irpretrain.text.pair_template import PairTemplate
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
+
+class Fixed(NamedTuple):
+    """Special tokens that stand together in every sequence: ids and token types (int64)."""
+
+    ids: np.ndarray
+    types: np.ndarray
+
+
+class PairTemplate(NamedTuple):
+    """A sequence is prefix, query, middle, document, suffix."""
+
+    # prefix, middle, suffix: special tokens; of BERT [CLS], [SEP] and [SEP].
+    prefix: Fixed
+    middle: Fixed
+    suffix: Fixed
+    # query_type, document_type: token types of the two texts.
+    query_type: int
+    document_type: int
+    # Whether all types before the document are 0, and those behind it the document's.
+    types_from_document: bool
+
+    @classmethod
+    def of(cls, backend: Tokenizer, directory: Path, remedy: str) -> PairTemplate:
+        """Return the template of a tokenizer without special tokens in texts; InputError if it joins no pairs."""
+        with refusing(directory, "the tokenizer cuts no text", remedy):
+            query, document = backend.encode_batch(["a", "a"], add_special_tokens=False)
+            query.truncate(1)
+            document.truncate(1)
+            joined = backend.post_process(query, document)
+        positions = np.flatnonzero(np.asarray(joined.special_tokens_mask) == 0)
+        if len(positions) != 2:
+            raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=remedy)
+        ids, types = np.asarray(joined.ids, np.int64), np.asarray(joined.type_ids, np.int64)
+        first, second = (int(position) for position in positions)
+        cuts = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
+        before, between, after = (Fixed(ids[cut], types[cut]) for cut in cuts)
+        from_document = not types[:second].any() and (types[second:] == types[second]).all()
+        return cls(before, between, after, int(types[first]), int(types[second]), bool(from_document))
+
+    @property
+    def special(self) -> int:
+        return len(self.prefix.ids) + len(self.middle.ids) + len(self.suffix.ids)
+
+    def positions(self, query: int, document: int) -> tuple[slice, slice]:
+        """Return the positions of the two texts' pieces in a sequence, from their numbers."""
+        first = len(self.prefix.ids)
+        second = first + query + len(self.middle.ids)
+        return slice(first, first + query), slice(second, second + document)
+
+    def fill(
+        self, ids: np.ndarray, types: np.ndarray, query: np.ndarray, document: np.ndarray
+    ) -> tuple[slice, slice]:
+        """Write the sequence of two texts, and its token types, into two rows of zeros; return the texts' positions."""
+        requested, read = self.positions(len(query), len(document))
+        end = read.stop + len(self.suffix.ids)
+        ids[: requested.start] = self.prefix.ids
+        ids[requested] = query
+        ids[requested.stop : read.start] = self.middle.ids
+        ids[read] = document
+        ids[read.stop : end] = self.suffix.ids
+        if self.types_from_document:
+            types[read.start : end] = self.document_type
+        else:
+            types[: requested.start], types[requested] = self.prefix.types, self.query_type
+            types[requested.stop : read.start], types[read] = self.middle.types, self.document_type
+            types[read.stop : end] = self.suffix.types
+        return requested, read
+
+
+# Word pieces: the encoder's tokenizer, without torch and (as a rule) transformers.
+
+
+# What WordPiece writes before a piece that continues a word.
 CONTINUATION = "##"
-"""What WordPiece writes before a piece that continues a word."""
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+# How tokenizers spell their tokens for padding and masks, unless tokenizer_config.json names them.
 SPELLINGS = ("[{}]", "<{}>")
-"""How tokenizers spell their tokens for padding and masks, where tokenizer_config.json does not say."""
+
+# Files in which vocabularies lie; without any of them transformers would silently make an empty one.
 VOCABULARIES = (
     "tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model",
     "sentencepiece.bpe.model",
 )  # fmt: skip
-"""Files in which vocabularies lie; without any of them transformers would make an empty one and say nothing."""
 REMEDY = "Give a Hugging Face directory that has a sound one."
 
+# SentencePiece's mark before a word. Where no white space stands there, it is given the word's first character.
 WORD_MARK = "▁"
-"""SentencePiece's mark before a word. Where no white space stands there, it is given the word's first character."""
 
 
 class Pieces(NamedTuple):
-    """The word pieces of a text, without special tokens.
-
-    Attributes:
-        ids: int32 [pieces].
-        starts, ends: int32 [pieces]; characters of the text. Neither ever falls; pieces that one character is split
-            into share it. A piece that only marks white space has none (byte-level and SentencePiece tokenizers have
-            such pieces).
-        begins: bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark; a
-            mark of white space never does.
-    """
-
-    ids: np.ndarray
+    ids: np.ndarray  # int32 [pieces]
+    # starts, ends: int32 [pieces]; characters of the text. Neither ever falls; pieces that one character is
+    # split into share it. A piece that only marks white space has none (byte-level and SentencePiece
+    # tokenizers have such pieces).
     starts: np.ndarray
     ends: np.ndarray
+    # bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark; a
+    # mark of white space never does.
     begins: np.ndarray
 
 
 class Words(NamedTuple):
-    """The word pieces of a text, as trainings read them.
-
-    Attributes:
-        ids: int32 [pieces].
-        begins: bool [pieces]; whether the piece begins a word or a punctuation mark.
-        firsts: int32 [pieces]; the first character of each, which never falls: pieces that one character is split into
-            share it, and white space before a word counts for no piece.
-    """
-
-    ids: np.ndarray
-    begins: np.ndarray
+    ids: np.ndarray  # int32 [pieces]
+    begins: np.ndarray  # bool [pieces]; whether the piece begins a word or a punctuation mark
+    # int32 [pieces]; the first character of each, which never falls: pieces that one character is split into
+    # share it, and white space before a word counts for no piece.
     firsts: np.ndarray
 
 
 class WordPieceTokenizer:
-    """The encoder's tokenizer, without truncation or padding.
-
-    A special token's name inside a text ("[MASK]") is ordinary text here, so no document can put special
-    tokens into a sequence.
+    """The encoder's tokenizer, without truncation or padding. A special token's name inside a text is ordinary text.
 
     Attributes:
         size: number of entries in the vocabulary.
-        pad_token_id: id that fills up a batch.
-        mask_token_id: id of the mask piece; None where the vocabulary has none.
+        mask_token_id: None if the vocabulary has no mask piece.
         template: special tokens of a sequence of query and document.
         fingerprint: hash of vocabulary and rules; equal for equal tokenizers.
-        cuts_at_spaces: whether nothing about a word piece depends on what stands beyond a space or a line's end.
+        cuts_at_spaces: see `cuts_at_spaces`.
     """
 
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
@@ -143,12 +204,10 @@ class WordPieceTokenizer:
         return starts
 
     def token(self, number: int) -> str:
-        """Return the vocabulary entry with this id."""
         return str(self._backend.id_to_token(number))
 
     def text(self, pieces: Sequence[int] | np.ndarray) -> str:
-        """Return word pieces joined to words; `encode` gives the same pieces of it, but for a first one that continues
-        a word or follows white space."""
+        """Join word pieces to words; `encode` inverts it unless the first piece continues a word or follows a space."""
         if self._begins is None:
             return str(
                 self._backend.decode([int(piece) for piece in pieces], skip_special_tokens=False)
@@ -158,18 +217,14 @@ class WordPieceTokenizer:
 
 
 def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) -> WordPieceTokenizer:
-    """Load the tokenizer of a Hugging Face directory and check that it is the encoder's own.
-
-    Args:
-        directory: model directory, with `tokenizer.json` or `vocab.txt`.
-        vocabulary_size: expected number of entries; checked when given.
+    """Load the tokenizer of a Hugging Face directory (`tokenizer.json` or `vocab.txt`); check the size if configured.
 
     Raises:
-        InputError: there is no tokenizer, or its vocabulary is not the expected one. (Loading a bare vocabulary
-            file can silently give an empty vocabulary, hence the check of size and last entry.)
+        InputError: there is no tokenizer, or its vocabulary is not the expected one.
     """
     directory = Path(directory)
     tokenizer = WordPieceTokenizer(tokenizer_backend(directory), directory)
+    # Loading a bare vocabulary file can silently give an empty vocabulary, hence the checks of size and last entry.
     if vocabulary_size is not None and tokenizer.size != vocabulary_size:
         raise InputError(
             directory,
@@ -189,12 +244,9 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
 
 
 def cuts_at_spaces(backend: Tokenizer) -> bool:
-    """Whether nothing about a word piece depends on what stands beyond a space or a line's end.
-
-    That is so for BERT's rules, which cut at white space first of all, where special tokens are not looked for in
-    texts. An added token that is not special may have spaces in it, and other post-processors than BERT's may move
-    pieces or repeat the text.
-    """
+    """Whether a word piece never depends on text beyond a space or a line's end: true for BERT's rules."""
+    # BERT cuts at white space first. An added token that is not special may contain spaces, and other
+    # post-processors may move pieces or repeat the text.
     rules = json.loads(backend.to_str())
     parts = ("normalizer", "pre_tokenizer", "model", "post_processor")
     *kinds, last = ((rules[part] or {}).get("type") for part in parts)
@@ -208,8 +260,8 @@ def cuts_at_spaces(backend: Tokenizer) -> bool:
 class TextIds:
     """Ids of the pieces of texts, none of which is a special token.
 
-    Vocabularies of SentencePiece list special tokens as pieces, of the best score. So the names of these in a text
-    would become the tokens themselves, although `encode_special_tokens` is set; here they are unknown.
+    SentencePiece lists special tokens as pieces of the best score, so their names in a text would become the tokens
+    despite `encode_special_tokens`; here they are unknown.
     """
 
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
@@ -224,13 +276,12 @@ class TextIds:
             self._replaced[numbers] = unknown
 
     def of(self, encoding: Encoding) -> np.ndarray:
-        """Return the ids (int32) of an encoded text."""
         ids = np.asarray(encoding.ids, dtype=np.int32)
         return ids if self._replaced is None else self._replaced[ids]
 
 
 def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
-    """Return the id of a tokenizer's token for padding ("pad") or masks ("mask"); None where it has none."""
+    """Return the id of a tokenizer's token for padding ("pad") or masks ("mask"); None if it has none."""
     file = directory / "tokenizer_config.json"
     described = read_given_json(file, REMEDY) if file.is_file() else None
     token = described.get(f"{name}_token") if isinstance(described, dict) else None
@@ -281,18 +332,86 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
 
 
 def pieces_of(text: str, encoding: Encoding, ids: TextIds) -> Pieces:
-    """Return the word pieces of a text that any tokenizer has encoded."""
     offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
     solid = [
         bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
         for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
     ]
     begins, before = np.zeros(len(solid), bool), None
-    for place, (word, counts) in enumerate(zip(encoding.word_ids, solid, strict=True)):
+    for position, (word, counts) in enumerate(zip(encoding.word_ids, solid, strict=True)):
         if counts:
-            begins[place] = word is None or word != before
+            begins[position] = word is None or word != before
             before = word
     # Unicode's canonical order may swap marks of one letter.
     starts = np.maximum.accumulate(offsets[:, 0])
     ends = np.maximum.accumulate(np.where(solid, offsets[:, 1], offsets[:, 0]))
     return Pieces(ids.of(encoding), starts, ends, begins)
+
+
+# Word pieces of texts from those of their chunks: what stands between two spaces is cut only once.
+
+
+# A table whose chunks have more characters starts anew before the next texts: it takes about 200 MB.
+RETAINED_CHARACTERS = 1 << 23
+
+
+class ChunkTable:
+    """The word pieces of every chunk that a tokenizer which cuts at spaces has cut: a cache for one thread."""
+
+    # Chunk i has the pieces from _offsets[i] to _offsets[i + 1] of _words, whose firsts count from the chunk's own.
+
+    def __init__(self, tokenizer: WordPieceTokenizer, retained_characters: int = RETAINED_CHARACTERS) -> None:
+        self._tokenizer, self._retained_characters = tokenizer, retained_characters
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__  # the next chunk's number
+        self._offsets, self._lengths = np.zeros(1, np.int64), np.zeros(0, np.int64)
+        self._words = Words(np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0, np.int32))
+
+    def words(self, texts: Sequence[str]) -> list[Words]:
+        if not texts:
+            return []
+        if self._lengths.sum() > self._retained_characters:
+            self._start_anew()
+        chunks = [text.replace("\n", " ").split(" ") for text in texts]
+        sizes = np.array([len(own) for own in chunks], np.int64)
+        numbers = np.fromiter(
+            map(self._numbers.__getitem__, chain.from_iterable(chunks)), np.int64, int(sizes.sum())
+        )
+        try:
+            self._cut(list(islice(self._numbers, len(self._lengths), None)))
+        except BaseException:
+            self._start_anew()  # its new chunks have numbers, but no pieces
+            raise
+        begins = self._offsets[numbers]
+        counts = self._offsets[numbers + 1] - begins
+        chunks_before, pieces_before = _running_sum(sizes), _running_sum(counts)
+        heads = _running_sum(self._lengths[numbers] + 1)  # where each chunk begins if all texts are one
+        heads = heads[:-1] - np.repeat(heads[chunks_before[:-1]], sizes)
+        positions = np.repeat(begins - pieces_before[:-1], counts) + np.arange(pieces_before[-1])
+        ids, starts, firsts = (part[positions] for part in self._words)
+        firsts += np.repeat(heads, counts).astype(np.int32)
+        cuts = pieces_before[chunks_before[1:-1]]
+        return [
+            Words(*parts)
+            for parts in zip(*(np.split(part, cuts) for part in (ids, starts, firsts)), strict=True)
+        ]
+
+    def _cut(self, chunks: Sequence[str]) -> None:
+        """Let the tokenizer cut the last chunks of the table, as one text."""
+        lengths = np.array([len(chunk) for chunk in chunks], np.int64)
+        heads = _running_sum(lengths + 1)
+        [new] = self._tokenizer.words([" ".join(chunks)])
+        owners = np.searchsorted(heads, new.firsts, side="right") - 1
+        new = new._replace(firsts=(new.firsts - heads[owners]).astype(np.int32))
+        ends = self._offsets[-1] + np.cumsum(np.bincount(owners, minlength=len(chunks)))
+        self._lengths = np.concatenate([self._lengths, lengths])
+        self._offsets = np.concatenate([self._offsets, ends])
+        self._words = Words(*(np.concatenate(both) for both in zip(self._words, new, strict=True)))
+
+
+def _running_sum(numbers: np.ndarray) -> np.ndarray:
+    """Return 0, the first number, the sum of the first two, and so on (int64, one more than there are numbers)."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers, dtype=np.int64)])

@@ -19,13 +19,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from irpretrain.arrays import GrowingArray
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.errors import MAKE_AGAIN, IntegrityError, refusing_damage
-from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import progress
-from irpretrain.text.compose import texts_of
+from irpretrain.text.texts import texts_of
 from irpretrain.text.words import word_finder
 
 DOCUMENTS_AT_ONCE = 1024
@@ -34,19 +34,10 @@ KEYS = ("document_id", "part", "position")
 
 @dataclass(frozen=True)
 class WordStore:
-    """Words of the documents of one shard.
-
-    Attributes:
-        words: int32 [words], memory-mapped.
-        offsets: int64 [documents + 1]; document i has words[offsets[i] : offsets[i + 1]].
-        documents: table of document_id, part and position, a row a document.
-        vocabulary: rows of the WORD_COUNTS table that the numbers refer to.
-    """
-
-    words: np.ndarray
-    offsets: np.ndarray
-    documents: pa.Table
-    vocabulary: int
+    words: np.ndarray  # int32 [words], memory-mapped
+    offsets: np.ndarray  # int64 [documents + 1]; document i has words[offsets[i] : offsets[i + 1]]
+    documents: pa.Table  # table of document_id, part and position, one row per document
+    vocabulary: int  # rows of the WORD_COUNTS table that the numbers refer to
     record: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -54,7 +45,7 @@ class WordStore:
 
     @property
     def parts(self) -> np.ndarray:
-        """int32 [documents]: with `positions`, the places of the documents in their corpus."""
+        """int32 [documents]: with `positions`, the positions of the documents in their corpus."""
         return self.documents["part"].to_numpy()
 
     @property
@@ -69,11 +60,7 @@ class WordStore:
 
     @classmethod
     def open(cls, directory: str | Path) -> WordStore:
-        """Open a store.
-
-        Raises:
-            IntegrityError: a file is missing or damaged, or the files do not fit together.
-        """
+        """Open a store; IntegrityError if a file is missing or damaged, or the files do not fit together."""
         folder = Path(directory)
         with refusing_damage(directory, "this is not a word store", MAKE_AGAIN):
             record = json.loads((folder / "store.json").read_text())
@@ -91,18 +78,14 @@ class WordStore:
 def write_word_store(
     documents: str | Path, statistics: str | Path, text: TextConfig, output: str | Path
 ) -> dict[str, Any]:
-    """Write the words of a corpus shard by number.
+    """Write the words of a corpus shard (DOCUMENTS) by number; return counts of documents and words.
 
     Args:
-        documents: a DOCUMENTS table.
         statistics: merged WORD_COUNTS of a collection that holds the shard.
         text: how fields become a text, and a text words; as the statistics were made with.
 
-    Returns:
-        Counts: documents, words.
-
     Raises:
-        IntegrityError: the statistics lack a word of the shard, so they are those of other documents.
+        IntegrityError: the statistics lack a word of the shard, so they are of other documents.
     """
     numbers = word_numbers(statistics)
     lengths: list[np.ndarray] = []

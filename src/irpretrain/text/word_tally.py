@@ -7,7 +7,7 @@ import numpy as np
 from irpretrain.compiled import compiled
 
 
-class Tally(NamedTuple):
+class TermTally(NamedTuple):
     """Running sums by word number, and the number of the last document that was seen with a word or a stem; int64."""
 
     counts: np.ndarray
@@ -19,23 +19,18 @@ class Tally(NamedTuple):
 
 @compiled
 def add_documents(
-    words: np.ndarray, offsets: np.ndarray, stem_of: np.ndarray, tally: Tally, first_document: int
+    words: np.ndarray, offsets: np.ndarray, stem_of: np.ndarray, tally: TermTally, first_document: int
 ) -> None:
-    """Count the words `words[offsets[i]:offsets[i + 1]]` of each document i.
+    """Count the words `words[offsets[i]:offsets[i + 1]]` of each document i; changes `tally`.
 
-    Args:
-        words: int64 word numbers of all documents of the batch, end to end.
-        offsets: int64[documents + 1].
-        stem_of: int64, word number → stem number.
-        tally: changed in place.
-        first_document: number of the batch's first document; documents are numbered through the whole run.
+    `stem_of` maps word number → stem number; documents are numbered from `first_document` through the whole run.
     """
     counts, documents, stem_documents = tally.counts, tally.documents, tally.stem_documents
     last_document_of_word, last_document_of_stem = tally.last_document_of_word, tally.last_document_of_stem
     for index in range(len(offsets) - 1):
         document = first_document + index
-        for place in range(offsets[index], offsets[index + 1]):
-            word = words[place]
+        for position in range(offsets[index], offsets[index + 1]):
+            word = words[position]
             counts[word] += 1
             if last_document_of_word[word] == document:
                 continue

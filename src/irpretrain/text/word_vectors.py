@@ -1,50 +1,216 @@
-"""Word vectors of a collection: one row a word of its WORD_COUNTS table, trained on it or read from a file.
+"""Word vectors of a collection, and the files they are read from.
 
-A directory of `vectors.npy` (float32 [words, dimensions], memory-mapped; zero rows where there is no vector) and
-`vectors.json` (source, words, dimensions, words_with_vector, …). To look at them with gensim:
+Reading files of word vectors: word2vec's text and binary formats, and GloVe's text, all also with gzip.
 
-    words = WORD_COUNTS.read("…/words.parquet")["word"].to_pylist()
-    vectors = np.load("…/vectors.npy")
-    keyed = gensim.models.KeyedVectors(vectors.shape[1])
-    keyed.add_vectors(words, vectors)
+    word2vec text    a line "words dimensions", then one line per word: the word and its numbers, between blanks
+    word2vec binary  that line, then for each word: the word, a blank, its float32 numbers (little-endian)
+    GloVe            as word2vec text, without the first line
+
+A file is read as a stream, and only words of the collection, which are lower-cased, are stored. The first vector of a
+repeated word counts. Words with blanks in them (GloVe's largest files) are left out.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 
+from irpretrain.arrays import create_mapped
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.axioms import WordVectorsConfig
-from irpretrain.errors import IntegrityError, refusing_damage
-from irpretrain.text.read_vectors import read_vectors
+from irpretrain.corpora.characters import without_marks
+from irpretrain.corpora.files import DAMAGE, one_file, open_bytes
+from irpretrain.errors import InputError, IntegrityError, refusing_damage
+from irpretrain.progress import progress
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import WordStore, word_numbers
+
+# Of a number of the first line; no file has counts with more.
+MOST_DIGITS = 15
+
+# Bytes of a line that a message quotes.
+QUOTED = 40
+FORMATS = "Give a file in word2vec's text or binary format, or in GloVe's."
+
+# Bytes; a longer run without a blank is no word of a binary file.
+LONGEST_WORD = 4096
+Entry = tuple[str, np.ndarray]
+
+
+def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dict[str, Any]:
+    """Write the vectors of a collection's words (`numbers`: word → row); return the record of `make_word_vectors`.
+
+    Raises:
+        InputError: the file is missing, damaged or of another format, or has no word of the collection.
+    """
+    try:
+        with open_bytes(one_file(path)) as handle:
+            kind, dimensions, entries = _entries(handle, path, numbers)
+            first = next(entries)  # so that no file of three numbers takes gigabytes of the disk
+            rows = create_mapped(output, np.dtype(np.float32), (len(numbers), dimensions))
+            held, words = np.zeros(len(numbers), bool), 0
+            for word, vector in progress(chain([first], entries), "read word vectors", "words"):
+                words += 1
+                if len(vector) and not held[numbers[word]]:
+                    rows[numbers[word]], held[numbers[word]] = vector, True
+    except DAMAGE as error:
+        raise InputError(path, f"it cannot be read: {error}", remedy=FORMATS) from None
+    if not held.any():
+        raise InputError(
+            path,
+            f"none of its {words:,} words is a word of the collection",
+            remedy="Words of collections are lower-cased; give vectors of lower-cased words in its language.",
+        )
+    return {
+        "source": Path(path).name,
+        "format": kind,
+        "words": len(numbers),
+        "dimensions": dimensions,
+        "words_with_vector": int(held.sum()),
+        "words_in_file": words,
+    }
+
+
+def _entries(
+    handle: IO[bytes], path: str | Path, numbers: dict[str, int]
+) -> tuple[str, int, Iterator[Entry]]:
+    """Return (format, dimensions, words with their vectors); words that the collection lacks come without theirs."""
+    first = without_marks(handle.readline())
+    fields = first.split()
+    if len(fields) == 2 and all(field.isdigit() for field in fields):
+        # Python reads no integers of thousands of digits.
+        count, dimensions = (int(field) if len(field) <= MOST_DIGITS else 0 for field in fields)
+        if dimensions < 1 or count < 1:
+            quoted = first.strip()[:QUOTED].decode()  # digits and blanks
+            raise InputError(
+                path,
+                f"its first line, {quoted!r}, gives an impossible number of vectors or dimensions",
+                1,
+                FORMATS,
+            )
+        start = handle.readline() if _is_text(path, dimensions) else None
+        if start is None:
+            return "word2vec-binary", dimensions, _binary(handle, path, count, dimensions, numbers)
+        lines = _text(handle, start, 2, path, dimensions, numbers)
+        return "word2vec-text", dimensions, _counted(lines, path, count)
+    dimensions = len(fields) - 1
+    if dimensions < 1 or not _are_numbers(fields[1:]):
+        raise InputError(
+            path, "its first line is neither a word2vec header nor a word with numbers", 1, FORMATS
+        )
+    return "glove", dimensions, _text(handle, first, 1, path, dimensions, numbers)
+
+
+def _is_text(path: str | Path, dimensions: int) -> bool:
+    with open_bytes(path) as handle:
+        handle.readline()
+        # A number takes no more than 32 characters; a binary file may have no line end for long.
+        fields = handle.readline(LONGEST_WORD + 32 * dimensions).split()
+    return len(fields) == dimensions + 1 and _are_numbers(fields[1:])
+
+
+def _are_numbers(fields: list[bytes]) -> bool:
+    try:
+        [float(field) for field in fields]
+    except ValueError:
+        return False
+    return True
+
+
+NOTHING = np.empty(0, np.float32)
+
+
+def _text(
+    handle: IO[bytes], first: bytes, line: int, path: str | Path, dimensions: int, numbers: dict[str, int]
+) -> Iterator[Entry]:
+    text = first
+    while text:
+        fields = text.split()
+        if len(fields) <= dimensions:
+            if fields:
+                fault = f"{len(fields)} fields where a word and {dimensions} numbers should be"
+                raise InputError(path, fault, line, FORMATS)
+        else:
+            word = b" ".join(fields[:-dimensions]).decode("utf-8", "replace")
+            yield word, _parsed(fields[-dimensions:], path, line) if word in numbers else NOTHING
+        text, line = handle.readline(), line + 1
+
+
+def _parsed(fields: list[bytes], path: str | Path, line: int) -> np.ndarray:
+    try:
+        vector = np.array([float(field) for field in fields], np.float32)
+    except ValueError as error:
+        raise InputError(path, str(error), line, FORMATS) from None
+    if not np.isfinite(vector).all():
+        raise InputError(path, "a number is not finite", line, FORMATS)
+    return vector
+
+
+def _counted(entries: Iterator[Entry], path: str | Path, count: int) -> Iterator[Entry]:
+    """Yield the entries; refuse another number of them than the first line promises."""
+    number = 0
+    for number, entry in enumerate(entries, 1):  # noqa: B007 (used after the loop)
+        yield entry
+    if number != count:
+        raise InputError(
+            path, f"it holds {number:,} words but its first line promises {count:,}", None, FORMATS
+        )
+
+
+def _binary(
+    handle: IO[bytes], path: str | Path, count: int, dimensions: int, numbers: dict[str, int]
+) -> Iterator[Entry]:
+    size = 4 * dimensions
+    buffer, at = b"", 0
+    for entry in range(count):
+        blank = buffer.find(b" ", at)
+        if blank < 0 or len(buffer) < blank + 1 + size:
+            buffer, at = buffer[at:] + handle.read(max(1 << 20, LONGEST_WORD + 2 * size)), 0
+            blank = buffer.find(b" ")
+        if not 0 <= blank - at <= LONGEST_WORD or len(buffer) < blank + 1 + size:
+            raise InputError(path, f"it ends or is damaged at word {entry + 1:,} of {count:,}", None, FORMATS)
+        # Some writers end a vector with a line end.
+        word = buffer[at:blank].lstrip(b"\n").decode("utf-8", "replace")
+        at = blank + 1 + size
+        if word not in numbers:
+            yield word, NOTHING
+            continue
+        vector = np.frombuffer(buffer, "<f4", dimensions, blank + 1)
+        if not np.isfinite(vector).all():
+            raise InputError(path, f"a number of word {entry + 1:,} is not finite", None, FORMATS)
+        yield word, vector
+    if (buffer[at:] + handle.read(LONGEST_WORD)).strip(b"\n\0 "):
+        raise InputError(
+            path, f"it goes on behind the {count:,} words that its first line promises", None, FORMATS
+        )
+
+
+# Word vectors of a collection: one row per word of its WORD_COUNTS table, trained on it or read from a file.
+#
+# A directory of `vectors.npy` (float32 [words, dimensions], memory-mapped; zero rows where there is no vector) and
+# `vectors.json` (source, words, dimensions, words_with_vector, …). To look at them with gensim:
+#
+#     words = WORD_COUNTS.read("…/words.parquet")["word"].to_pylist()
+#     vectors = np.load("…/vectors.npy")
+#     keyed = gensim.models.KeyedVectors(vectors.shape[1])
+#     keyed.add_vectors(words, vectors)
+
 
 RECORD = "vectors.json"
 
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of words by number.
-
-    Attributes:
-        record: what vectors.json says.
-    """
-
     rows: np.ndarray
-    record: dict[str, Any]
+    record: dict[str, Any]  # content of vectors.json
 
     @classmethod
     def open(cls, directory: str | Path, words: int) -> Self:
-        """Open the vectors of a collection with so many different words.
-
-        Raises:
-            IntegrityError: they are damaged, or of another collection.
-        """
+        """Open the vectors of a collection with so many words; IntegrityError if damaged or of another collection."""
         folder = Path(directory)
         with refusing_damage(
             directory, "these are not word vectors", "Delete them and run the workflow again."
@@ -67,29 +233,20 @@ class WordVectors:
 
 def make_word_vectors(
     options: WordVectorsConfig,
+    # Word stores of the collection's shards: one list a corpus, or a flat list for a single corpus. Documents
+    # are read corpus after corpus, within a corpus by (part, position), so the shards do not matter.
     words: Sequence[str | Path] | Sequence[Sequence[str | Path]],
-    statistics: str | Path,
-    seed: int,
-    output: str | Path,
-    given: str | Path | None = None,
+    statistics: str | Path,  # merged WORD_COUNTS of the collection
+    seed: int,  # of training, and of the choice of documents under `most_words`
+    output: str | Path,  # directory to write
+    given: str | Path | None = None,  # a file to read in place of training
 ) -> dict[str, Any]:
-    """Write the word vectors of a collection.
-
-    Args:
-        words: word stores of the collection's shards: one list a corpus, or a flat list for a single corpus. Documents
-            are read corpus after corpus, within a corpus by (part, position), so the shards do not matter.
-        statistics: merged WORD_COUNTS of the collection.
-        seed: of training, and of the choice of documents under `most_words`.
-        output: directory to write.
-        given: a file to read in place of training.
-
-    Returns:
-        The record: source, words, dimensions, words_with_vector, and what training used or the file held.
+    """Write the word vectors of a collection; return the record of sources, counts and training.
 
     Raises:
-        InputError: the file is missing, or no file of vectors.
+        InputError: the file is missing, or has no vectors.
         ConfigError: no word is frequent enough to be trained.
-        IntegrityError: a store is damaged, or not of these statistics.
+        IntegrityError: a store is damaged, or of other statistics.
     """
     with atomic_directory(output) as folder:
         path = folder / "vectors.npy"

@@ -1,13 +1,14 @@
-"""Words of a text, as language models count them.
+"""Words of a text: what they are, where they stand, how many there are.
 
-In English a word is a longest run of Unicode letters and digits (`alphanumeric`: `str.isalnum`), or of letters alone
-(`letters`: `str.isalpha`), of the lower-cased text. Everything else separates, so "don't" is "don" and "t", and a
-letter written with a separate combining mark is cut there. The paper on PROP (section 4.4.2) lower-cases and does not
-stem; `letters` is what its released code counts.
+Words of a text, as language models count them.
 
-In every other language combining marks and joiners belong to the letter before them, and a run of Chinese, Japanese or
-Korean letters gives overlapping pairs of neighbours, as Lucene's CJKAnalyzer cuts it: 北京大学 is 北京, 京大, 大学. A
-letter that stands alone is a word. The words of a text in order, joined by spaces, are cut into themselves.
+English: a word is a longest run of Unicode letters and digits (`alphanumeric`: `str.isalnum`), or of letters alone
+(`letters`: `str.isalpha`), of the lower-cased text; "don't" is "don" and "t". PROP (section 4.4.2) lower-cases and does
+not stem; `letters` is what its released code counts.
+
+Other languages: combining marks and joiners belong to the letter before them, and a run of Chinese, Japanese or Korean
+letters gives overlapping pairs of neighbours, as Lucene's CJKAnalyzer cuts it: 北京大学 is 北京, 京大, 大学. A single
+letter is a word. The words of a text in order, joined by spaces, are cut into themselves.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from collections.abc import Callable
 from functools import cache
 from itertools import compress, count, pairwise
 from operator import not_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from irpretrain.text.languages import ENGLISH
+import numpy as np
+
+from irpretrain.text.languages import ENGLISH, language
 
 if TYPE_CHECKING:
     import regex
 
+
+# How texts are cut: `alphanumeric` or `letters`, behind a language and a colon where it is not English.
 WordKind = str
-"""How texts are cut: `alphanumeric` or `letters`, behind a language and a colon where it is not English."""
 
 
 def word_kind(words: str, language: str) -> WordKind:
@@ -39,20 +43,17 @@ def language_of(kind: WordKind) -> str:
 
 
 def find_words(text: str, kind: WordKind) -> list[str]:
-    """Return the words of `text` in order, lower-cased."""
     return word_finder(kind)(text)
 
 
 @cache
 def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
-    """Return the function that cuts a text into words.
-
-    ASCII separators are blanked byte by byte, which is several times as fast as a regular expression; only what
-    holds other characters is looked at again.
-    """
+    """Return the function that cuts a text into words."""
     if language_of(kind) != ENGLISH:
         return _finder_of_marked_words(kind)
     belongs = str.isalnum if kind == "alphanumeric" else str.isalpha
+    # ASCII separators are blanked byte by byte, several times as fast as a regular expression; only the rest is
+    # searched.
     blanks = bytes(code if code > 127 or belongs(chr(code)) else ord(" ") for code in range(256))
     cut = re.compile(r"[^\W_]+").findall if kind == "alphanumeric" else _letters
 
@@ -65,10 +66,10 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
             return pieces
         words: list[str] = []
         start = 0
-        for place in compress(count(), map(not_, map(str.isascii, pieces))):
-            words += pieces[start:place]
-            words += cut(pieces[place])
-            start = place + 1
+        for position in compress(count(), map(not_, map(str.isascii, pieces))):
+            words += pieces[start:position]
+            words += cut(pieces[position])
+            start = position + 1
         return words + pieces[start:]
 
     return find
@@ -85,40 +86,36 @@ def _letters(piece: str) -> list[str]:
 
 _LETTERS_AND_NUMERALS = re.compile(r"[^\W\d_]+")
 
+# Characters of Chinese, Japanese and Korean, with the sign of a long vowel.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u30FC\uFF70]"
-"""Characters of Chinese, Japanese and Korean, with the sign of a long vowel."""
+
+# What belongs to the letter before it: combining marks, joiners, and voicing marks of half the usual width.
 ATTACHED = r"\p{M}\u200C\u200D\uFF9E\uFF9F"
-"""What belongs to the letter before it: combining marks, joiners, and voicing marks of half the usual width."""
 _OF_WORDS = {"alphanumeric": r"[\p{L}\p{N}]", "letters": r"\p{L}"}
 
 
 class MarkedWords(NamedTuple):
-    """Patterns of the words of all languages but English.
+    """Patterns of the words of all languages but English."""
 
-    Attributes:
-        word: a run of letters; its group `unspaced` is a run of Chinese, Japanese or Korean letters.
-        letter: a letter of such a run with its marks.
-    """
-
+    # A run of letters; its group `unspaced` is a run of Chinese, Japanese or Korean letters.
     word: regex.Pattern[str]
-    letter: regex.Pattern[str]
+    letter: regex.Pattern[str]  # a letter of such a run with its marks
 
-    def places(self, lower: str) -> list[tuple[int, int]]:
+    def positions(self, lower: str) -> list[tuple[int, int]]:
         """Return start and end of each word of a lower-cased text, in order of their starts."""
-        places: list[tuple[int, int]] = []
+        positions: list[tuple[int, int]] = []
         for match in self.word.finditer(lower):
             if match["unspaced"] is None:
-                places.append(match.span())
+                positions.append(match.span())
                 continue
             letters = [letter.span() for letter in self.letter.finditer(lower, *match.span())]
             pairs = [(start, end) for (start, _), (_, end) in pairwise(letters)]
-            places += pairs or letters
-        return places
+            positions += pairs or letters
+        return positions
 
 
 @cache
 def marked_words(kind: WordKind) -> MarkedWords:
-    """Return the patterns of a kind that is not English's."""
     import regex  # takes 20 ms, and English needs none
 
     base = _OF_WORDS[kind.rpartition(":")[2]]
@@ -130,8 +127,7 @@ def marked_words(kind: WordKind) -> MarkedWords:
 
 
 def unspaced_word(kind: WordKind) -> Callable[[str], bool]:
-    """Return the function that says whether a word of a kind that is not English's is of Chinese, Japanese or Korean
-    letters."""
+    """Return the predicate whether a word of another language is of Chinese, Japanese or Korean letters."""
     pattern = marked_words(kind).word
 
     def is_unspaced(word: str) -> bool:
@@ -142,10 +138,83 @@ def unspaced_word(kind: WordKind) -> Callable[[str], bool]:
 
 
 def _finder_of_marked_words(kind: WordKind) -> Callable[[str], list[str]]:
-    places = marked_words(kind).places
+    positions = marked_words(kind).positions
 
     def find(text: str) -> list[str]:
         lower = text.lower()
-        return [lower[start:end] for start, end in places(lower)]
+        return [lower[start:end] for start, end in positions(lower)]
 
     return find
+
+
+# Where the words of a text stand: the words of `irpretrain.text.words`, each with its characters.
+#
+# The words are those of the lower-cased text, the characters those of the text as it is written, for an encoder that
+# reads it so. They differ where lower-casing makes two characters of one (İ). Words of Chinese, Japanese and Korean
+# overlap: each begins one letter after the one before and ends one letter later, so neither starts nor ends ever
+# fall.
+
+
+_RUN = re.compile(r"[^\W_]+")
+
+
+class WordSpans(NamedTuple):
+    words: list[str]  # lower-cased
+    # starts, ends: int32 [words]; first character of each word in the text as written, and the one after its
+    # last.
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+def word_spans(text: str, kind: WordKind) -> WordSpans:
+    """Return the words of `text` as `find_words` does, with their positions."""
+    lower = text.lower()
+    if language_of(kind) != ENGLISH:
+        positions = marked_words(kind).positions(lower)
+    else:
+        positions = [match.span() for match in _RUN.finditer(lower)]
+    if kind == "letters":
+        positions = [part for position in positions for part in _letter_spans(lower, *position)]
+    words = [lower[start:end] for start, end in positions]
+    bounds = np.array(positions, np.int32).reshape(-1, 2)
+    if len(lower) != len(text):
+        written = np.repeat(np.arange(len(text), dtype=np.int32), [len(c.lower()) for c in text])
+        return WordSpans(words, written[bounds[:, 0]], written[bounds[:, 1] - 1] + 1)
+    return WordSpans(words, bounds[:, 0], bounds[:, 1])
+
+
+def _letter_spans(lower: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The runs of letters within a run of letters and digits."""
+    if lower[start:end].isalpha():
+        return [(start, end)]
+    spaced = "".join(c if c.isalpha() else " " for c in lower[start:end])
+    return [(start + match.start(), start + match.end()) for match in re.finditer(r"\S+", spaced)]
+
+
+# Lengths of texts in words between white space, for options that count words, and where these words stand.
+#
+# Chinese and Japanese leave no white space between words: there each of their letters counts as a word, and so does
+# each run of other characters; punctuation belongs to the word before it.
+
+
+_SPACED = re.compile(r"\S+")
+
+
+def spaced_words(text: str, language_name: str) -> list[tuple[int, int]]:
+    """Return start and end of each such word of a text, in characters."""
+    pattern = _unspaced() if language(language_name).unspaced else _SPACED
+    return [match.span() for match in pattern.finditer(text)]
+
+
+def count_spaced(text: str, language_name: str) -> int:
+    if language(language_name).unspaced:
+        return len(spaced_words(text, language_name))
+    return len(text.split())
+
+
+@cache
+def _unspaced() -> Any:
+    import regex  # takes 20 ms, and most languages need none
+
+    letter = rf"[{UNSPACED}&&[\p{{L}}\p{{N}}]]"
+    return regex.compile(rf"(?V1){letter}[{ATTACHED}]*+[^\w\s]*+|(?:(?!{letter})\S)++")

@@ -1,9 +1,4 @@
-"""From ranking groups and a token store to padded batches.
-
-A sequence is [CLS] query [SEP] document [SEP] (PROP, section 3.1), with the special tokens of the encoder's own
-tokenizer. The query is cut to `query_length`; beyond
-that only the document is cut. Everything here is NumPy.
-"""
+"""From groups and a token store to padded batches of [CLS] query [SEP] document [SEP] (PROP, section 3.1), in NumPy."""
 
 from __future__ import annotations
 
@@ -21,9 +16,9 @@ from irpretrain.text.word_pieces import WordPieceTokenizer, Words
 
 @dataclass(frozen=True)
 class StoreSpan:
-    """Word pieces `start` to `end` of the document in row `row` of the token store; end -1 means to its end.
+    """Word pieces `start` to `end` of the document in `row` of the store (end -1: to its end), without the gap.
 
-    Those from `gap_start` to `gap_end`, counted from the document's first too, are left out.
+    The gap, `gap_start` to `gap_end`, also counts from the first piece of the document.
     """
 
     row: int
@@ -33,8 +28,7 @@ class StoreSpan:
     gap_end: int = 0
 
     def runs(self, length: int) -> list[tuple[int, int]]:
-        """Return where its unbroken runs of word pieces begin and end in a document of `length` pieces: at most one
-        without a gap, at most those before and after the gap with one. No run is empty."""
+        """Return start and end of each unbroken run in a document of `length` pieces: at most two, none empty."""
         end = length if self.end < 0 else self.end
         runs = [(self.start, end)]
         if self.gap_start != self.gap_end:
@@ -44,24 +38,18 @@ class StoreSpan:
 
 @dataclass(frozen=True)
 class RankingGroup:
-    """A ranking group: sequences of which the first is preferred.
+    """A ranking group: sequences of which the first is preferred."""
 
-    Attributes:
-        queries: literal texts or spans; one for all sequences, or one a sequence.
-        documents: spans; one for all sequences, or one a sequence.
-        anchors: none, or one a sequence: start and end of the word pieces of the query's document that are the anchor
-            to the sequence's document; `NO_ANCHOR` where there is none.
-    """
-
-    queries: tuple[str | StoreSpan, ...]
-    documents: tuple[StoreSpan, ...]
+    queries: tuple[str | StoreSpan, ...]  # literal texts or spans; one for all sequences, or one per sequence
+    documents: tuple[StoreSpan, ...]  # spans; one for all sequences, or one per sequence
+    # None, or one per sequence: start and end of the word pieces of the query's document that are the anchor to
+    # the sequence's document; `NO_ANCHOR` where there is none.
     anchors: tuple[tuple[int, int], ...] = ()
 
     def __len__(self) -> int:
         return max(len(self.queries), len(self.documents))
 
     def sequences(self) -> list[tuple[str | StoreSpan, StoreSpan, tuple[int, int]]]:
-        """Return the (query, document, anchor) of each sequence."""
         size = len(self)
         queries = self.queries * size if len(self.queries) == 1 else self.queries
         documents = self.documents * size if len(self.documents) == 1 else self.documents
@@ -70,28 +58,18 @@ class RankingGroup:
 
 @dataclass
 class Batch:
-    """Sequences of some groups, padded to the longest, group after group.
+    """Sequences of some groups, padded to the longest, group after group."""
 
-    Attributes:
-        input_ids: int64 [sequences, positions].
-        token_type_ids: int64 [sequences, positions]; of BERT 1 for the document and its [SEP].
-        attention_mask: int64 [sequences, positions]; 0 for padding.
-        query: bool [sequences, positions]; the query's word pieces, without special tokens.
-        document: bool [sequences, positions]; the document's.
-        anchors: bool [sequences, positions]; those of the query's that are the anchor to the document.
-        word_starts: bool [sequences, positions]; where a word of query or document begins, or the rest of one that
-            is cut.
-        sizes: int64 [groups]; sequences of each group.
-    """
-
-    input_ids: np.ndarray
-    token_type_ids: np.ndarray
-    attention_mask: np.ndarray
-    query: np.ndarray
-    document: np.ndarray
+    input_ids: np.ndarray  # int64 [sequences, positions]
+    token_type_ids: np.ndarray  # int64 [sequences, positions]; of BERT 1 for the document and its [SEP]
+    attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
+    query: np.ndarray  # bool [sequences, positions]; the query's word pieces, without special tokens
+    document: np.ndarray  # bool [sequences, positions]; the document's
+    # bool [sequences, positions]; those of the query's that are the anchor to the document.
     anchors: np.ndarray
+    # bool [sequences, positions]; where a word of query or document begins, or the rest of one that is cut.
     word_starts: np.ndarray
-    sizes: np.ndarray
+    sizes: np.ndarray  # int64 [groups]; sequences of each group
 
     @property
     def tokens(self) -> int:
@@ -113,13 +91,7 @@ class GroupSource(Protocol):
 
 
 class BatchBuilder:
-    """Turns groups into batches.
-
-    Args:
-        store: word pieces of the documents.
-        tokenizer: tokenises literal queries; the store's own tokenizer.
-        max_length: longest sequence, special tokens included.
-        query_length: longest query, in word pieces.
+    """Turns groups into batches. The query is cut to `query_length`; beyond that only the document is cut.
 
     Raises:
         ConfigError: no room is left for the document.
@@ -138,17 +110,15 @@ class BatchBuilder:
         self._max_length, self._query_length = max_length, query_length
 
     def build(self, groups: Sequence[RankingGroup]) -> Batch:
-        """Return the batch of `groups`, in their order."""
         return self._pad(self._cut(groups), np.array([len(group) for group in groups], dtype=np.int64))
 
     def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        """Return how many word pieces and special tokens each group has in a batch, int64 [groups]."""
+        """Count word pieces and special tokens of each group in a batch, int64 [groups]."""
         lengths = [part.length for part in self._cut(groups)]
         firsts = np.cumsum([0, *(len(group) for group in groups[:-1])])
         return np.add.reduceat(np.array(lengths, np.int64), firsts)
 
     def _cut(self, groups: Sequence[RankingGroup]) -> list[_Parts]:
-        """Return all sequences of `groups`, cut to their lengths."""
         sequences = [sequence for group in groups for sequence in group.sequences()]
         literal = self._tokenise([query for query, _, _ in sequences if isinstance(query, str)])
         parts, special = [], self.tokenizer.template.special
@@ -164,13 +134,11 @@ class BatchBuilder:
         return parts
 
     def _tokenise(self, texts: list[str]) -> dict[str, Words]:
-        """Tokenise each different text once."""
         different = list(dict.fromkeys(texts))
         return dict(zip(different, self.tokenizer.words(different), strict=True)) if different else {}
 
     def _pieces(self, span: StoreSpan) -> tuple[np.ndarray, np.ndarray]:
-        """Word pieces and word starts of a span. One that begins, or goes on after its gap, inside a word does so with
-        the rest of that word."""
+        """Word pieces and word starts of a span; the rest of a word that the span cuts counts as a word start."""
         end = None if span.end < 0 else span.end
         tokens, begins = self.store.tokens(span.row), self.store.word_starts(span.row)
         if span.gap_start == span.gap_end:
@@ -187,22 +155,21 @@ class BatchBuilder:
         types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         query, document, anchors, starts = (np.zeros(shape, dtype=bool) for _ in range(4))
         for row, part in enumerate(parts):
-            asked, read = template.fill(ids[row], types[row], part.query, part.document)
+            requested, read = template.fill(ids[row], types[row], part.query, part.document)
             attention[row, : part.length] = 1
-            query[row, asked] = True
+            query[row, requested] = True
             document[row, read] = True
-            anchors[row, asked][part.anchor] = True
-            starts[row, asked] = part.starts
+            anchors[row, requested][part.anchor] = True
+            starts[row, requested] = part.starts
             starts[row, read] = part.begins
             # A text that begins inside a word does so with the rest of that word.
-            starts[row, asked.start] |= asked.stop > asked.start
+            starts[row, requested.start] |= requested.stop > requested.start
             starts[row, read.start] |= read.stop > read.start
         return Batch(ids, types, attention, query, document, anchors, starts, sizes)
 
 
 class _Parts(NamedTuple):
-    """A sequence without its special tokens, cut to its length: word pieces of the query, which of them begin a word,
-    which are the anchor, word pieces of the document, which of them begin a word, and the positions of the whole."""
+    """A sequence without its special tokens, cut to its length."""
 
     query: np.ndarray
     starts: np.ndarray

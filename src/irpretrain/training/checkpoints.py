@@ -1,9 +1,6 @@
-"""Checkpoints of a job: whole or absent, checked by hash, the last two kept, gone after success.
+"""Checkpoints of a job: whole or absent, checked by hash, the last two stored, removed after success.
 
-They lie in `<root>/<hash of configuration, inputs and output>/`, so a changed configuration or input never meets old
-state, and two jobs that differ in nothing but their output, such as equal models of two names, never share a folder.
-A checkpoint's name carries the SHA-256 of its bytes: a damaged one is noticed and the one before is used.
-Of several processes that train together the first writes, and says which state all go on from.
+Of several processes that train together the first writes, and decides which state all resume from.
 """
 
 from __future__ import annotations
@@ -12,6 +9,7 @@ import io
 import json
 import re
 import shutil
+from collections.abc import Callable
 from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
@@ -20,30 +18,23 @@ from typing import Any
 import torch
 
 from irpretrain.atomic import atomic_file, write_text
-from irpretrain.progress import say
+from irpretrain.other_code import go_on_from, keep_code
+from irpretrain.progress import print_line
 from irpretrain.provenance import content_hash
 from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
 from irpretrain.training.ranks import here
 
 NAME = re.compile(r"step-(\d+)-([0-9a-f]{16})\.pt")
-KEPT = 2
+CODE = "code.json"
+RETAINED = 2
 
 
 class Checkpoints:
-    """The checkpoints of one job. A `with` statement keeps other processes from the job.
+    """The checkpoints of one job. A `with` statement locks the job against other processes."""
 
-    Args:
-        root: folder of all jobs' checkpoints.
-        job: everything that the job's results depend on, and where they go, JSON-able; its hash names the folder.
-        title: for messages.
-        minutes: longest time between two of them.
-
-    Attributes:
-        directory: where they lie.
-        clock: says when the next one is due.
-    """
-
+    # The folder's name hashes configuration, inputs and output: a changed configuration never meets old state, and
+    # equal jobs with two outputs never share a folder.
     def __init__(self, root: str | Path, job: dict[str, Any], title: str, minutes: float) -> None:
         self.key = content_hash(job)
         self.directory = Path(root) / self.key
@@ -59,7 +50,7 @@ class Checkpoints:
         self._lock.__exit__(*exception)
 
     def save(self, step: int, state: dict[str, Any]) -> None:
-        """Write the state after `step` (a number that grows) and remove all but the last two; in the first process."""
+        """Write the state after `step` in the first process, and remove all but the last two."""
         if not self._ranks.leads:
             return
         if not (self.directory / "job.json").exists():
@@ -67,44 +58,49 @@ class Checkpoints:
                 self.directory / "job.json",
                 json.dumps(self._job, indent=1, sort_keys=True, default=str) + "\n",
             )
+        keep_code(self.directory / CODE)
         buffer = io.BytesIO()
         torch.save({**state, "step": step, "job": self.key}, buffer)
         data = buffer.getbuffer()
         with atomic_file(self.directory / f"step-{step:08d}-{sha256(data).hexdigest()[:16]}.pt") as temporary:
             temporary.write_bytes(data)
-        for _, path in self._all()[KEPT:]:
+        for _, path in self._all()[RETAINED:]:
             path.unlink()
         self.clock.saved()
 
-    def load(self) -> dict[str, Any] | None:
-        """Return the newest whole state (its `step` says how many are done), or None where there is none.
-
-        A damaged checkpoint is reported, removed, and passed over.
-        """
-        state, path = self._newest() if self._ranks.leads else (None, None)
+    def load(self, measured_steps: Callable[[], int] | None = None) -> dict[str, Any] | None:
+        """Return the newest whole state, or None; remove and report damaged ones and those past `measured_steps()`."""
+        state, path = self._newest(measured_steps) if self._ranks.leads else (None, None)
         chosen = self._ranks.from_first(lambda: path)
         return self._read(chosen) if state is None and chosen is not None else state
 
-    def _newest(self) -> tuple[dict[str, Any] | None, Path | None]:
-        """The newest whole state and its file."""
-        for step, path in self._all():
+    def _newest(self, measured_steps: Callable[[], int] | None) -> tuple[dict[str, Any] | None, Path | None]:
+        checkpoints = self._all()
+        measured = measured_steps() if measured_steps is not None and checkpoints else None
+        for step, path in checkpoints:
+            if measured is not None and step > measured:
+                print_line(
+                    f"[{self._title}] the metrics of step {measured + 1} are damaged in {self.directory}; the "
+                    f"checkpoint of step {step} is removed and an earlier state is used"
+                )
+                path.unlink()
+                continue
             state = self._read(path)
             if state is not None:
-                say(f"[{self._title}] resumes after {step} from {path}")
+                print_line(f"[{self._title}] resumes after {step} from {path}")
+                go_on_from(self.directory / CODE)
                 return state, path
-            say(
+            print_line(
                 f"[{self._title}] the checkpoint {path} is damaged; it is removed and an earlier state is used"
             )
             path.unlink()
         return None, None
 
     def discard(self) -> None:
-        """Remove the job's folder, after its results are written.
-
-        It is renamed first: a folder that a killed process left half removed must not be resumed from.
-        """
+        """Remove the job's folder, after its results are written."""
         if not self._ranks.leads:
             return
+        # Renamed first: a folder that a killed process left half removed must not be resumed from.
         removed = self.directory.with_name(f".{self.key}.removed")
         shutil.rmtree(removed, ignore_errors=True)
         if self.directory.exists():
@@ -112,7 +108,6 @@ class Checkpoints:
         shutil.rmtree(removed, ignore_errors=True)
 
     def _all(self) -> list[tuple[int, Path]]:
-        """All checkpoints, newest first."""
         if not self.directory.exists():
             return []
         checkpoints = [

@@ -12,27 +12,32 @@ import torch
 import transformers
 
 from irpretrain import __version__
-from irpretrain.config.compute import ComputeConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.training.devices import own_devices
 from irpretrain.training.ranks import here
 
+# A parameter of glibc's mallopt, from malloc.h.
 M_MMAP_THRESHOLD = -3
-"""A parameter of glibc's mallopt, from malloc.h."""
+
+# Bytes from which a block of memory goes back to the system when it is freed.
 OWN_PAGES = 4 << 20
-"""Bytes from which a block of memory goes back to the system when it is freed."""
-KEPT_PRODUCTS = "64"
-"""Shapes of products that are kept prepared: those of one batch."""
+
+# Shapes of products that are kept prepared: those of one batch.
+RETAINED_PRODUCTS = "64"
+
+# What makes a training's steps take less memory.
 SMALLER = (
     "set compute.micro_batch_tokens or lower it, or raise accumulation where there is one: results then change by "
     "rounding, and with dropout by what is dropped. Or lower the batch (batch_groups, batch_size, or batch_sizes of a "
     "grid) or max_length."
 )
-"""What makes a training's steps take less memory."""
+
+# Word pieces of a batch without gradients: what a processor's caches hold, what fills a GPU.
 SCORED_ON_PROCESSOR, SCORED_ON_GPU = 2048, 65536
-"""Word pieces of a batch without gradients: what a processor's caches hold, what fills a GPU."""
+
+# Texts of errors: of the host's memory; of pinned memory and of CUDA's own; of cuBLAS's handles and workspaces.
 NO_MEMORY = ("can't allocate memory", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
-"""What errors say: of the host's memory; of pinned memory and of CUDA's own; of cuBLAS's handles and workspaces."""
 NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -40,12 +45,12 @@ NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
     """Yield the device, with the configured threads and, on the CPU, deterministic algorithms only.
 
-    A GPU is this process's own from here on (`training.devices`). The other settings of the process come back
-    afterwards. Equal results need equal `threads`: sums are split by thread.
+    Equal results need equal `threads`: sums are split by thread. Global settings are restored at the end; a GPU stays
+    taken.
 
     Raises:
-        ConfigError: a GPU is asked for and there is none, or fp16 without a GPU.
-        TrainingError: the memory ran out inside.
+        ConfigError: a GPU is configured and absent, or fp16 without a GPU.
+        TrainingError: memory ran out inside.
     """
     device = choose_device(options)
     if device.type == "cpu":
@@ -81,34 +86,29 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
 
 
 def scored_at_once(batch_tokens: int | None, device: torch.device) -> int:
-    """Return how many word pieces a batch without gradients may have: as configured, else what suits the device."""
+    """Return the maximum number of word pieces per batch without gradients: configured, or by device."""
     if batch_tokens is not None:
         return batch_tokens
     return SCORED_ON_PROCESSOR if device.type == "cpu" else SCORED_ON_GPU
 
 
 def give_back_freed_memory() -> bool:
-    """Give what large tensors free back to the system, for the rest of the process; return whether the C library can.
-
-    Packed batches differ in size from step to step, and glibc's heap, which keeps up to 32 MB blocks, would grow with
-    holes that no later tensor fits. Results do not depend on it.
-    """
+    """Return memory of freed large tensors to the system from now on; whether the C library supports it."""
+    # Packed batches differ in size from step to step. glibc's heap holds blocks of up to 32 MB, and would grow with
+    # holes that no later tensor fits.
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, OWN_PAGES))
 
 
 def keep_few_products() -> None:
-    """Let oneDNN, and torch's layer above it, keep what they prepared for the last few shapes of products only.
-
-    They would keep 1,024 shapes, and packed batches bring new ones in every step: 6 MB a step for nothing. They read
-    this at their first product; what a user has set stays. Results do not depend on it.
-    """
+    """Limit the caches of prepared products of oneDNN and torch; they read the limits at their first product."""
+    # By default 1,024 shapes stay, and packed batches bring new shapes in every step: 6 MB per step for nothing.
+    # Values that a user has set stay.
     for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(variable, KEPT_PRODUCTS)
+        os.environ.setdefault(variable, RETAINED_PRODUCTS)
 
 
 def choose_device(options: ComputeConfig) -> torch.device:
-    """Return the kind of device that the options ask for."""
     if options.device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("compute.device is cuda, but torch finds no GPU; set cpu or auto")
     if options.gpus and options.device == "auto" and not torch.cuda.is_available():
@@ -123,7 +123,7 @@ def choose_device(options: ComputeConfig) -> torch.device:
 
 
 def own_gpu(options: ComputeConfig) -> torch.device:
-    """Return the GPU that this process computes on, taken for it or for its job, and made torch's current one."""
+    """Take a GPU for this process or its job, and make it torch's current device."""
     gpu = here().gpu
     device = torch.device("cuda", own_gpus(options)[0] if gpu is None else gpu)
     torch.cuda.set_device(device)
@@ -131,25 +131,25 @@ def own_gpu(options: ComputeConfig) -> torch.device:
 
 
 def own_gpus(options: ComputeConfig) -> list[int]:
-    """Return the GPUs of this job, as numbers among the visible ones, taken for it."""
+    """Take this job's GPUs; return their numbers among the visible ones."""
     count = torch.cuda.device_count()
     names = [str(torch.cuda.get_device_properties(device).uuid) for device in range(count)]
     return own_devices(options.gpus, names)
 
 
 def memory_ran_out(error: RuntimeError) -> bool:
-    """Whether torch, or a library of the GPU's that takes memory beside it, could not get any, there or on the host."""
+    """Whether torch, or a GPU library beside it, failed to allocate memory, on the device or on the host."""
     return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in NO_MEMORY)
 
 
 def free_memory(error: RuntimeError) -> str:
-    """What torch says of the memory that it wanted and found, in brackets; empty where it says nothing."""
+    """The requested and free memory of torch's message, in brackets; empty if the message names none."""
     match = re.search(r"Tried to allocate .+? is free", str(error))
     return f" ({match[0][0].lower()}{match[0][1:]})" if match else ""
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a training's numbers depend on, for the names of checkpoints."""
+    """Return the versions that a training's numbers depend on: part of a checkpoint's key."""
     return {
         "irpretrain": __version__,
         "torch": torch.__version__,
@@ -158,7 +158,7 @@ def versions() -> dict[str, str]:
 
 
 def precision_on(device: torch.device, options: ComputeConfig) -> str:
-    """Return fp32, bf16 or fp16: the configured precision, or the one that `auto` chooses for this device."""
+    """Return fp32, bf16 or fp16; `auto` is resolved for the device."""
     if options.precision != "auto":
         return options.precision
     if device.type == "cuda":
@@ -168,6 +168,5 @@ def precision_on(device: torch.device, options: ComputeConfig) -> str:
 
 
 def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
-    """Return the context in which matrix products have the configured precision."""
     narrow = NARROW.get(precision_on(device, options))
     return torch.autocast(device.type, dtype=narrow, enabled=narrow is not None)

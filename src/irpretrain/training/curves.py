@@ -1,65 +1,67 @@
-"""Learning curves for TensorBoard and Weights & Biases, from the metrics that a training writes anyway.
-
-`irpretrain curves results` reads every metrics file of a training (`results/metrics`), and that of each unfinished one
-(`results/checkpoints`), also while something trains. Of a folder that `irpretrain.pretrain` wrote models into, it reads
-`*.metrics.jsonl`, and those in `*.checkpoints`. Event files for TensorBoard need no package; it is installed where
-the curves are looked at.
-"""
+"""Learning curves for TensorBoard and Weights & Biases (extra `tracking`), from the metrics files of a training."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from irpretrain.errors import InputError
 from irpretrain.provenance import content_hash
-from irpretrain.training.event_files import FILE, Step, write_events
 
+# What names of the library's metrics files end in; `irpretrain.pretrain` writes them beside models.
 METRICS = ".metrics.jsonl"
-"""What names of the library's metrics files end in; `irpretrain.pretrain` writes them beside models."""
 SCALARS = ("loss", "pair_accuracy", "learning_rate", "gradient_norm", "tokens_per_second")
 
 
+class Step(NamedTuple):
+    """Scalars of one step; `time` in seconds since the first step."""
+
+    step: int
+    time: float
+    scalars: Mapping[str, float]
+
+
 def write_curves(results: str | Path) -> dict[str, int]:
-    """Write an event file for each metrics file, in `tensorboard/` of the results directory.
+    """Write each metrics file for TensorBoard into `tensorboard/` of the results directory; return run → number of
+    steps.
 
     Args:
-        results: the results directory, a folder with models of the library, or one metrics file.
-
-    Returns:
-        Run, as TensorBoard names it → steps.
+        results: a workflow's results directory, a folder with models of the library, or one metrics file.
 
     Raises:
-        InputError: there is no metrics file, or one is none.
+        InputError: there is no metrics file, or a file has no metrics.
     """
-    files, folder = metrics_files(Path(results)), events_folder(results)
-    return {run: write_events(read_steps(path), folder / run / FILE) for run, path in files.items()}
+    curves = {run: list(read_steps(path)) for run, path in metrics_files(Path(results)).items()}
+    from torch.utils.tensorboard import SummaryWriter
+
+    for run, steps in curves.items():
+        folder = events_folder(results) / run
+        # TensorBoard would show the points of every file in the folder.
+        for earlier in folder.glob("events.out.tfevents.*"):
+            earlier.unlink()
+        with SummaryWriter(str(folder)) as writer:
+            for step in steps:
+                for tag, value in step.scalars.items():
+                    writer.add_scalar(tag, value, step.step, walltime=step.time)
+    return {run: len(steps) for run, steps in curves.items()}
 
 
 def log_curves(results: str | Path, project: str) -> dict[str, int]:
-    """Log each metrics file as a run of Weights & Biases; a second call adds the steps that are new.
+    """Log each metrics file as a run of Weights & Biases; return run → number of steps. A second call adds the new
+    steps.
 
-    Where runs go is said by its own variables: WANDB_MODE=offline keeps them in `wandb/` of the results directory.
-
-    Args:
-        results: the results directory, a folder with models of the library, or one metrics file.
-        project: the project that the runs belong to.
-
-    Returns:
-        Run → steps.
-
-    Raises:
-        InputError: there is no metrics file, or one is none.
+    W&B's own variables decide where runs go: WANDB_MODE=offline stores them in `wandb/` of the results directory.
+    Arguments and errors as in `write_curves`.
     """
     import wandb
 
     curves = {run: list(read_steps(path)) for run, path in metrics_files(Path(results)).items()}
-    place = Path(results).resolve()
-    folder = place if place.is_dir() else place.parent
+    position = Path(results).resolve()
+    folder = position if position.is_dir() else position.parent
     for run, steps in curves.items():
-        name = content_hash([str(place), run])
+        name = content_hash([str(position), run])
         with wandb.init(project=project, name=run, id=name, dir=str(folder), resume="allow") as logged:
             for step in steps:
                 logged.log({**step.scalars, "seconds": step.time}, step=step.step)
@@ -73,12 +75,7 @@ def events_folder(results: str | Path) -> Path:
 
 
 def metrics_files(results: Path) -> dict[str, Path]:
-    """Return run → metrics file: pretrained/prop/seed-1 of a workflow, prop of the library (`prop.metrics.jsonl`), or
-    unfinished/<job> for one that is not done.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Return run → metrics file: pretrained/prop/seed-1, prop (library) or unfinished/<job>; InputError if none."""
     if results.is_file():
         if next(read_steps(results), None) is None:
             raise InputError(results, "holds no step of a training", remedy=f"Name a file *{METRICS}.")
@@ -105,8 +102,7 @@ def _run_name(path: Path) -> str:
 
 
 def read_steps(path: Path) -> Iterator[Step]:
-    """Yield the steps of a metrics file, with the seconds since its first step; a last line that is being written ends
-    it."""
+    """Yield the steps of a metrics file; an incomplete last line ends it."""
     seconds = 0.0
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     for number, line in enumerate(lines, 1):

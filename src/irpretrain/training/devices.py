@@ -1,79 +1,88 @@
 """Which GPUs of a machine a job computes on: each is a slot with a lock file, and a process keeps the slots it took.
 
-Snakemake counts GPUs (`resources: gpu`) but does not say which, and several workflows may share a machine. Lock files
-lie in the machine's temporary directory, one a device, named by its UUID: a device has the same name whatever
-CUDA_VISIBLE_DEVICES hides, and only visible devices are taken. So what Slurm gives to a job is free at once, and
-several jobs within one allocation share its devices out.
+Snakemake counts GPUs (`resources: gpu`) but does not name them, and several workflows may share a machine. Lock files
+lie in the machine's temporary directory under the device's UUID, so a name does not depend on CUDA_VISIBLE_DEVICES.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.errors import ConfigError, SetupError
-from irpretrain.progress import say
+from irpretrain.progress import print_line
+from irpretrain.training.job_lock import holder, take
 
 POLL_SECONDS = 1.0
+
+# Longest wait for the gate before a message; it is held for moments.
+PATIENCE_SECONDS = 5.0
+
+# In place of the descriptor of a lock, if a device is shared.
 SHARED = -1
-"""In place of the descriptor of a lock, where a device is not this process's alone."""
-_kept: dict[int, int] = {}
-"""Visible device → descriptor of its slot's lock, for the rest of the process."""
+
+# Visible device → descriptor of its slot's lock, for the rest of the process.
+_retained: dict[int, int] = {}
 
 
 def own_devices(count: int, names: Sequence[str], folder: Path | None = None) -> list[int]:
-    """Return the devices that this process computes on, as numbers among the visible ones; take them if need be.
+    """Return the devices of this process, as numbers among the visible ones; take them first if necessary.
 
     Args:
-        count: how many the job asked for (`compute.gpus`). It waits until so many are free. 0 takes one if one is free
-            and else shares the first: who asks for nothing waits for nothing.
-        names: of the visible devices, in order: their UUIDs.
-        folder: of the lock files; by default one of this user's in the machine's temporary directory.
+        count: configured number (`compute.gpus`); waits until so many are free. 0: a free one, else a share of the
+            first.
+        names: UUIDs of the visible devices, in order.
+        folder: of the lock files; by default this user's folder in the machine's temporary directory.
 
     Raises:
-        ConfigError: more were asked for than are visible.
-        SetupError: the lock files cannot be made.
+        ConfigError: fewer devices are visible.
+        SetupError: the lock files cannot be made, or other users could write to their folder.
     """
     if count > len(names):
         raise ConfigError(
             f"compute.gpus is {count}, but this job sees {len(names)} GPUs "
             f"(CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', 'not set')})"
         )
-    if len(_kept) >= max(count, 1):
-        return sorted(_kept)[: max(count, 1)]
+    if len(_retained) >= max(count, 1):
+        return sorted(_retained)[: max(count, 1)]
     folder = folder or Path(tempfile.gettempdir()) / f"irpretrain-gpus-{os.getuid()}"
-    needed = max(count, 1) - len(_kept)
+    needed = max(count, 1) - len(_retained)
     taken = _take(needed, names, folder)
     if not taken and count == 0:
         taken = {0: SHARED}
     if not taken:
-        say(f"waits for {needed} of {len(names)} GPUs: other jobs of this machine have them ({folder})")
+        print_line(
+            f"waits for {needed} of {len(names)} GPUs: other jobs of this machine have them ({_holders(names, folder)})"
+        )
     while not taken:
         time.sleep(POLL_SECONDS)
         taken = _take(needed, names, folder)
-    _kept.update(taken)
-    return sorted(_kept)
+    _retained.update(taken)
+    return sorted(_retained)
 
 
 def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
-    """Lock the slots of `count` devices, the first that are free; of none where there are fewer."""
+    """Lock the first `count` free slots; none if fewer are free."""
     taken: dict[int, int] = {}
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(folder / "gate.lock", "w") as gate:
+        _check_owner(folder)
+        gate = _wait_for_gate(folder / "gate.lock")
+        try:
             # Two jobs that want two devices each must not both wait with one in hand.
-            fcntl.flock(gate, fcntl.LOCK_EX)
             for device, name in enumerate(names):
-                if device not in _kept and len(taken) < count:
-                    descriptor = _lock(folder / f"{name}.lock")
+                if device not in _retained and len(taken) < count:
+                    descriptor = take(folder / f"{name}.lock")
                     taken |= {device: descriptor} if descriptor is not None else {}
             if len(taken) < count:
                 release(taken)
                 taken = {}
+        finally:
+            os.close(gate)
     except OSError as error:
         raise SetupError(
             f"{folder}: cannot lock a GPU's slot there ({error.strerror}); set TMPDIR to a local folder"
@@ -81,19 +90,38 @@ def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
     return taken
 
 
-def _lock(path: Path) -> int | None:
-    """Return a descriptor with the lock on `path`, or None where another process has it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
+def _check_owner(folder: Path) -> None:
+    """Raise SetupError if others can write into the folder: the temporary directory is everybody's."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+        what = (
+            "a link"
+            if stat.S_ISLNK(status.st_mode)
+            else f"of user {status.st_uid}, mode {status.st_mode & 0o777:o}"
+        )
+        raise SetupError(
+            f"{folder}: locks of GPUs belong into a folder of your own that others cannot write to, and this is "
+            f"{what}; remove it, or set TMPDIR to a local folder of your own"
+        )
+
+
+def _wait_for_gate(path: Path) -> int:
+    """Return a descriptor with the lock that only one process holds while it looks for devices."""
+    started, reported = time.monotonic(), False
+    while (descriptor := take(path)) is None:
+        if not reported and time.monotonic() - started >= PATIENCE_SECONDS:
+            print_line(f"waits for {path}, which {holder(path)} holds")
+            reported = True
+        time.sleep(POLL_SECONDS / 20)
     return descriptor
 
 
+def _holders(names: Sequence[str], folder: Path) -> str:
+    return ", ".join(f"{folder / name}.lock: {holder(folder / f'{name}.lock')}" for name in names)
+
+
 def release(slots: dict[int, int]) -> None:
-    """Give slots back; the end of the process does the same."""
+    """Release slots; the end of the process does the same."""
     for descriptor in slots.values():
         if descriptor != SHARED:
             os.close(descriptor)

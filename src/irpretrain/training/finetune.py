@@ -1,8 +1,7 @@
-"""Fine-tuning of a cross-encoder or a ranker over words on judged queries, for one test fold or for another data set.
+"""Fine-tuning of a cross-encoder or a word ranker on judged queries, for one test fold or for another data set.
 
-Batch size, learning rate and number of epochs are chosen on the validation fold; the test queries are ranked once,
-with the chosen weights (PROP, section 4.4.3). Where there is one of each, nothing is chosen, and no fold validates
-(PHP's recipe). Groups, batches, losses and steps are those of pre-training.
+Batch size, learning rate and number of epochs are chosen on the validation fold; the test queries are ranked once, with
+the chosen weights (PROP, section 4.4.3). With one value of each, nothing is chosen and no fold validates (PHP).
 """
 
 from __future__ import annotations
@@ -23,97 +22,75 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queries
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
-from irpretrain.evaluation.qrels import Qrels, read_qrels
-from irpretrain.evaluation.runs import Run, read_run, top, write_run
+from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, top, write_run
+from irpretrain.progress import print_line
 from irpretrain.progress import progress as follow
-from irpretrain.progress import say
 from irpretrain.provenance import sha256
-from irpretrain.retrieval.partial_scores import PartialScores
-from irpretrain.retrieval.rerank import TAG
-from irpretrain.text.keyed_texts import read_queries
+from irpretrain.retrieval.rerank import TAG, PartialScores
+from irpretrain.text.texts import read_queries
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.metrics import BatchWaits, StepMetrics, waited_share
 from irpretrain.training.rankers import Ranker, ranker_of
-from irpretrain.training.search_progress import Progress
-from irpretrain.training.steps import StepTask
-from irpretrain.training.trainer import Trainer
+from irpretrain.training.trainer import StepTask, Trainer
+from irpretrain.training.training_order import Progress, training_order, warn_below_random
 
+# Options that change no score, so a run may be resumed with others.
 WITHOUT_EFFECT = {"keep_models", "recipe"}
-"""Options that change no score, so a run may be resumed with others."""
+
+# Suffix of stored scores while the validation fold or the test queries are ranked.
 RANKING = ".scores"
-"""End of the names of scores that are kept while the validation fold or the test queries are ranked."""
 
 
 @dataclass(frozen=True)
 class GridPoint:
-    """What is tried: groups a step, and the peak learning rate."""
+    """One trial: groups per step, and the peak learning rate."""
 
     batch_size: int
     learning_rate: float
 
 
 class Topics(NamedTuple):
-    """Queries to rank, without judgements.
+    """Queries to rank, without judgements."""
 
-    Attributes:
-        stores: token stores of the corpus that is searched; word stores for a ranker over words.
-        queries: QUERIES table.
-        candidates: first-stage run.
-    """
-
+    # Token stores of the corpus that is searched; word stores for a ranker over words.
     stores: Sequence[str | Path]
-    queries: str | Path
-    candidates: str | Path
+    queries: str | Path  # QUERIES table
+    candidates: str | Path  # first-stage run
 
 
 def finetune(
-    model: str | Path,
+    model: str | Path,  # directory of the cross-encoder or the ranker over words to start from
+    # Of the corpus that is searched: token stores, or word stores for a ranker over words.
     stores: Sequence[str | Path],
+    # queries, qrels, candidates, folds: the test collection: QUERIES table, TREC judgements, first-stage run,
+    # and what `make_folds` wrote.
     queries: str | Path,
     qrels: str | Path,
     candidates: str | Path,
     folds: str | Path,
-    fold: int,
-    regime: str,
-    options: FinetuningConfig,
-    reranking: RerankingConfig,
-    measure: str,
-    seed: int,
-    run: str | Path,
-    metrics: str | Path,
-    checkpoints: str | Path,
-    test: Topics | None = None,
-    output: str | Path | None = None,
-    title: str = "fine-tune",
+    fold: int,  # test fold, from 1; 0 if another data set is tested
+    regime: str,  # full, or few-shot-<n> for n training queries (`few_shot_queries` of the options)
+    options: FinetuningConfig,  # loss, negatives, grid, epochs, optimiser, compute
+    reranking: RerankingConfig,  # how validation and test candidates are scored
+    measure: str,  # validation measure, in ir_measures' notation
+    seed: int,  # of few-shot queries, negatives, order and dropout
+    run: str | Path,  # TREC run of the test queries to write
+    metrics: str | Path,  # JSON to write: what was chosen, and every validation score
+    checkpoints: str | Path,  # folder of all jobs' checkpoints
+    test: Topics | None = None,  # with fold 0, what is ranked in place of a fold
+    output: str | Path | None = None,  # where to keep the chosen model; None for nowhere
+    title: str = "fine-tune",  # name of the job in status lines
 ) -> dict[str, Any]:
-    """Fine-tune and rank the candidates of the test queries; goes on from the newest checkpoint of the same job.
-
-    Args:
-        model: directory of the cross-encoder or the ranker over words to start from.
-        stores: of the corpus that is searched: token stores, or word stores for a ranker over words.
-        queries, qrels, candidates, folds: the test collection: QUERIES table, TREC judgements, first-stage run,
-            and what `make_folds` wrote.
-        fold: test fold, from 1; 0 where another data set is tested.
-        regime: full, or few-shot-<n> for n training queries (`few_shot_queries` of the options).
-        options: loss, negatives, grid, epochs, optimiser, compute.
-        reranking: how validation and test candidates are scored.
-        measure: validation measure, in ir_measures' notation.
-        seed: of few-shot queries, negatives, order and dropout.
-        run: TREC run of the test queries to write.
-        metrics: JSON to write: what was chosen, and every validation score.
-        checkpoints: folder of all jobs' checkpoints.
-        test: with fold 0, what is ranked in place of a fold.
-        output: where to keep the chosen model; None for nowhere.
-        title: what status lines call this job.
+    """Fine-tune and rank the candidates of the test queries; resumes from the newest checkpoint of the same job.
 
     Returns:
         Counts: queries by role and reason of skipping, groups, epochs trained, what was chosen.
 
     Raises:
         InputError: nothing to train or to validate on, or the inputs do not fit together.
-        TrainingError: loss is not a number, or memory ran out.
+        TrainingError: the loss is NaN, or memory ran out.
     """
     parse_measure(measure)
     ranker = ranker_of(model, reranking, seed)
@@ -132,7 +109,7 @@ def finetune(
         collection.qrels,
         collection.candidates,
         collection.documents,
-        options.negative_depth,
+        options.positives,
     )
     validation = [query for query in collection.roles.validation if query in collection.qrels]
     if not training:
@@ -167,14 +144,24 @@ def finetune(
             "output": str(run),
         }
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
-            best, progress, kept = search.run(folder, device, title)
-            write_run(run, search.rank(best, tested, tested.roles.test, kept), TAG)
+            best, progress, retained = search.run(folder, device, title)
+            write_run(run, search.rank(best, tested, tested.roles.test, retained), TAG)
             if output is not None:
                 best.save(output)
+            order = training_order(
+                lambda queries: search.rank(best, collection, queries),
+                [query.identifier for query in training],
+                collection.qrels,
+                collection.candidates,
+                reranking.depth,
+                seed,
+            )
+            warn_below_random(order, title)
             counts = {
                 "training_queries": len(training),
                 "training_queries_skipped": skipped,
                 "training_groups": sum(len(query.relevant) for query in training),
+                "training_order": {**order._asdict(), "below_random": order.is_below_random},
                 "validation_queries": len(validation),
                 "test_queries": len(tested.roles.test),
                 "test_queries_without_candidates": sum(
@@ -190,8 +177,6 @@ def finetune(
 
 @dataclass(frozen=True)
 class _Collection:
-    """A test collection, read: the corpus's documents, queries, judgements, candidates, and who trains."""
-
     documents: Any
     texts: dict[str, str]
     qrels: Qrels
@@ -200,22 +185,17 @@ class _Collection:
 
 
 def _tested(ranker: Ranker, test: Topics) -> _Collection:
-    """Return what is tested in place of a fold; nothing in it is judged."""
     texts = read_queries(test.queries)
-    asked = Roles([], [], list(texts))
-    return _Collection(ranker.open(test.stores), texts, {}, read_run(test.candidates), asked)
+    requested = Roles([], [], list(texts))
+    return _Collection(ranker.open(test.stores), texts, {}, read_run(test.candidates), requested)
 
 
 class _Judged(NamedTuple):
-    """The judged queries that are trained on, and those that choose."""
-
     training: list[JudgedQuery]
     validation: list[str]
 
 
 class _Search:
-    """The search over grid points and epochs."""
-
     def __init__(
         self,
         ranker: Ranker,
@@ -237,7 +217,7 @@ class _Search:
     def run(
         self, folder: Checkpoints, device: torch.device, title: str
     ) -> tuple[Any, Progress, PartialScores]:
-        """Try the grid; return the model with the best weights, how it was found, and what keeps its test scores."""
+        """Try the grid; return the model with the best weights, the progress, and the storage of its test scores."""
         waits, state = BatchWaits(title), folder.load()
         if state is not None:
             self._progress, self._weights = Progress(**state["progress"]), state["best_model"]
@@ -262,7 +242,7 @@ class _Search:
                 self._save(folder, None)
         best = self._ranker.load()
         best.load_state_dict(self._weights)
-        return best, progress, self._kept_scores(folder, None)
+        return best, progress, self._retained_scores(folder, None)
 
     def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options
@@ -283,32 +263,31 @@ class _Search:
         title: str,
         waits: BatchWaits,
     ) -> None:
-        """Train what is left of an epoch, and score the validation fold if there is one; keep the best weights."""
+        """Train the rest of an epoch, score the validation fold if there is one, and store the best weights."""
         progress, first = self._progress, self._progress.epochs * groups.steps_per_epoch
         steps = range(first + progress.steps, first + groups.steps_per_epoch)
         measured: list[StepMetrics] = []
-        with trainer.reading_ahead(lambda step: ([task], step), steps):
-            for step in follow(steps, title, "steps", trainer.steps, done=steps.start):
-                measured.append(trainer.step(step, [task]))
-                progress.add(measured[-1])
-                if folder.clock.due():
-                    self._save(folder, trainer)
-        kept = self._kept_scores(folder, trainer)
+        for step in follow(steps, title, "steps", trainer.steps, done=steps.start):
+            measured.append(trainer.step(step, [task]))
+            progress.add(measured[-1])
+            if folder.clock.due():
+                self._save(folder, trainer)
+        retained = self._retained_scores(folder, trainer)
         value = None
         if self._validation:
-            ranked = self.rank(trainer.model, self._collection, self._validation, kept)
+            ranked = self.rank(trainer.model, self._collection, self._validation, retained)
             value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
         record = progress.end_epoch(value)
         if not progress.best or record["validation"] > progress.best["validation"]:
             progress.best = {**record, "point": progress.point}
             state = trainer.model.state_dict()
             self._weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
-        say(self._line(title, record, measured))
-        waits.check(measured[1:])  # reading ahead begins anew with each epoch
-        kept.discard()
+        print_line(self._line(title, record, measured))
+        waits.check(measured[1:])  # the first draws the epoch's groups
+        retained.discard()
 
     def _finished(self) -> bool:
-        """All epochs are done, or `patience` of them brought nothing better."""
+        """All epochs are done, or `patience` of them brought no improvement."""
         epochs, values = self._progress.epochs, [r["validation"] for r in self._progress.history[-1]]
         if epochs in (0, self._options.epochs):
             return epochs > 0
@@ -316,7 +295,7 @@ class _Search:
         return epochs - best_epoch >= self._options.patience
 
     def _save(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> None:
-        """Save what was done; between two grid points, and after the last, there is no trainer."""
+        """Save the progress; between two grid points, and after the last, there is no trainer."""
         state = {
             "progress": vars(self._progress),
             "best_model": self._weights,
@@ -325,9 +304,8 @@ class _Search:
         folder.save(self._progress.done, state)
         self._saved = self._progress.done
 
-    def _kept_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> PartialScores:
-        """Return what keeps the scores of a ranking that may take long; they are of use with the weights of now alone,
-        which are saved first."""
+    def _retained_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> PartialScores:
+        """Save the weights and return the storage of a long ranking's scores, valid for these weights only."""
 
         def save_weights() -> None:
             if self._saved != self._progress.done:
@@ -336,12 +314,15 @@ class _Search:
         return PartialScores(_ranking(folder, self._progress), folder.clock, save_weights)
 
     def rank(
-        self, model: torch.nn.Module, data: _Collection, queries: Sequence[str], kept: PartialScores
+        self,
+        model: torch.nn.Module,
+        data: _Collection,
+        queries: Sequence[str],
+        retained: PartialScores | None = None,
     ) -> Run:
-        """Return the candidates of `queries` as the model ranks them."""
         chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
         chosen = top(chosen, self._ranker.reranking.depth)
-        return self._ranker.rank(model, data.documents, data.texts, chosen, kept)
+        return self._ranker.rank(model, data.documents, data.texts, chosen, retained)
 
     def report(self, progress: Progress) -> dict[str, Any]:
         """Return the choice, and every score that led to it."""
@@ -378,5 +359,5 @@ class _Search:
 
 
 def _ranking(folder: Checkpoints, progress: Progress) -> Path:
-    """Where the scores of a ranking are kept that begins with this state."""
+    """Where a ranking that begins with this state stores its scores."""
     return folder.directory / f"{progress.done}{RANKING}"

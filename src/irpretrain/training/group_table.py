@@ -1,9 +1,13 @@
-"""A GROUPS table held in memory as flat arrays, and the order in which training sees its groups."""
+"""Ranking groups in memory, and the order in which training reads them.
+
+A GROUPS table held in memory as flat arrays, and the order in which training sees its groups.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,44 +19,33 @@ from irpretrain.randomness import generator
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import RankingGroup, StoreSpan
 
+# Row of a query that is a text of its own.
 LITERAL = -1
-"""Row of a query that is a text of its own."""
 
 
 class GroupTable:
-    """Groups of a GROUPS table, in the order of a fresh permutation every epoch; some are held out of it.
-
-    The table is held as flat arrays: 9 bytes a group, 16 a document, and 4 and its text a literal query; gaps and
-    anchors take 8 bytes each, and nothing in a table without any.
-
-    Which groups are held out depends on the place of their document in its corpus alone: all groups of a document
-    are, or none, whatever the objective, the seed, and the number of shards.
-
-    Args:
-        path: GROUPS table.
-        store: token store that holds every document the groups refer to.
-        batch_groups: groups a step.
-        seed: of the data order.
-        name: of the order's random stream; two tables in one training differ in it.
-        held_out_share: expected share of documents whose groups are in no step. A table of which no group would be
-            left holds none out.
+    """Groups of a GROUPS table, in a fresh permutation every epoch; some are held out of it.
 
     Attributes:
         held_out: indices of the groups that are held out, int64 [held out].
-        held_out_documents: a number for the document that each was made of, uint64 [held out].
+        held_out_documents: a number for the source document of each, uint64 [held out].
 
     Raises:
         IntegrityError: the table is empty, or the lists of a group do not fit together.
         InputError: a document is not in the store.
     """
 
+    # Memory: 9 bytes per group, 16 per document, 4 and its text per literal query; gaps and anchors take 8 bytes
+    # each, and nothing in a table without any.
     def __init__(
         self,
         path: str | Path,
-        store: TokenStore,
-        batch_groups: int,
-        seed: int,
-        name: str,
+        store: TokenStore,  # token store that holds every document the groups refer to
+        batch_groups: int,  # groups per step
+        seed: int,  # of the data order
+        name: str,  # of the order's random stream; two tables in one training differ in it
+        # Expected share of documents whose groups are in no step. A table that would have no group left
+        # holds none out.
         held_out_share: float = 0.0,
     ) -> None:
         self._batch_groups, self._seed, self._name = batch_groups, seed, name
@@ -93,31 +86,28 @@ class GroupTable:
         return len(self._documents)
 
     def trained(self) -> np.ndarray:
-        """Return the indices of the groups that are not held out, int64 [trained]."""
         return np.flatnonzero(~self._is_held_out)
 
     @property
     def trained_count(self) -> int:
-        """The number of groups of an epoch."""
         return len(self) - len(self.held_out)
 
     def largest(self) -> tuple[int, int]:
-        """Return the most queries and the most documents of a group."""
+        """Return the largest numbers of queries and of documents per group."""
         return int(self._queries.counts().max()), int(self._documents.counts().max())
 
     def order(self, step: int) -> np.ndarray:
         """Return the indices of the groups of `step`: the next of an endless series of permutations."""
         size = self.trained_count
-        places = range(step * self._batch_groups, (step + 1) * self._batch_groups)
-        return np.array([self._permutation(place // size)[place % size] for place in places])
+        positions = range(step * self._batch_groups, (step + 1) * self._batch_groups)
+        return np.array([self._permutation(position // size)[position % size] for position in positions])
 
     def groups(self, step: int) -> list[RankingGroup]:
-        """Return the groups of a step."""
         return [self[int(index)] for index in self.order(step)]
 
     def __getitem__(self, index: int) -> RankingGroup:
-        queries = tuple(self._queries.entry(place) for place in self._queries.places(index))
-        documents = tuple(self._documents.span(place) for place in self._documents.places(index))
+        queries = tuple(self._queries.entry(position) for position in self._queries.positions(index))
+        documents = tuple(self._documents.span(position) for position in self._documents.positions(index))
         return RankingGroup(queries, documents, self._anchors.of(index))
 
     def _permutation(self, epoch: int) -> np.ndarray:
@@ -129,21 +119,22 @@ class GroupTable:
 
 
 def _held_out(path: str | Path, share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return which groups are held out, bool [groups], and the hashes of their documents' places, uint64 [held out]."""
-    flags, kept = [], []
+    """Return which groups are held out, bool [groups], and the hashes of their documents, uint64 [held out]."""
+    flags, retained = [], []
     for block in GROUPS.stream(path, ["part", "position"]):
-        hashes = _hash_places(*(block.column(name).to_numpy() for name in ("part", "position")))
+        # By the location of the source document alone: all groups of a document are held out, or none, whatever the
+        # objective, the seed, and the number of shards.
+        hashes = _hash_positions(*(block.column(name).to_numpy() for name in ("part", "position")))
         flags.append(hashes < np.uint64(share * 2.0**63) * np.uint64(2))  # 2⁶⁴ itself has no place in 64 bits
-        kept.append(hashes[flags[-1]])
+        retained.append(hashes[flags[-1]])
     is_held_out = np.concatenate(flags)
     if is_held_out.all():
         return np.zeros_like(is_held_out), np.zeros(0, np.uint64)
-    return is_held_out, np.concatenate(kept)
+    return is_held_out, np.concatenate(retained)
 
 
-def _hash_places(part: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Return a 64-bit hash of each (part, position): SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014) over
-    either number."""
+def _hash_positions(part: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """64-bit hash of each (part, position): SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014) over both."""
     hashes = np.zeros(len(part), np.uint64)
     for numbers in (part, position):
         hashes = hashes + numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
@@ -154,12 +145,10 @@ def _hash_places(part: np.ndarray, position: np.ndarray) -> np.ndarray:
 
 
 def _column(path: str | Path, name: str) -> list[pa.ListArray]:
-    """A list column of a GROUPS table, in the blocks that it is read in."""
     return [block.column(0) for block in GROUPS.stream(path, [name])]
 
 
 def _offsets(lists: Sequence[pa.ListArray]) -> np.ndarray:
-    """Where each list begins among the entries of all of them, end to end."""
     sizes = np.concatenate([column.value_lengths().to_numpy() for column in lists])
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
@@ -182,22 +171,18 @@ class _Anchors:
         self._starts, self._ends = (_numbers(flat, name) for name in ("start", "end"))
 
     def counts(self) -> np.ndarray:
-        """Return the number of anchors of each group."""
         return np.diff(self._offsets)
 
     def of(self, index: int) -> tuple[tuple[int, int], ...]:
-        """Return the anchors of a group."""
-        places = range(self._offsets[index], self._offsets[index + 1])
-        return tuple((int(self._starts[place]), int(self._ends[place])) for place in places)
+        positions = range(self._offsets[index], self._offsets[index + 1])
+        return tuple((int(self._starts[position]), int(self._ends[position])) for position in positions)
 
 
 class _Entries:
-    """A list column of a GROUPS table as flat arrays: entries of the lists, end to end.
+    """A list column of a GROUPS table as flat arrays: spans, or (queries without document identifier) literal texts."""
 
-    An entry is a span, or (a query without a document identifier) a literal text. Texts stay in the blocks that they
-    were read in: joined, those of a large corpus would outgrow an Arrow string array (2 GiB).
-    """
-
+    # Texts stay in the blocks that they were read in: joined, those of a large corpus would outgrow an Arrow string
+    # array (2 GiB).
     def __init__(self, lists: Sequence[pa.ListArray], store: TokenStore) -> None:
         flat = [column.flatten() for column in lists]
         self._offsets = _offsets(lists)
@@ -218,7 +203,6 @@ class _Entries:
         return len(self._offsets) - 1
 
     def counts(self) -> np.ndarray:
-        """Return the number of entries of each list."""
         return np.diff(self._offsets)
 
     def with_literal(self) -> np.ndarray:
@@ -226,21 +210,59 @@ class _Entries:
         lists = np.repeat(np.arange(len(self)), self.counts())
         return np.bincount(lists[self._rows == LITERAL], minlength=len(self)) > 0
 
-    def places(self, index: int) -> range:
-        """Return the places of a list's entries."""
+    def positions(self, index: int) -> range:
         return range(self._offsets[index], self._offsets[index + 1])
 
-    def span(self, place: int) -> StoreSpan:
-        """Return the span at a place."""
+    def span(self, position: int) -> StoreSpan:
         numbers = (self._rows, self._starts, self._ends, *self._gaps)
-        return StoreSpan(*(int(column[place]) for column in numbers))
+        return StoreSpan(*(int(column[position]) for column in numbers))
 
-    def entry(self, place: int) -> str | StoreSpan:
-        """Return the literal text or the span at a place."""
-        if self._texts is not None and self._rows[place] == LITERAL:
-            return str(self._texts[place])
-        return self.span(place)
+    def entry(self, position: int) -> str | StoreSpan:
+        if self._texts is not None and self._rows[position] == LITERAL:
+            return str(self._texts[position])
+        return self.span(position)
 
 
 def _joined(columns: Sequence[pa.StructArray], field: str) -> pa.ChunkedArray:
     return pa.chunked_array([column.field(field) for column in columns])
+
+
+# Which tasks a step trains, and which of their batches it sees.
+#
+# With `sum` every task has a batch in every step, and the weighted losses are added. With `alternate` a step trains
+# one task, drawn with probability proportional to its weight, on the next batch that this task has not seen; so every
+# task goes through its groups in its own order, whatever the others do.
+
+
+class Mixing:
+    """The tasks of every step: a pure function of seed and step.
+
+    Args:
+        kind: sum or alternate.
+        weights: of the tasks.
+        steps: of the training.
+        seed: of the draws.
+    """
+
+    def __init__(
+        self, kind: Literal["sum", "alternate"], weights: Sequence[float], steps: int, seed: int
+    ) -> None:
+        self._tasks, self._steps = len(weights), steps
+        self._drawn: np.ndarray | None = None
+        if kind == "alternate" and len(weights) > 1:
+            shares = np.cumsum(weights) / np.sum(weights)
+            draws = generator(seed, "task mixing").random(steps)
+            self._drawn = np.searchsorted(shares[:-1], draws, side="right").astype(np.int16)
+
+    def of_step(self, step: int) -> tuple[list[int], int]:
+        """Return the tasks of a step, both counted from 0, and which of their batches they see, counted from 0."""
+        if self._drawn is None:
+            return list(range(self._tasks)), step
+        task = int(self._drawn[step])
+        return [task], int(np.count_nonzero(self._drawn[:step] == task))
+
+    def batches(self) -> list[int]:
+        """Return how many batches each task has in the whole training."""
+        if self._drawn is None:
+            return [self._steps] * self._tasks
+        return np.bincount(self._drawn, minlength=self._tasks).tolist()

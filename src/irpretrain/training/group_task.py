@@ -15,37 +15,26 @@ from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.shares import Share
-from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
+from irpretrain.training.shares import ProcessShare
+from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart
 
 
 @dataclass
 class Task:
-    """One objective on ranking groups in the training of a cross-encoder.
+    """One objective on ranking groups in the training of a cross-encoder."""
 
-    Attributes:
-        name: as in the configuration.
-        source: the groups of each step.
-        builder: makes batches of them.
-        loss, margin: the ranking loss.
-        weight: of the ranking loss; with 0 it is not computed.
-        mlm_weight: of the MLM loss; with 0 nothing is masked.
-        masker: needed where mlm_weight is not 0.
-        mlm_head_steps: in the first so many steps the MLM loss trains only the MLM head.
-    """
-
-    name: str
-    source: GroupSource
-    builder: BatchBuilder
+    name: str  # as in the configuration
+    source: GroupSource  # the groups of each step
+    builder: BatchBuilder  # makes batches of them
+    # loss, margin: the ranking loss.
     loss: Loss
     margin: float = 1.0
-    weight: float = 1.0
-    mlm_weight: float = 0.0
-    masker: Masker | None = None
-    mlm_head_steps: int = 0
+    weight: float = 1.0  # of the ranking loss; with 0 it is not computed
+    mlm_weight: float = 0.0  # of the MLM loss; with 0 nothing is masked
+    masker: Masker | None = None  # needed where mlm_weight is not 0
+    mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
 
     def read(self, setting: Setting, step: int, number: int) -> PartOf:
-        """Read the groups of a step and mask them; see `StepTask`."""
         groups = self.source.groups(number)
         share = setting.share(len(groups), lambda: self.builder.tokens(groups))
         batch = self.builder.build(groups[share.items])
@@ -112,7 +101,7 @@ class Task:
                 used += count
             yield _MicroBatch(
                 setting.tensor((masked or batch).input_ids[cut]),
-                setting.tensor(batch.token_type_ids[cut]),
+                setting.on_host(batch.token_type_ids[cut]),
                 setting.on_host(batch.attention_mask[cut]),
                 setting.on_host(batch.sizes[groups]),
                 setting.on_host(chosen) if chosen is not None else None,
@@ -125,14 +114,14 @@ class _Part:
     """A share of a step's groups, read and masked, and how many groups the whole step has."""
 
     step_groups: int
-    share: Share
+    share: ProcessShare
     batch: Batch
     masked: Masked | None
 
 
 @dataclass
 class _MicroBatch:
-    """Attention, sizes and chosen positions lie on the host."""
+    """Types, attention, sizes and chosen positions lie on the host."""
 
     input_ids: Tensor
     token_type_ids: Tensor
@@ -143,14 +132,7 @@ class _MicroBatch:
 
 
 def group_work(batch: Batch, masked: Masked | None, ranks: bool, mlm_trains_encoder: bool) -> EncoderWork:
-    """Return what a step asks of an encoder, for the count of its operations.
-
-    Args:
-        batch: its sequences, read at [CLS].
-        masked: and where they are masked; None if nothing is.
-        ranks: whether there is a ranking loss.
-        mlm_trains_encoder: whether the MLM loss trains more than its head.
-    """
+    """Return what a step asks of an encoder, for the count of its operations."""
     first = np.ones(len(batch.input_ids), np.int64)  # [CLS], which is never masked
     predicted = 0 if masked is None else len(masked.labels)
     reached = predicted > 0 and mlm_trains_encoder

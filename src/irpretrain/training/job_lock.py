@@ -1,7 +1,7 @@
-"""One process a job: an advisory lock beside the folder of the job's checkpoints.
+"""Lock files: one process per job, by an advisory lock beside the folder of the job's checkpoints; one per GPU.
 
-When the workflow's main process is killed, a trainer that it started may live on. The resumed workflow starts the
-same job again, and two trainers that write the same checkpoints would remove each other's.
+When the workflow's main process is killed, its trainer may live on. The resumed workflow starts the job again, and two
+trainers that write the same checkpoints would remove each other's.
 """
 
 from __future__ import annotations
@@ -16,24 +16,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from irpretrain.errors import TrainingError
-from irpretrain.progress import say
+from irpretrain.progress import print_line
 
 WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.2
+
+# What file systems answer that have no locks (some shared ones of clusters).
 WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""What file systems answer that have no locks (some shared ones of clusters)."""
 
 
 @contextmanager
 def hold(path: Path, title: str) -> Iterator[None]:
-    """Keep other processes from what the lock file `path` stands for; it ends with the process, however that dies.
-
-    Args:
-        path: the lock file; made, and removed at the end.
-        title: of the job, for messages.
+    """Lock the file `path` against other processes; the lock ends with the process, however it dies.
 
     Raises:
-        TrainingError: another process still holds it after WAIT_SECONDS.
+        TrainingError: another process still holds it after WAIT_SECONDS, or it is a link.
     """
     descriptor = _wait(path, title)
     try:
@@ -45,40 +42,58 @@ def hold(path: Path, title: str) -> Iterator[None]:
 
 
 def _wait(path: Path, title: str) -> int:
-    """Return a descriptor with the lock, as soon as it is free."""
-    deadline, told = time.monotonic() + WAIT_SECONDS, False
-    while (descriptor := _try(path)) is None:
-        holder = _holder(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    deadline, reported = time.monotonic() + WAIT_SECONDS, False
+    while (descriptor := _take_if_possible(path)) is None:
+        held_by = holder(path)
         if time.monotonic() >= deadline:
             raise TrainingError(
-                f"{title}: {holder} still works on this job ({path}). Wait until it has ended, or end it; then run "
+                f"{title}: {held_by} still works on this job ({path}). Wait until it has ended, or end it; then run "
                 "the same command again: training goes on from the last checkpoint."
             )
-        if not told:
-            say(f"[{title}] waits up to {WAIT_SECONDS:.0f} s for {holder}, which works on the same job")
-            told = True
+        if not reported:
+            print_line(
+                f"[{title}] waits up to {WAIT_SECONDS:.0f} s for {held_by}, which works on the same job"
+            )
+            reported = True
         time.sleep(POLL_SECONDS)
     return descriptor
 
 
-def _try(path: Path) -> int | None:
-    """Return a descriptor with the lock, or None where another process has it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+def _take_if_possible(path: Path) -> int | None:
+    """Take the lock; where the file system has no locks, do without."""
+    try:
+        return take(path)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise TrainingError(
+                f"{path}: this is a link, and what it leads to is not overwritten; remove the link"
+            ) from None
+        if error.errno in WITHOUT_LOCKS:
+            return os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+        raise
+
+
+def take(path: Path) -> int | None:
+    """Return a descriptor with the lock on `path`, which then names this process; None if another process has it.
+
+    Raises:
+        OSError: the file is a link (ELOOP), or its file system has no locks (WITHOUT_LOCKS), among others.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in WITHOUT_LOCKS:
-            os.close(descriptor)
-            if isinstance(error, BlockingIOError):
-                return None
-            raise
-    if not _is_file(descriptor, path):
+        if _is_file(descriptor, path):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
+            return descriptor
+    except BlockingIOError:
+        pass
+    except OSError:
         os.close(descriptor)
-        return None
-    os.ftruncate(descriptor, 0)
-    os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
-    return descriptor
+        raise
+    os.close(descriptor)
+    return None
 
 
 def _is_file(descriptor: int, path: Path) -> bool:
@@ -89,7 +104,8 @@ def _is_file(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _holder(path: Path) -> str:
+def holder(path: Path) -> str:
+    """The content of a lock file: who holds it."""
     with suppress(OSError):
         return path.read_text() or "another process"
     return "another process"

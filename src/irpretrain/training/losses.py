@@ -9,29 +9,20 @@ from torch import Tensor
 from torch.nn import functional
 
 from irpretrain.config.training import Loss
-from irpretrain.models.to_device import to_device
+from irpretrain.models.length_batches import to_device
 
 
 def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0) -> Tensor:
-    """Return the loss of each group.
+    """Return the loss of each group, float32 [groups], from raw scores [sequences], group after group.
 
     With s⁺ the score of a group's first sequence and s₁ … sₘ those of its others:
 
     - hinge: mean over j of max(0, margin − s⁺ + sⱼ) (PROP, equation 5, on raw scores);
-    - pair-softmax: mean over j of 2(1 − σ(s⁺ − sⱼ)), the released PROP's margin loss on the softmax of the two
-      scores of a pair, with margin 1, which never saturates;
+    - pair-softmax: mean over j of 2(1 − σ(s⁺ − sⱼ)), the released PROP's margin loss on the softmax of the two scores
+      of a pair, with margin 1, which never saturates;
     - listwise: −log softmax(s)⁺, localised contrastive estimation (LCE).
 
-    A group of one sequence has nothing to rank; its loss is 0.
-
-    Args:
-        kind: which loss.
-        scores: float [sequences], raw, group after group.
-        sizes: int64 [groups], best on the host; add up to the number of scores.
-        margin: of the hinge.
-
-    Returns:
-        float32 [groups].
+    A group of one sequence has nothing to rank: its loss is 0. `sizes`, int64 [groups], best lies on the host.
     """
     table, present = _by_group(scores.float(), sizes)
     if kind == "listwise":
@@ -48,15 +39,13 @@ def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0)
 
 
 def count_correct_pairs(scores: Tensor, sizes: Tensor) -> tuple[Tensor, int]:
-    """Return how many (first, other) pairs are ordered rightly, which is known on the device, and how many there are. A
-    tie is not right."""
+    """Return how many (first, other) pairs are ordered rightly (on the device) and how many there are; no ties."""
     table, present = _by_group(scores.detach().float(), sizes)
     return ((table[:, :1] > table[:, 1:]) & present[:, 1:]).sum(), int(sizes.sum()) - len(sizes)
 
 
 def mlm_loss_sum(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the summed cross-entropy (nats) of masked positions: logits [positions, vocabulary], labels
-    [positions]. PROP, equation 6; the caller divides by the number of positions of the whole step."""
+    """Summed cross-entropy (nats; PROP, equation 6) of logits [positions, vocabulary] for labels [positions]."""
     return functional.cross_entropy(logits.float(), labels, reduction="sum")
 
 
@@ -68,6 +57,6 @@ def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
     if smallest == largest:
         return scores.view(-1, largest), present
     firsts = torch.cumsum(sizes, 0) - sizes
-    places = firsts[:, None] + torch.arange(largest, device=scores.device)
-    table = scores[places.clamp(max=len(scores) - 1)]
+    positions = firsts[:, None] + torch.arange(largest, device=scores.device)
+    table = scores[positions.clamp(max=len(scores) - 1)]
     return table.masked_fill(~present, 0.0), present

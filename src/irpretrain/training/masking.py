@@ -1,4 +1,4 @@
-"""Masked language modelling: which positions are predicted, and what stands there instead.
+"""Masked language modelling: which positions are predicted, and what replaces their word pieces.
 
 Replacement is BERT's: 80 % [MASK], 10 % a random word piece, 10 % unchanged (PROP, section 4.4.2). The draws of a
 sequence depend on (seed, step, its position in the batch) only: neither on other sequences nor on padding or
@@ -18,39 +18,27 @@ from irpretrain.randomness import generator
 from irpretrain.text.word_pieces import WordPieceTokenizer
 from irpretrain.training.batches import Batch
 
+# Shares of the chosen pieces that become [MASK], or a random piece; the others stay (Devlin et al., 2019, section 3.1).
+BY_MASK, BY_RANDOM = 0.8, 0.1
+
+# Uniform draws a position: order of choice, kind of replacement, random word piece.
 DRAWS = 3
-"""Uniform draws a position: order of choice, kind of replacement, random word piece."""
 
 
 @dataclass
 class Masked:
-    """A masked batch.
-
-    Attributes:
-        input_ids: int64 [sequences, positions], with replacements.
-        chosen: bool [sequences, positions]; the positions to predict.
-        labels: int64 [chosen positions], the original word pieces in row-major order.
-    """
-
-    input_ids: np.ndarray
-    chosen: np.ndarray
-    labels: np.ndarray
+    input_ids: np.ndarray  # int64 [sequences, positions], with replacements
+    chosen: np.ndarray  # bool [sequences, positions]; the positions to predict
+    labels: np.ndarray  # int64 [chosen positions], the original word pieces in row-major order
 
 
 class Units(NamedTuple):
-    """What can be chosen: word pieces or whole words, sequence after sequence.
+    """What can be chosen: word pieces or whole words, sequence after sequence."""
 
-    Attributes:
-        rows: int64 [units]; the sequence of each.
-        anchors: bool [units]; whether a piece of it belongs to the anchor.
-        pieces: int64 [units]; its number of word pieces.
-        draws: float [units]; a uniform draw, which makes the order of choice.
-    """
-
-    rows: np.ndarray
-    anchors: np.ndarray
-    pieces: np.ndarray
-    draws: np.ndarray
+    rows: np.ndarray  # int64 [units]; the sequence of each
+    anchors: np.ndarray  # bool [units]; whether a piece of it belongs to the anchor
+    pieces: np.ndarray  # int64 [units]; its number of word pieces
+    draws: np.ndarray  # float [units]; a uniform draw, which makes the order of choice
 
 
 def _first(units: Units, parts: np.ndarray, quotas: np.ndarray) -> np.ndarray:
@@ -64,47 +52,40 @@ def _first(units: Units, parts: np.ndarray, quotas: np.ndarray) -> np.ndarray:
 
 
 def _under_cap(units: Units, chosen: np.ndarray, most: int) -> np.ndarray:
-    """Return the units up to which the chosen pieces of a sequence, in the order of the draws, are at most `most`."""
+    """Return the units up to which a sequence's chosen pieces, in the order of the draws, are at most `most`."""
     order = np.lexsort((units.draws, units.rows))
     rows = units.rows[order]
     sums = np.cumsum(np.where(chosen, units.pieces, 0)[order])
     before = np.concatenate([[0], sums])[np.searchsorted(rows, rows)]
-    kept = np.zeros(len(rows), dtype=bool)
-    kept[order] = sums - before <= most
-    return kept
+    retained = np.zeros(len(rows), dtype=bool)
+    retained[order] = sums - before <= most
+    return retained
 
 
 def _skip(stream: np.random.Generator, draws: int) -> None:
-    """Leave out so many of the stream's draws. Philox makes four at a time, and any four without those before."""
+    # Philox makes four draws at a time, and any four without those before.
     stream.bit_generator.advance(draws // 4)  # type: ignore[attr-defined]
     stream.random(draws % 4)
 
 
 class Masker:
-    """Chooses positions to predict, and replaces what stands there.
+    """Chooses positions of the document, or of query and document, and replaces their word pieces.
 
-    A share of the units, tokens or whole words, of the document or of query and document is chosen; never anything
-    else. Of n units of a sequence max(1, round(ratio · n)) are chosen without replacement, as in BERT. With an anchor
-    ratio the units of the anchor are counted by themselves (PHP, section 3.2.3): of m, anchor_ratio · m are chosen,
-    and where that is no whole number the one above or below it at random, so that it is kept on average: an anchor is
-    often a single word. With a cap, units are taken in random order until the next would exceed it.
-
-    Args:
-        options: scope, ratios, unit, cap and replacement.
-        tokenizer: gives [MASK] and the word pieces that a random one is drawn from: all but special tokens and
-            unused entries.
-        seed: of all draws.
-        width: longest sequence; fixes how many draws a sequence takes.
-        name: of the random stream; two tasks in one training differ in it.
+    Of n units of a sequence, tokens or whole words, max(1, round(ratio · n)) are chosen without replacement, as in
+    BERT. With an anchor ratio the m units of the anchor are counted by themselves (PHP, section 3.2.3): anchor_ratio ·
+    m are chosen, rounded up or down at random so that the mean is exact: an anchor is often a single word. With a cap,
+    units are taken in random order until the next would exceed it.
     """
 
     def __init__(
         self,
-        options: MaskingConfig,
+        options: MaskingConfig,  # scope, ratios, unit, cap and replacement
+        # Gives [MASK] and the word pieces that a random one is drawn from: all but special tokens and unused
+        # entries.
         tokenizer: WordPieceTokenizer,
-        seed: int,
-        width: int,
-        name: str = "",
+        seed: int,  # of all draws
+        width: int,  # longest sequence; fixes how many draws a sequence takes
+        name: str = "",  # of the random stream; two tasks in one training differ in it
     ) -> None:
         self._options, self._seed, self._width, self._name = options, seed, width, name
         if tokenizer.mask_token_id is None:
@@ -117,11 +98,9 @@ class Masker:
         self._words = np.flatnonzero(~tokenizer.special())
 
     def apply(self, batch: Batch, step: int, before: int = 0) -> Masked:
-        """Return the masked batch of optimiser step `step`, counted from 0. `batch` itself is not changed.
+        """Return the masked copy of the batch of optimiser step `step`, counted from 0.
 
         Args:
-            batch: the step's sequences, or neighbouring ones of them.
-            step: names the draws.
             before: sequences of the step before the first of `batch`.
         """
         sequences, positions = batch.input_ids.shape
@@ -131,17 +110,16 @@ class Masker:
         chosen = self._choose_positions(batch, draws[:, 0])
         kind, word = draws[:, 1][chosen], draws[:, 2][chosen]
         labels = batch.input_ids[chosen]
-        by_mask = self._options.replace_by_mask
         replaced = labels.copy()
-        replaced[kind < by_mask] = self._mask
-        at_random = (kind >= by_mask) & (kind < by_mask + self._options.replace_by_random)
+        replaced[kind < BY_MASK] = self._mask
+        at_random = (kind >= BY_MASK) & (kind < BY_MASK + BY_RANDOM)
         replaced[at_random] = self._words[(word[at_random] * len(self._words)).astype(np.int64)]
         input_ids = batch.input_ids.copy()
         input_ids[chosen] = replaced
         return Masked(input_ids, chosen, labels)
 
     def _choose_positions(self, batch: Batch, draws: np.ndarray) -> np.ndarray:
-        """Return which positions to predict, bool [sequences, positions], given one uniform draw a position."""
+        """Return which positions to predict, bool [sequences, positions], from one uniform draw per position."""
         options = self._options
         inside = batch.document if options.scope == "document" else batch.document | batch.query
         rows, columns = np.nonzero(inside)
@@ -161,7 +139,6 @@ class Masker:
         return chosen
 
     def _choose_units(self, units: Units, rounding: np.ndarray) -> np.ndarray:
-        """Return which units are chosen, given a draw for each sequence."""
         options, sequences = self._options, len(rounding)
         others = np.bincount(units.rows[~units.anchors], minlength=sequences)
         quotas = np.zeros((sequences, 2))  # of the others, of the anchor

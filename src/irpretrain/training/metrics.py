@@ -1,4 +1,4 @@
-"""What is measured at each step: a JSON line a step for machines, a status line now and then for people."""
+"""What is measured at each step: a JSON line per step for machines, a status line now and then for people."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
-from irpretrain.progress import LONGEST_SILENCE, duration, say
+from irpretrain.progress import LONGEST_SILENCE, duration, print_line
 
+# Share of the time waited for batches that triggers a warning.
 STARVING = 0.1
-"""Share of the time waited for batches from which on a training says so loudly."""
 
 
 @dataclass
 class TaskMetrics:
-    """One task in one step. Losses are unweighted means over the step (MLM: nats a position).
+    """One task in one step. Losses are unweighted means over the step (MLM: nats per position)."""
 
-    `SUMMED` names what each of several processes knows of its own share, and adds up to what it is for the step.
-    """
-
+    # Each process measures these on its share; their sums over processes are the step's.
     SUMMED: ClassVar[tuple[str, ...]] = ("ranking_loss", "mlm_loss", "correct_pairs", "pairs")
 
     weight: float
@@ -34,21 +32,19 @@ class TaskMetrics:
 
     @property
     def weighted_loss(self) -> float:
-        """The task's part of the loss."""
         return self.weight * self.ranking_loss + self.mlm_weight * self.mlm_loss
 
     def summed(self) -> list[float]:
-        """Return what adds up over processes."""
         return [getattr(self, name) for name in self.SUMMED]
 
     def put_summed(self, sums: Iterator[float]) -> None:
-        """Take as many sums as `summed` gave, in their order."""
+        """The inverse of `summed`."""
         for name in self.SUMMED:
             kind = type(getattr(self, name))
             setattr(self, name, kind(next(sums)))
 
     def record(self) -> dict[str, float | None]:
-        """Return what is written; None for what was not computed."""
+        """Return the values to write; None for what was not computed."""
         return {
             "ranking_loss": self.ranking_loss if self.weight > 0 else None,
             "mlm_loss": self.mlm_loss if self.mlm_weight > 0 else None,
@@ -58,28 +54,16 @@ class TaskMetrics:
 
 @dataclass
 class StepMetrics:
-    """One optimiser step.
-
-    Attributes:
-        step: counted from 1.
-        loss: the weighted sum that was minimised.
-        tasks: by name.
-        learning_rate: of this step.
-        gradient_norm: of all gradients together, before clipping.
-        tokens: word pieces and special tokens without padding.
-        seconds: wall time.
-        operations: floating-point operations of matrix products (`models.arithmetic`); 0 where they are not counted.
-        waited: of `seconds`, those in which nothing could be computed because the batch was not read yet.
-    """
-
-    step: int
-    loss: float
-    tasks: dict[str, TaskMetrics] = field(default_factory=dict)
-    learning_rate: float = 0.0
-    gradient_norm: float = 0.0
-    tokens: int = 0
-    seconds: float = 0.0
+    step: int  # counted from 1
+    loss: float  # the weighted sum that was minimised
+    tasks: dict[str, TaskMetrics] = field(default_factory=dict)  # by name
+    learning_rate: float = 0.0  # of this step
+    gradient_norm: float = 0.0  # of all gradients together, before clipping
+    tokens: int = 0  # word pieces and special tokens without padding
+    seconds: float = 0.0  # wall time
+    # floating-point operations of matrix products (`models.arithmetic`); 0 if they are not counted.
     operations: int = 0
+    # Of `seconds`, those in which nothing could be computed because the batch was not read yet.
     waited: float = 0.0
 
     @property
@@ -89,7 +73,6 @@ class StepMetrics:
         return sum(task.correct_pairs for task in self.tasks.values()) / pairs if pairs else None
 
     def record(self) -> dict[str, Any]:
-        """Return the JSON line of this step."""
         return {
             "step": self.step,
             "loss": self.loss,
@@ -105,34 +88,39 @@ class StepMetrics:
 
 
 class MetricsLog:
-    """A JSONL file that grows by a line a step and, after a crash, holds each step once."""
+    """A JSONL file that grows by one line per step and, after a crash, has each step once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
 
     def truncate(self, step: int) -> None:
-        """Keep only whole lines of steps up to `step`."""
         lines = [line for line, record in self._read() if record["step"] <= step]
         write_text(self._path, "".join(lines))
 
+    def whole_steps(self) -> int:
+        """Return the last step up to which all steps have their line."""
+        steps = 0
+        for _, record in self._read():
+            if record["step"] != steps + 1:
+                break
+            steps += 1
+        return steps
+
     def append(self, record: dict[str, Any]) -> None:
-        """Add a line."""
         with open(self._path, "a", encoding="utf-8") as handle:
             handle.write(json.dumps(record) + "\n")
 
     def flush(self) -> None:
-        """Bring all lines to the disk; called before a checkpoint relies on them."""
+        """Sync all lines to the disk, before a checkpoint relies on them."""
         if self._path.exists():
             with open(self._path, "rb") as handle:
                 os.fsync(handle.fileno())
 
     def publish(self, target: str | Path) -> None:
-        """Write all lines to `target`, atomically."""
         write_text(target, "".join(line for line, _ in self._read()))
 
     def _read(self) -> list[tuple[str, dict[str, Any]]]:
-        """Whole lines and their records; a line cut short by a crash is left out."""
         if not self._path.exists():
             return []
         lines = []
@@ -141,7 +129,7 @@ class MetricsLog:
                 record = json.loads(line) if line.endswith("\n") else None
             except ValueError:
                 record = None
-            if isinstance(record, dict) and "step" in record:
+            if isinstance(record, dict) and type(record.get("step")) is int:
                 lines.append((line, record))
         return lines
 
@@ -152,27 +140,24 @@ def waited_share(measured: Sequence[StepMetrics]) -> float:
 
 
 class BatchWaits:
-    """Says once, loudly, that a training waits for its batches."""
+    """Warns once that a training waits for its batches."""
 
     def __init__(self, title: str) -> None:
-        self._title, self._said = title, False
+        self._title, self._logged = title, False
 
     def check(self, measured: Sequence[StepMetrics]) -> None:
-        """Look at some steps; leave out those before which nothing could be read, as reading ahead began with them."""
         share = waited_share(measured)
-        if share > STARVING and not self._said:
-            self._said = True
-            say(
-                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; set "
-                "compute.prefetch: on if a core is free, or put results on a faster disk"
+        if share > STARVING and not self._logged:
+            self._logged = True
+            print_line(
+                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; put results on a faster disk"
             )
 
 
 class StatusLine:
     """Prints step, losses, pair accuracy, tokens/s and time left every so many steps or seconds, and at the last.
 
-    Figures are means since the last line. With a `peak` (the device's, in floating-point operations a second) it prints
-    what share of it the model used, too (MFU).
+    Values are means since the last line. With a `peak` rate of the device, also the share of it that is used (MFU).
     """
 
     def __init__(self, title: str, steps: int, every: int, peak: float | None = None) -> None:
@@ -181,12 +166,13 @@ class StatusLine:
         self._batches, self._begun = BatchWaits(title), False
 
     def add(self, metrics: StepMetrics) -> None:
-        """Take note of a step, and print if it is time."""
         self._waiting.append(metrics)
         silence = sum(m.seconds for m in self._waiting)
         if metrics.step % self._every == 0 or metrics.step == self._steps or silence >= LONGEST_SILENCE:
-            say(self._line())
-            self._batches.check(self._waiting if self._begun else self._waiting[1:])
+            print_line(self._line())
+            self._batches.check(
+                self._waiting if self._begun else self._waiting[1:]
+            )  # the first opens the files
             self._waiting, self._begun = [], True
 
     def _line(self) -> str:

@@ -9,18 +9,19 @@ from torch import Tensor, nn
 
 from irpretrain.config.training import OptimiserConfig
 
+# A step count at which Adam's bias correction, 1 − βᵗ, is 1 in floating point. Adding 1 to it changes nothing in
+# single precision, so torch's fused kernel serves for Adam without bias correction too.
 NEVER_CORRECTED = 1e9
-"""A step count at which Adam's bias correction, 1 − βᵗ, is 1 in floating point. Adding 1 to it changes nothing in
-single precision, so torch's fused kernel serves for Adam without bias correction too."""
+
+
+BETAS = (0.9, 0.999)  # BERT's, A.2 of Devlin et al. (2019); no paper here names others
 
 
 class AdamW(torch.optim.AdamW):
     """Torch's fused AdamW, with the option of no bias correction (BERT's own optimiser has none)."""
 
     def __init__(self, groups: list[dict[str, object]], options: OptimiserConfig) -> None:
-        super().__init__(
-            groups, lr=options.learning_rate, betas=options.betas, eps=options.epsilon, fused=True
-        )
+        super().__init__(groups, lr=options.learning_rate, betas=BETAS, eps=options.epsilon, fused=True)
         if not options.bias_correction:
             for group in self.param_groups:
                 for parameter in group["params"]:
@@ -32,8 +33,7 @@ class AdamW(torch.optim.AdamW):
 
 
 def make_optimiser(model: nn.Module, options: OptimiserConfig) -> AdamW:
-    """Return the optimiser of all parameters; decay applies to weights of two dimensions, not to biases and
-    LayerNorm."""
+    """Decay applies to weights of two dimensions, not to biases and LayerNorm."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     decayed = [parameter for parameter in parameters if parameter.dim() > 1]
     others = [parameter for parameter in parameters if parameter.dim() <= 1]
@@ -49,7 +49,7 @@ def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
 
     It rises linearly to the peak over the first round(warmup · steps) steps, none of which is idle. Then it falls
     linearly so that it would reach 0 one step after the last (decay linear); or stays (none); or stays until
-    `later_from` steps are done, and from then on is `later_rate` (step).
+    `later_from` steps are done, and is `later_rate` after that (step).
     """
     rising = round(options.warmup * steps)
     if step < rising:
@@ -62,16 +62,12 @@ def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    """Set the rate of all parameters."""
     for group in optimiser.param_groups:
         group["lr"] = rate
 
 
 def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Tensor:
-    """Clip the gradients in place; return the Euclidean norm of all of them before.
-
-    clip_by all scales all gradients by one factor; tensor treats each parameter by itself, as the released PROP.
-    """
+    """Clip the gradients in place; return the Euclidean norm of all of them before."""
     with_gradient = [p for p in parameters if p.grad is not None]
     norm = torch.nn.utils.get_total_norm([p.grad for p in with_gradient if p.grad is not None])
     if options.clip is None:
@@ -79,6 +75,7 @@ def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Te
     if options.clip_by == "all":
         torch.nn.utils.clip_grads_with_norm_(with_gradient, options.clip, norm)
     else:
+        # As in the released PROP: each parameter by itself.
         for parameter in with_gradient:
             torch.nn.utils.clip_grad_norm_(parameter, options.clip)
     return norm

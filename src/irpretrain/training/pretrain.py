@@ -1,7 +1,7 @@
 """Pre-training: from an encoder (or an earlier model) and ranking groups to a cross-encoder.
 
 PROP (section 3.1) is one task with the ranking and the MLM loss; its ablations set one of the two weights to 0.
-Several tasks are summed, one batch of each in every step, or take turns (`irpretrain.training.mixing`).
+Several tasks are summed, one batch of each in every step, or take turns (`irpretrain.training.group_table`).
 """
 
 from __future__ import annotations
@@ -15,70 +15,55 @@ from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.base import deciding
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
-from irpretrain.training.group_table import GroupTable
+from irpretrain.training.group_table import GroupTable, Mixing
 from irpretrain.training.group_task import Task
 from irpretrain.training.length import resolve_length
-from irpretrain.training.loop import run_steps
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
-from irpretrain.training.mixing import Mixing
 from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
-from irpretrain.training.steps import Setting
-from irpretrain.training.trainer import Trainer
+from irpretrain.training.trainer import Setting, Trainer, run_steps
 
 
 def pretrain(
-    encoder: str | Path,
+    encoder: str | Path,  # Hugging Face directory of the encoder
+    # Directory of a saved cross-encoder to start from instead (further pre-training); its heads and layers
+    # are kept.
     start: str | Path | None,
-    groups: Sequence[str | Path],
-    tokens: Sequence[str | Path],
+    groups: Sequence[str | Path],  # GROUPS tables, one per task
+    tokens: Sequence[str | Path],  # token stores of the collection
+    # Objectives and weights. Without tasks the model is saved with its fresh heads.
     tasks: Sequence[TaskConfig],
-    options: PretrainingConfig,
-    encoder_options: EncoderConfig,
-    seed: int,
-    output: str | Path,
-    metrics: str | Path,
+    options: PretrainingConfig,  # length in steps or epochs, batches, loss, head, optimiser, masking, compute
+    encoder_options: EncoderConfig,  # layers to keep, and the expected size of the vocabulary
+    seed: int,  # of fresh parameters, data order, masking and dropout
+    output: str | Path,  # model directory to write, with `snapshots/step-<n>/` inside
+    metrics: str | Path,  # JSONL file to write, one line per step
+    # CSV file to write, with the columns of PROBE: what the model makes of held-out groups. Without tasks, or
+    # held-out documents, it has no rows.
     probe: str | Path,
-    checkpoints: str | Path,
-    title: str = "pre-train",
+    checkpoints: str | Path,  # folder of all jobs' checkpoints
+    title: str = "pre-train",  # name of the job in status lines
 ) -> dict[str, Any]:
-    """Pre-train a cross-encoder; goes on from the newest checkpoint of the same job, bit for bit.
+    """Pre-train a cross-encoder; resumes from the newest checkpoint of the same job, bit for bit.
 
     With several GPUs, or processes, it is started in each of them (`training.processes`); the first one writes.
 
-    Args:
-        encoder: Hugging Face directory of the encoder.
-        start: directory of a saved cross-encoder to start from instead (further pre-training); its heads and
-            layers are kept.
-        groups: GROUPS tables, one a task.
-        tokens: token stores of the collection.
-        tasks: objectives and weights. Without tasks the model is saved with its fresh heads.
-        options: length in steps or epochs, batches, loss, head, optimiser, masking, compute.
-        encoder_options: layers to keep, and the expected size of the vocabulary.
-        seed: of fresh parameters, data order, masking and dropout.
-        output: model directory to write, with `snapshots/step-<n>/` inside.
-        metrics: JSONL file to write, a line a step.
-        probe: CSV file to write, with the columns of PROBE: what the model makes of held-out groups. Without tasks, or
-            held-out documents, it has no rows.
-        checkpoints: folder of all jobs' checkpoints.
-        title: what status lines call this job.
-
     Returns:
-        Counts: steps, groups seen (a task), available to train on, and held out; epochs, word pieces. Without tasks:
+        Counts: steps, groups seen (per task), available to train on, and held out; epochs, word pieces. Without tasks:
         steps alone.
 
     Raises:
-        TrainingError: loss is not a number, or memory ran out.
+        TrainingError: the loss is NaN, or memory ran out.
         ConfigError, InputError: options or inputs cannot be used.
     """
     arguments = dict(locals())
@@ -134,6 +119,7 @@ def pretrain(
             counts["groups_held_out"] = {
                 task.name: len(table.held_out) for task, table in zip(work, tables, strict=True)
             }
+            counts |= {"documents": len(store), "text_pieces": int(store.lengths.sum())}
             if trainer.ranks.leads:
                 model.eval()
                 rows = [
@@ -152,11 +138,11 @@ def _first_model(
     options: PretrainingConfig,
     encoder_options: EncoderConfig,
     seed: int,
-) -> CrossEncoder:
+) -> CrossEncoderModel:
     dropout = {"dropout": options.dropout, "attention_dropout": options.attention_dropout}
     if start is not None:
-        return CrossEncoder.load(start, seed=seed, **dropout)
-    return CrossEncoder.from_encoder(encoder, options.head, encoder_options.layers, seed=seed, **dropout)
+        return CrossEncoderModel.load(start, seed=seed, **dropout)
+    return CrossEncoderModel.from_encoder(encoder, options.head, encoder_options.layers, seed=seed, **dropout)
 
 
 def _tasks(
@@ -195,7 +181,7 @@ def _tasks(
 
 
 def _train(
-    trainer: Trainer[CrossEncoder],
+    trainer: Trainer[CrossEncoderModel],
     tasks: list[Task],
     mixing: Mixing,
     options: PretrainingConfig,
@@ -228,7 +214,7 @@ def _train(
     }
 
 
-def _write_model(model: CrossEncoder, snapshots: Path, steps: Sequence[int], output: Path) -> None:
+def _write_model(model: CrossEncoderModel, snapshots: Path, steps: Sequence[int], output: Path) -> None:
     """Write the model and its snapshots as one directory, so that it appears whole."""
     with atomic_directory(output) as folder:
         model.write_files(folder)

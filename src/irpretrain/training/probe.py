@@ -1,8 +1,6 @@
-"""What a model makes of held-out groups: whether it ranks by the shared text, or by what candidates look like.
+"""Probes of pre-training: does a model rank held-out groups by the shared text, or by the form of the candidates?
 
-A group's candidates are its queries or its documents, whichever are several; the other text is shared. A model that
-ranks needs the shared text: with that of another document it falls to chance level. A model that keeps its accuracy
-has learnt which candidates are likely to be preferred, whatever they are paired with.
+A logistic model that sees a group's candidates alone: how well they reveal the preference without shared text.
 """
 
 from __future__ import annotations
@@ -17,31 +15,127 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from irpretrain.atomic import write_csv
 from irpretrain.contracts import PROBE
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
-from irpretrain.models.to_device import begun_ahead, to_host
+from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.randomness import generator
+from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
-from irpretrain.training.candidate_model import score_candidates_alone
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.shares import share_by_tokens
-from irpretrain.training.steps import Setting
+from irpretrain.training.trainer import Setting
 
+# Documents in which word pieces are counted, at most, evenly spread over the collection.
+COUNTED_DOCUMENTS = 2000
+
+# First word pieces of these documents that are read.
+COUNTED_PIECES = 512
+
+# Columns that word pieces are hashed to.
+BUCKETS = 512
+
+# Mean deviation of these columns; that of each other feature is 1. Most buckets are uninformative, so they count less.
+BUCKET_SCALE = 0.1
+
+# Weight of half the squared length of the parameters beside the mean loss of a group.
+PENALTY = 1e-2
+ITERATIONS = 50
+GROUPS_AT_ONCE = 256
+
+
+def score_candidates_alone(
+    builder: BatchBuilder, training: Sequence[RankingGroup], tested: Sequence[RankingGroup]
+) -> np.ndarray:
+    """Return scores of the sequences of `tested`, float32 [sequences], by a logistic model of the pairs of `training`.
+
+    P(first preferred to other) = σ(w · (x_first − x_other)), fitted by maximum likelihood with a quadratic penalty;
+    every group weighs the same. The features x of a candidate: word pieces, words, different word pieces, pieces per
+    word; mean, least and largest logarithm of the number of documents with its pieces, in a sample of the collection;
+    and the logarithm of 1 + the count of each word piece, hashed. Without training groups all scores are 0.
+    """
+    if not training:
+        return np.zeros(sum(map(len, tested)), np.float32)
+    spread = _document_counts(builder.store, builder.tokenizer.size)
+    learnt, requested = (_features(builder, groups, spread) for groups in (training, tested))
+    centre, scale = learnt.mean(0), learnt.std(0)
+    scale[scale == 0] = 1
+    # One scale for all buckets: a rare piece must not weigh more than a frequent one.
+    scale[-BUCKETS:] = scale[-BUCKETS:].mean() / BUCKET_SCALE
+    weights = _fit((learnt - centre) / scale, [len(group) for group in training])
+    return np.asarray((requested - centre) / scale @ weights, np.float32)
+
+
+def _document_counts(store: TokenStore, vocabulary: int) -> np.ndarray:
+    """Return in how many documents of a sample each word piece occurs, int64 [vocabulary]."""
+    rows = np.linspace(0, len(store) - 1, min(COUNTED_DOCUMENTS, len(store))).astype(np.int64)
+    pieces = [np.unique(store.tokens(int(row))[:COUNTED_PIECES]) for row in rows]
+    return np.bincount(np.concatenate(pieces), minlength=vocabulary)
+
+
+def _features(builder: BatchBuilder, groups: Sequence[RankingGroup], spread: np.ndarray) -> np.ndarray:
+    """Return the features of each sequence, float32 [sequences, features]; see `score_candidates_alone`."""
+    rows = []
+    logarithms = np.log1p(spread)
+    for start in range(0, len(groups), GROUPS_AT_ONCE):
+        batch = builder.build(groups[start : start + GROUPS_AT_ONCE])
+        for ids, mask, starts in zip(
+            batch.input_ids, batch.query | batch.document, batch.word_starts, strict=True
+        ):
+            pieces = ids[mask]
+            words, rarity = int(starts.sum()), logarithms[pieces] if len(pieces) else np.zeros(1)
+            shape = [len(pieces), words, len(np.unique(pieces)), len(pieces) / max(words, 1)]
+            buckets = np.log1p(np.bincount(pieces % BUCKETS, minlength=BUCKETS))
+            rows.append(np.array([*shape, rarity.mean(), rarity.min(), rarity.max(), *buckets], np.float32))
+    return np.stack(rows)
+
+
+def _fit(features: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Return the weights, float32 [features], for groups of these sizes whose first sequence is preferred."""
+    firsts = np.cumsum([0, *sizes[:-1]])
+    counts = np.array(sizes) - 1
+    others = np.delete(np.arange(len(features)), firsts)
+    differences = torch.from_numpy(features[np.repeat(firsts, counts)] - features[others])
+    share = torch.from_numpy(np.repeat(1 / (counts * len(sizes)), counts).astype(np.float32))
+    weights = torch.zeros(features.shape[1], requires_grad=True)
+    optimiser = torch.optim.LBFGS([weights], max_iter=ITERATIONS, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimiser.zero_grad()
+        value = (share * functional.softplus(-(differences @ weights))).sum()
+        value = value + PENALTY / 2 * weights.square().sum()
+        value.backward()
+        return value
+
+    optimiser.step(loss)
+    return weights.detach().numpy()
+
+
+# What a model makes of held-out groups: whether it ranks by the shared text, or by what candidates look like.
+#
+# A group's candidates are its queries or its documents, whichever are several; the other text is shared. A model that
+# ranks needs the shared text: with that of another document it falls to chance level. A model that keeps its accuracy
+# has learnt which candidates are likely to be preferred, whatever they are paired with.
+
+
+# Held-out groups that a task is tested on: minimum, if there are enough, and maximum.
 LEAST_GROUPS, MOST_GROUPS = 20, 200
-"""Held-out groups that a task is tested on: at least, if there are so many, and at most."""
+
+# Between these two: groups of the training for each, so that the probe costs a short training little.
 TRAINED_PER_PROBED = 32
-"""Between these two: groups of the training for each, so that the probe costs a short training little."""
+
+# Training groups that the model of candidates alone learns from, at most.
 FEATURED_GROUPS = 1000
-"""Training groups that the model of candidates alone learns from, at most."""
+
+# Word pieces scored at once.
 BATCH_PIECES = 4096
-"""Word pieces scored at once."""
 PERMUTATIONS = 10_000
 
 
 class Scorer(Protocol):
-    """Gives a batch's sequences scores: a `CrossEncoder`, or a stand-in for one."""
+    """Scores a batch's sequences: a `CrossEncoder`, or a substitute in tests."""
 
     def __call__(
         self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor
@@ -50,16 +144,7 @@ class Scorer(Protocol):
 
 
 class Probe:
-    """The held-out groups of one task that models are tested on.
-
-    Args:
-        task: its name in the table.
-        table: groups, some of them held out.
-        builder: makes the task's sequences.
-        setting: where to compute.
-        trained: groups in all steps of the training.
-        seed: of the draws.
-    """
+    """The held-out groups of one task that models are tested on."""
 
     def __init__(
         self, task: str, table: GroupTable, builder: BatchBuilder, setting: Setting, trained: int, seed: int
@@ -68,11 +153,11 @@ class Probe:
         rng = generator(seed, "probe", task)
         most = min(max(trained // TRAINED_PER_PROBED, LEAST_GROUPS), MOST_GROUPS)
         ranking = (i for i in rng.permutation(len(table.held_out)) if len(table[int(table.held_out[i])]) > 1)
-        places = np.fromiter(islice(ranking, most), np.int64)
-        self._groups = [table[int(index)] for index in table.held_out[places]]
+        positions = np.fromiter(islice(ranking, most), np.int64)
+        self._groups = [table[int(index)] for index in table.held_out[positions]]
         featured = rng.choice(table.trained(), min(FEATURED_GROUPS, table.trained_count), replace=False)
         self._featured = [table[int(index)] for index in np.sort(featured)]
-        self._partners = draw_partners(self._groups, table.held_out_documents[places], rng)
+        self._partners = draw_partners(self._groups, table.held_out_documents[positions], rng)
 
     def accuracies(self, model: Scorer) -> np.ndarray:
         """Return the pair accuracy of each group as it is, float64 [groups]."""
@@ -83,8 +168,8 @@ class Probe:
         right = self.accuracies(model)
         paired = np.flatnonzero(self._partners >= 0)
         swapped = [
-            with_shared(self._groups[place], shared_text(self._groups[self._partners[place]]))
-            for place in paired
+            with_shared(self._groups[position], shared_text(self._groups[self._partners[position]]))
+            for position in paired
         ]
         bare = [without_shared(group) for group in self._groups]
         alone = self._of_candidates_alone(bare)
@@ -115,7 +200,7 @@ class Probe:
 
 
 def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
-    """Write rows of PROBE as CSV; what is not a number stays empty."""
+    """Write rows of PROBE as CSV; NaN stays empty."""
     names = [column.name for column in PROBE.columns]
     write_csv(path, names, (["" if row[name] != row[name] else row[name] for name in names] for row in rows))
 
@@ -123,43 +208,32 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
 def score_groups(
     model: Scorer, builder: BatchBuilder, groups: Sequence[RankingGroup], setting: Setting
 ) -> np.ndarray:
-    """Return the scores of all sequences, float32 [sequences], group after group."""
     if not groups:
         return np.zeros(0, np.float32)
     parts = share_by_tokens(builder.tokens(groups), BATCH_PIECES).slices
 
     def begin(part: slice) -> Callable[[], Tensor]:
         batch = builder.build(groups[part])
-        ids, types = setting.tensor(batch.input_ids), setting.tensor(batch.token_type_ids)
-        scores, _ = model(ids, types, setting.on_host(batch.attention_mask))
+        marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
+        scores, _ = model(setting.tensor(batch.input_ids), *marks)
         return to_host(scores.float())
 
     with torch.inference_mode(), setting.autocast():
-        return np.concatenate([wait().numpy() for _, wait in begun_ahead(parts, begin, setting.device)])
+        return np.concatenate([wait().numpy() for _, wait in prefetch(parts, begin, setting.device)])
 
 
 def pair_accuracies(scores: np.ndarray, groups: Sequence[RankingGroup]) -> np.ndarray:
-    """Return the share of each group's pairs (first, other) in which the first has the higher score; ties count half.
-
-    Args:
-        scores: [sequences], group after group.
-        groups: of at least two sequences each.
-
-    Returns:
-        float64 [groups].
-    """
+    """Return the share of each group's (first, other) pairs in the right order, float64 [groups]; ties count half."""
     ends = np.cumsum([len(group) for group in groups], dtype=np.int64)
     differences = [part[0] - part[1:] for part in np.split(scores, ends)[: len(groups)]]
     return np.array([np.mean(np.sign(part) / 2 + 0.5, dtype=np.float64) for part in differences], np.float64)
 
 
 def shared_text(group: RankingGroup) -> str | StoreSpan:
-    """Return the text that all sequences of a group share."""
     return group.queries[0] if _shares_query(group) else group.documents[0]
 
 
 def with_shared(group: RankingGroup, text: str | StoreSpan) -> RankingGroup:
-    """Return the group's candidates with another shared text, without anchors: those lie in the text before."""
     if _shares_query(group):
         return RankingGroup((text,), group.documents)
     if isinstance(text, str):
@@ -168,7 +242,6 @@ def with_shared(group: RankingGroup, text: str | StoreSpan) -> RankingGroup:
 
 
 def without_shared(group: RankingGroup) -> RankingGroup:
-    """Return the group's candidates with nothing in place of the shared text."""
     nothing = (
         "" if _shares_query(group) else replace(group.documents[0], start=0, end=0, gap_start=0, gap_end=0)
     )
@@ -178,28 +251,24 @@ def without_shared(group: RankingGroup) -> RankingGroup:
 def draw_partners(
     groups: Sequence[RankingGroup], documents: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the place of a group of another document for each group; none is drawn twice.
-
-    Groups in a random order of their documents, turned by as many places as the largest document has groups: the ones
-    that meet are of different documents, unless one document has more than half of the groups.
+    """Return the index of a group of another document for each group, int64 [groups]; -1 if none is left. No index
+    repeats.
 
     Args:
-        groups: those that share a query and those that share a document get partners of their own kind.
+        groups: groups that share a query, and groups that share a document, get partners of their own kind.
         documents: number of each group's document, [groups].
-        rng: random stream.
-
-    Returns:
-        int64 [groups]; -1 where no group of another document is left.
     """
     partners = np.full(len(groups), -1, np.int64)
     _, numbers = np.unique(documents, return_inverse=True)
     order = rng.permutation(len(groups))[numbers] if len(groups) else numbers
     for kind in (True, False):
-        places = np.array([i for i, group in enumerate(groups) if _shares_query(group) == kind], np.int64)
-        if not len(places):
+        positions = np.array([i for i, group in enumerate(groups) if _shares_query(group) == kind], np.int64)
+        if not len(positions):
             continue
-        turn = places[np.argsort(order[places], kind="stable")]
-        others = np.roll(turn, -np.bincount(order[places]).max())
+        # Groups in a random order of their documents, turned by as many positions as the largest document has groups:
+        # groups that meet are of different documents, unless one document has more than half of the groups.
+        turn = positions[np.argsort(order[positions], kind="stable")]
+        others = np.roll(turn, -np.bincount(order[positions]).max())
         differ = order[turn] != order[others]
         partners[turn[differ]] = others[differ]
     return partners

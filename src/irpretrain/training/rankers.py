@@ -10,40 +10,33 @@ from typing import Any
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.evaluation.runs import Run
-from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.neural.ranker import NeuralRanker
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
-from irpretrain.retrieval.partial_scores import PartialScores
-from irpretrain.retrieval.rerank import rerank_run
-from irpretrain.retrieval.rerank_words import rerank_words
+from irpretrain.retrieval.pair_scoring import rerank_words
+from irpretrain.retrieval.rerank import PartialScores, rerank_run
+from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.token_store import TokenStore
-from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, GroupSource
 from irpretrain.training.group_task import Task
 from irpretrain.training.ranking_task import PassageReader, RankingTask, WordReader
-from irpretrain.training.steps import StepTask
+from irpretrain.training.trainer import StepTask
 from irpretrain.training.word_batches import WordBatchBuilder
 
+# Of the one task of a fine-tuning.
 NAME = "judged"
-"""Of the one task of a fine-tuning."""
 
 
 class Ranker(ABC):
-    """How the model in a directory is loaded, reads documents, is trained, and ranks.
-
-    Args:
-        directory: of the model.
-        reranking: how candidates are scored.
-        seed: of what the directory lacks.
-    """
+    """How the model in a directory is loaded, reads documents, is trained, and ranks."""
 
     def __init__(self, directory: str | Path, reranking: RerankingConfig, seed: int) -> None:
         self.directory, self.reranking, self.seed = Path(directory), reranking, seed
 
     @abstractmethod
     def load(self) -> Any:
-        """Return the model, as it was saved."""
+        """Return the saved model."""
 
     @abstractmethod
     def open(self, stores: Sequence[str | Path]) -> Any:
@@ -51,7 +44,7 @@ class Ranker(ABC):
 
     @abstractmethod
     def check(self, model: Any, options: FinetuningConfig) -> None:
-        """Raise ConfigError where the model cannot read what the options ask for."""
+        """Raise ConfigError if the model cannot read what the options configure."""
 
     @abstractmethod
     def task(self, model: Any, documents: Any, source: GroupSource, options: FinetuningConfig) -> StepTask:
@@ -64,36 +57,31 @@ class Ranker(ABC):
         documents: Any,
         texts: Mapping[str, str],
         candidates: Run,
-        kept: PartialScores | None = None,
+        retained: PartialScores | None = None,
     ) -> Run:
-        """Return the candidates as the model ranks them; `texts` has the text of every query, `kept` what scores are
-        there from before."""
+        """Return the candidates in the model's order; `retained` has scores of an earlier, interrupted run."""
 
 
 class CrossEncoderRanker(Ranker):
-    """A cross-encoder of ours; with `reranking.passages` a document's score comes from its passages'."""
+    """A cross-encoder; with `reranking.passages` the score of a document comes from its passages."""
 
     def __init__(self, directory: str | Path, reranking: RerankingConfig, seed: int) -> None:
         super().__init__(directory, reranking, seed)
         self.tokenizer = load_tokenizer(directory)
 
-    def load(self) -> CrossEncoder:
-        """See `Ranker.load`."""
-        return CrossEncoder.load(self.directory, seed=self.seed)
+    def load(self) -> CrossEncoderModel:
+        return CrossEncoderModel.load(self.directory, seed=self.seed)
 
     def open(self, stores: Sequence[str | Path]) -> TokenStore:
-        """See `Ranker.open`."""
         return TokenStore.open(stores)
 
-    def check(self, model: CrossEncoder, options: FinetuningConfig) -> None:
-        """See `Ranker.check`."""
+    def check(self, model: CrossEncoderModel, options: FinetuningConfig) -> None:
         model.check_length(options.max_length, "finetuning.max_length")
         model.check_length(self.reranking.max_length, "reranking.max_length")
 
     def task(
-        self, model: CrossEncoder, documents: TokenStore, source: GroupSource, options: FinetuningConfig
+        self, model: CrossEncoderModel, documents: TokenStore, source: GroupSource, options: FinetuningConfig
     ) -> StepTask:
-        """See `Ranker.task`."""
         builder = BatchBuilder(documents, self.tokenizer, options.max_length, options.query_length)
         if self.reranking.passages is None:
             return Task(NAME, source, builder, options.loss, options.margin)
@@ -102,34 +90,30 @@ class CrossEncoderRanker(Ranker):
 
     def rank(
         self,
-        model: CrossEncoder,
+        model: CrossEncoderModel,
         documents: TokenStore,
         texts: Mapping[str, str],
         candidates: Run,
-        kept: PartialScores | None = None,
+        retained: PartialScores | None = None,
     ) -> Run:
-        """See `Ranker.rank`."""
-        return rerank_run(model, self.tokenizer, documents, texts, candidates, self.reranking, kept=kept)
+        return rerank_run(
+            model, self.tokenizer, documents, texts, candidates, self.reranking, retained=retained
+        )
 
 
 class WordRanker(Ranker):
-    """A ranker over words."""
-
     def load(self) -> NeuralRanker:
-        """See `Ranker.load`."""
         return load_neural_ranker(self.directory)
 
     def open(self, stores: Sequence[str | Path]) -> WordDocuments:
-        """See `Ranker.open`."""
         return WordDocuments.open(stores)
 
     def check(self, model: NeuralRanker, options: FinetuningConfig) -> None:
-        """See `Ranker.check`; its own options say how much it reads."""
+        """Nothing to check: its own options limit how much it reads."""
 
     def task(
         self, model: NeuralRanker, documents: WordDocuments, source: GroupSource, options: FinetuningConfig
     ) -> StepTask:
-        """See `Ranker.task`."""
         sizes = model.options
         builder = WordBatchBuilder(documents, model.vocabulary, sizes.query_words, sizes.document_words)
         return RankingTask(NAME, source, WordReader(builder), options.loss, options.margin)
@@ -140,13 +124,11 @@ class WordRanker(Ranker):
         documents: WordDocuments,
         texts: Mapping[str, str],
         candidates: Run,
-        kept: PartialScores | None = None,
+        retained: PartialScores | None = None,
     ) -> Run:
-        """See `Ranker.rank`."""
-        return rerank_words(model, documents, texts, candidates, self.reranking, kept=kept)
+        return rerank_words(model, documents, texts, candidates, self.reranking, retained=retained)
 
 
 def ranker_of(directory: str | Path, reranking: RerankingConfig, seed: int) -> Ranker:
-    """Return how the model in a directory is fine-tuned."""
     kind = WordRanker if is_neural_ranker(directory) else CrossEncoderRanker
     return kind(directory, reranking, seed)

@@ -1,4 +1,4 @@
-"""Fine-tuning on ranking groups of what is no sequence a document: passages of a cross-encoder, and pairs of words."""
+"""Fine-tuning on groups whose documents are not one sequence each: passages of a cross-encoder, and pairs of words."""
 
 from __future__ import annotations
 
@@ -17,30 +17,20 @@ from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup, StoreSpan
 from irpretrain.training.losses import count_correct_pairs, ranking_loss
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
+from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart
 from irpretrain.training.word_batches import WordBatchBuilder
 
 
 @dataclass(frozen=True)
 class ReadGroups:
-    """Some groups, ready to be scored.
-
-    Attributes:
-        sizes: documents of each group; int64 [groups].
-        tokens: word pieces or words, without padding.
-        score: from the model to the scores of all documents, group after group.
-        lengths: int64 [sequences]; what an encoder reads, None for other models.
-    """
-
-    sizes: np.ndarray
-    tokens: int
+    sizes: np.ndarray  # documents of each group; int64 [groups]
+    tokens: int  # word pieces or words, without padding
+    # From the model to the scores of all documents, group after group.
     score: Callable[[nn.Module, Setting], Tensor]
-    lengths: np.ndarray | None = None
+    lengths: np.ndarray | None = None  # int64 [sequences]; what an encoder reads, None for other models
 
 
 class GroupReader(Protocol):
-    """Makes a model's input of ranking groups."""
-
     def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
         """Return the groups, ready to be scored."""
 
@@ -50,23 +40,14 @@ class GroupReader(Protocol):
 
 @dataclass
 class RankingTask:
-    """A ranking loss alone.
-
-    Attributes:
-        name: for metrics.
-        source: the groups of each step.
-        reader: makes the model's input of them.
-        loss, margin: the ranking loss.
-    """
-
-    name: str
-    source: GroupSource
-    reader: GroupReader
+    name: str  # for metrics
+    source: GroupSource  # the groups of each step
+    reader: GroupReader  # makes the model's input of them
+    # loss, margin: the ranking loss.
     loss: Loss
     margin: float = 1.0
 
     def read(self, setting: Setting, step: int, number: int) -> PartOf:
-        """Read the groups of a step; see `StepTask`."""
         groups = self.source.groups(number)
         share = setting.share(len(groups), lambda: self.reader.tokens(groups))
         parts = [self.reader.read(groups[some]) for some in share.slices]
@@ -108,12 +89,9 @@ def _work(parts: Sequence[ReadGroups]) -> EncoderWork | None:
 
 @dataclass(frozen=True)
 class WordReader:
-    """Reads groups for a ranker over words."""
-
     builder: WordBatchBuilder
 
     def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
-        """Return the groups, ready to be scored."""
         batch = self.builder.build(groups)
 
         def score(model: nn.Module, setting: Setting) -> Tensor:
@@ -123,13 +101,12 @@ class WordReader:
         return ReadGroups(batch.sizes, batch.tokens, score)
 
     def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        """Return how many words of each group are read."""
         return self.builder.tokens(groups)
 
 
 @dataclass(frozen=True)
 class PassageReader:
-    """Reads groups for a cross-encoder that scores the passages of a document by themselves.
+    """Reads groups for a cross-encoder that scores the passages of a document separately.
 
     The loss is of the documents' scores: with `score: max` it reaches the best passage of each.
     """
@@ -138,24 +115,21 @@ class PassageReader:
     options: PassagesConfig
 
     def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
-        """Return the groups, ready to be scored."""
         batch = self.builder.build(self._as_groups(groups))
 
         def score(model: nn.Module, setting: Setting) -> Tensor:
-            inputs = (setting.tensor(array) for array in (batch.input_ids, batch.token_type_ids))
-            scores, _ = model(*inputs, setting.on_host(batch.attention_mask))
+            marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
+            scores, _ = model(setting.tensor(batch.input_ids), *marks)
             return combine(scores, batch.sizes, self.options)
 
         sizes = np.array([len(group) for group in groups], np.int64)
         return ReadGroups(sizes, batch.tokens, score, batch.attention_mask.sum(1))
 
     def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        """Return how many word pieces of each group are read."""
         documents = self.builder.tokens(self._as_groups(groups))
         return np.add.reduceat(documents, np.cumsum([0, *(len(group) for group in groups[:-1])]))
 
     def _as_groups(self, groups: Sequence[RankingGroup]) -> list[RankingGroup]:
-        """Return a group of passages for each document of `groups`."""
         sequences = [sequence for group in groups for sequence in group.sequences()]
         return [RankingGroup((query,), tuple(self._passages(document))) for query, document, _ in sequences]
 
@@ -167,7 +141,6 @@ class PassageReader:
 
 
 def combine(scores: Tensor, passages: np.ndarray, options: PassagesConfig) -> Tensor:
-    """Return the scores of documents from those of their passages, float [documents]; the differentiable counterpart of
-    `text.passages.combine_scores`."""
+    """Scores of documents, float [documents], from their passages'; differentiable `text.passages.combine_scores`."""
     parts = scores.split(passages.tolist())
     return torch.stack([part.sum() if options.score == "sum" else part.amax() for part in parts])

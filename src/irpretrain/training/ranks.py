@@ -1,8 +1,6 @@
-"""What the processes of one training know and tell each other.
+"""The processes of one training, and the sum of their gradients.
 
-A job that shares its steps out runs as several processes (`training.processes`), each with a number, its rank. They
-compute the same steps on different micro-batches, and meet in sums: of counts, of gradients, of what is measured.
-A process that computes alone takes part in nothing.
+The processes of one training: they compute the same steps on different micro-batches, and meet in sums.
 """
 
 from __future__ import annotations
@@ -10,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeVar
 
 import torch
@@ -17,32 +16,30 @@ from torch import Tensor, distributed
 
 Value = TypeVar("Value")
 
+# For the other processes, which wait while the first one probes or hashes files. The usual ten or thirty minutes
+# would end a job that is well.
+LONGEST_WAIT = timedelta(days=1)
+
 
 class LostProcessError(RuntimeError):
-    """Another process of the job has ended: what went wrong is to be found there."""
+    """Another process of the job has ended: its report says what went wrong."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process among those of its job.
+    """This process among those of its job."""
 
-    Attributes:
-        rank: its number, from 0.
-        count: how many there are.
-        gpu: number of its GPU among the visible ones; None for the processor, or for one that it has to find itself.
-    """
-
-    rank: int = 0
-    count: int = 1
+    rank: int = 0  # its number, from 0
+    count: int = 1  # how many there are
+    # Number of its GPU among the visible ones; None for the processor, or for one that it has to find itself.
     gpu: int | None = None
 
     @property
     def leads(self) -> bool:
-        """Whether it is the one process that writes and speaks."""
+        """Whether this is the process that writes and logs."""
         return self.rank == 0
 
     def total(self, number: int) -> int:
-        """Return the sum of a whole number over all processes."""
         return int(self._sum(torch.tensor([number], dtype=torch.int64))[0]) if self.count > 1 else number
 
     def sums(self, numbers: Sequence[float]) -> list[float]:
@@ -69,7 +66,7 @@ class Ranks:
 
 @contextmanager
 def lost_processes() -> Iterator[None]:
-    """Tell failures of what is inside, which needs all processes, from faults of this one."""
+    """Turn failures inside, which needs all processes, into LostProcessError: they are not faults of this process."""
     try:
         yield
     except RuntimeError as error:
@@ -81,23 +78,68 @@ _here = [ALONE]
 
 
 def here() -> Ranks:
-    """Return this process's place among those of its job."""
     return _here[0]
 
 
 @contextmanager
 def taking_part(ranks: Ranks) -> Iterator[None]:
-    """Let this process be one of several inside; the others wait until all have come."""
+    """Let this process be one of several inside; waits until all have come."""
     backend = "gloo" if ranks.gpu is None else "cpu:gloo,cuda:nccl"
     device = None if ranks.gpu is None else torch.device("cuda", ranks.gpu)
     if device is not None:
         # First: until then the current one is the first GPU, on which each process would take a context's memory.
         torch.cuda.set_device(device)
     with lost_processes():
-        distributed.init_process_group(backend, rank=ranks.rank, world_size=ranks.count, device_id=device)
+        distributed.init_process_group(
+            backend, timeout=LONGEST_WAIT, rank=ranks.rank, world_size=ranks.count, device_id=device
+        )
     _here[0] = ranks
     try:
         yield
     finally:
         _here[0] = ALONE
     distributed.destroy_process_group()
+
+
+# Gradients added up over the processes of a job, after the last backward pass of a step.
+#
+# They are sums, not means: losses are shares of the whole step's already. torch's DistributedDataParallel wants one
+# forward for each backward, and the same number of them everywhere; steps here have several tasks, and processes
+# different numbers of micro-batches.
+
+
+# Bytes that go over the network together, but for a parameter that is larger.
+BYTES_AT_ONCE = 25 << 20
+
+
+def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
+    """Put the sums over all processes into `parameter.grad`, the same in each of them."""
+    if ranks.count == 1:
+        return
+    trained = [parameter for parameter in parameters if parameter.requires_grad]
+    processes = ranks.sums([float(parameter.grad is not None) for parameter in trained])
+    # A parameter without a gradient in every process stays without, so the optimiser leaves it alone.
+    used = [parameter for parameter, count in zip(trained, processes, strict=True) if count]
+    for bucket in _buckets(used):
+        with torch.no_grad():
+            flat = torch.cat(
+                [(torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in bucket]
+            )
+        with lost_processes():
+            distributed.all_reduce(flat)
+        parts = flat.split([parameter.numel() for parameter in bucket])
+        for parameter, part in zip(bucket, parts, strict=True):
+            parameter.grad = part.view_as(parameter)
+
+
+def _buckets(parameters: Sequence[Tensor]) -> Iterator[list[Tensor]]:
+    """Yield the parameters in lists of one dtype and a limited number of bytes."""
+    bucket: list[Tensor] = []
+    for parameter in parameters:
+        size = sum(p.nbytes for p in bucket) + parameter.nbytes
+        if bucket and (size > BYTES_AT_ONCE or bucket[0].dtype != parameter.dtype):
+            yield bucket
+            bucket = []
+        bucket.append(parameter)
+    if bucket:
+        yield bucket

@@ -1,4 +1,4 @@
-"""The final model of a pre-training: of its snapshots, the one that ranks some held-out queries best (Wikiformer)."""
+"""The final model of a pre-training: the snapshot that ranks some held-out queries best (Wikiformer)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,24 @@ from typing import Any
 
 from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.evaluation.measures import mean_of_run
-from irpretrain.evaluation.qrels import read_qrels
-from irpretrain.evaluation.runs import read_run
+from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot
 
+# What lies in a model's directory and is not part of the model.
 NOT_CONTENT = (SNAPSHOTS, ".*")
-"""What lies in a model's directory and is not part of the model."""
 
 
 def select_model(
-    model: str | Path,
+    model: str | Path,  # directory of a pre-trained model with its snapshots
+    # Step → run of the weights after it, over the queries that choose; the largest step is the training's
+    # last.
     runs: Mapping[int, str | Path],
-    qrels: str | Path,
-    measure: str,
-    output: str | Path,
-    scores: str | Path,
+    qrels: str | Path,  # judgements of these queries. One without candidates counts 0.
+    measure: str,  # what is compared, in ir_measures' notation
+    output: str | Path,  # directory to write: the chosen model, hard-linked where the file system allows it
+    scores: str | Path,  # JSON to write: the choice, and the score of every step
 ) -> dict[str, Any]:
-    """Keep the snapshot whose zero-shot run is best; of equal ones the earliest.
-
-    Args:
-        model: directory of a pre-trained model with its snapshots.
-        runs: step → run of the weights after it, over the queries that choose; the largest step is the training's last.
-        qrels: judgements of these queries. One without candidates counts 0.
-        measure: what is compared, in ir_measures' notation.
-        output: directory to write: the chosen model, hard-linked where the file system allows it.
-        scores: JSON to write: the choice, and the score of every step.
+    """Store the snapshot whose zero-shot run is best, the earliest of equal ones.
 
     Returns:
         Counts: the chosen step and its score, queries, steps compared.

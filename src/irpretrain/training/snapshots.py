@@ -1,15 +1,14 @@
-"""Where the weights of steps in the middle of a pre-training lie. Imports no torch."""
+"""Where the weights of intermediate pre-training steps lie. Imports no torch."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+# Folder inside a pre-trained model's directory that holds them.
 SNAPSHOTS = "snapshots"
-"""Folder inside a pre-trained model's directory that holds them."""
 
 
 def snapshot_name(step: int) -> str:
-    """Return the name of the directory of the weights after `step` steps."""
     return f"step-{step:06d}"
 
 

@@ -1,9 +1,6 @@
-"""One optimiser step over any number of tasks: what all trainings have in common.
+"""The one training loop: a step over any number of tasks, from the last checkpoint to the last step.
 
-A task says what its losses are; this adds them, and takes the step. Of ranking groups (pre-training and fine-tuning)
-the loss of a step is Σ over tasks of weight · mean over groups of the ranking loss + mlm_weight · mean over masked
-positions of the MLM loss. Both means are over the whole step, so splitting it into micro-batches, or sharing these out
-among processes, changes nothing but rounding. Dropout draws anew for each micro-batch.
+One training step: where it is computed, and what each task adds. Tasks read batches before they need a model.
 """
 
 from __future__ import annotations
@@ -11,26 +8,123 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.compute import TrainingComputeConfig
-from irpretrain.config.training import OptimiserConfig
+from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
 from irpretrain.errors import TrainingError
-from irpretrain.models.arithmetic import EncoderSize
+from irpretrain.models.arithmetic import EncoderSize, EncoderWork
+from irpretrain.models.length_batches import to_device, to_host
 from irpretrain.randomness import integer_seed
-from irpretrain.training.compute import SMALLER, free_memory, memory_ran_out
+from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out
 from irpretrain.training.fast_paths import use_fast_paths
 from irpretrain.training.gpu_rates import peak_rate
-from irpretrain.training.gradient_sums import sum_gradients
-from irpretrain.training.metrics import StepMetrics, TaskMetrics
+from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
-from irpretrain.training.ranks import here
-from irpretrain.training.read_ahead import read_ahead
-from irpretrain.training.steps import PartOf, Setting, StepPart, StepTask, fetch_measured
+from irpretrain.training.ranks import ALONE, Ranks, here, sum_gradients
+from irpretrain.training.shares import ProcessShare, share_by_tokens, share_of
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where and how a step's losses are computed."""
+
+    device: torch.device  # where
+    compute: ComputeConfig  # in which precision
+    accumulation: int  # micro-batches that a step is split into
+    ranks: Ranks = ALONE  # this process among those that share them
+    # Word pieces that a micro-batch may have; splits a step in place of `accumulation`.
+    micro_batch_tokens: int | None = None
+
+    @property
+    def splits(self) -> bool:
+        """Whether steps are split, or might be."""
+        return self.micro_batch_tokens is not None or max(self.accumulation, self.ranks.count) > 1
+
+    def share(self, items: int, tokens: Callable[[], np.ndarray]) -> ProcessShare:
+        """Return what this process computes of a step; `tokens` returns each item's word pieces, int64 [items]."""
+        if self.micro_batch_tokens is None:
+            return share_of(items, self.accumulation, self.ranks.rank, self.ranks.count)
+        return share_by_tokens(tokens(), self.micro_batch_tokens, self.ranks.rank, self.ranks.count)
+
+    def tensor(self, array: np.ndarray) -> Tensor:
+        return to_device(self.on_host(array), self.device)
+
+    def on_host(self, array: np.ndarray) -> Tensor:
+        """Return an array as a tensor on the host, for masks and sizes: a device would have to be waited for."""
+        return torch.from_numpy(np.ascontiguousarray(array))
+
+    def autocast(self) -> torch.autocast:
+        return autocast(self.device, self.compute)
+
+
+class MicroBatchLoss(NamedTuple):
+    """What one micro-batch adds to a step."""
+
+    loss: Tensor  # its share of the task's loss, with the graph
+    # Name in the task's metrics → what is added there, a number on the device. They are fetched once for the
+    # whole step: whoever asks for one waits until the device has done all that came before it.
+    measured: Mapping[str, Tensor]
+
+
+@dataclass
+class StepPart:
+    """What one task adds to one step, as far as this process computes it."""
+
+    metrics: TaskMetrics  # complete when what `losses` measured has been added (`fetch_measured`)
+    tokens: int  # word pieces and special tokens, without padding
+    share: ProcessShare  # which micro-batches
+    # Losses of these, computed lazily; their sum over all processes is the task's loss.
+    losses: Iterator[MicroBatchLoss]
+    work: EncoderWork | None = None  # what they ask of an encoder; None if that is not counted
+
+
+# A task's batch of one step, read and ready: what it adds to the step, computed by a model.
+PartOf = Callable[[nn.Module], StepPart]
+
+
+class StepTask(Protocol):
+    name: str
+
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
+        """Read what the task's batch `number` adds to step `step`; neither touches the device nor other processes."""
+
+
+def fetch_measured(
+    measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also: Tensor
+) -> Callable[[], float]:
+    """Begin to copy measurements to the host; return a wait that adds them to the metrics and returns `also`."""
+    tensors = [tensor for _, values in measured for tensor in values.values()]
+    # All numbers come from the device together: a step waits once. With fp16 too: the fused optimiser reads on the
+    # device whether a gradient is infinite.
+    copied = to_host(
+        torch.stack([tensor.detach().to(also.device, torch.float64) for tensor in (*tensors, also)])
+    )
+
+    def wait() -> float:
+        *numbers, last = copied().tolist()
+        coming = iter(numbers)
+        for metrics, values in measured:
+            for name in values:
+                before = getattr(metrics, name)
+                setattr(metrics, name, before + type(before)(next(coming)))
+        return float(last)
+
+    return wait
+
+
+# One optimiser step over any number of tasks: what all trainings have in common.
+#
+# A task defines its losses; this adds them, and takes the step. Of ranking groups (pre-training and
+# fine-tuning) the loss of a step is Σ over tasks of weight · mean over groups of the ranking loss + mlm_weight · mean
+# over masked positions of the MLM loss. Both means are over the whole step, so splitting it into micro-batches, or
+# sharing these out among processes, changes nothing but rounding. Dropout draws anew for each micro-batch.
+
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -38,29 +132,22 @@ Model = TypeVar("Model", bound=nn.Module)
 class Trainer(Generic[Model]):
     """A model, its optimiser and schedule; where several processes train, the same in each of them.
 
-    Args:
-        model: trained in place; moved to `device`.
-        optimiser: options of AdamW and the schedule.
-        compute: precision; how batches are read, and how many word pieces a micro-batch may have.
-        device: where to compute.
-        seed: of dropout; each step, and each micro-batch of one that is split, has a stream of its own, so that a
-            resumed run, and any number of processes, drop the same units.
-        steps: length of the schedule.
-        accumulation: micro-batches a step is split into, by groups; where `compute.micro_batch_tokens` does not split
-            it.
-
     Attributes:
-        peak: rate of the devices of all processes in floating-point operations a second; None where it is not known.
+        peak: rate of the devices of all processes in floating-point operations per second; None if unknown.
     """
 
     def __init__(
         self,
-        model: Model,
-        optimiser: OptimiserConfig,
+        model: Model,  # trained in place; moved to `device`
+        optimiser: OptimiserConfig,  # options of AdamW and the schedule
+        # Precision; how batches are read, and how many word pieces a micro-batch may have.
         compute: TrainingComputeConfig,
-        device: torch.device,
+        device: torch.device,  # where to compute
+        # Of dropout; each step, and each micro-batch of one that is split, has a stream of its own, so that a
+        # resumed run, and any number of processes, drop the same units.
         seed: int,
-        steps: int,
+        steps: int,  # length of the schedule
+        # micro-batches per step, by groups; unless `compute.micro_batch_tokens` splits it.
         accumulation: int = 1,
     ) -> None:
         self.model: Model = model.to(device)
@@ -70,43 +157,19 @@ class Trainer(Generic[Model]):
         self.ranks = here()
         self._options, self._seed = optimiser, seed
         self._setting = Setting(device, compute, accumulation, self.ranks, compute.micro_batch_tokens)
-        self._reads_ahead = compute.reads_ahead(device.type)
-        self._read_before: Callable[[int], list[PartOf]] | None = None
         self._parameters = list(model.parameters())
         self._size = EncoderSize.of(model)
         rate = peak_rate(device, compute)
         self.peak = None if rate is None else rate * self.ranks.count
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
-    @contextmanager
-    def reading_ahead(
-        self, tasks_of: Callable[[int], tuple[Sequence[StepTask], int]], steps: range
-    ) -> Iterator[None]:
-        """Inside, do these steps and no other, in their order; batches of coming ones may be read meanwhile.
-
-        Args:
-            tasks_of: step → what is given to `step` with it; called in another thread too.
-            steps: all steps that are done inside.
-        """
-        if not self._reads_ahead:
-            yield
-            return
-        with read_ahead(lambda step: self._read(step, *tasks_of(step)), steps) as self._read_before:
-            try:
-                yield
-            finally:
-                self._read_before = None
-
     def step(self, step: int, tasks: Sequence[StepTask], batch: int | None = None) -> StepMetrics:
-        """Do optimiser step `step`, counted from 0, and return what was measured.
+        """Do optimiser step `step`, counted from 0, which decides rate, dropout and masking; return what was measured.
 
-        Args:
-            step: which step; decides rate, dropout and masking.
-            tasks: whose losses are added.
-            batch: which batch of the tasks' groups; by default that of the step's number.
+        `batch` is the number of the tasks' batch, by default `step`.
 
         Raises:
-            TrainingError: loss or gradient is not a number, or memory ran out; the weights are then of no use.
+            TrainingError: loss or gradient is NaN, or memory ran out; the weights are then of no use.
         """
         try:
             return self._step(step, tasks, step if batch is None else batch)
@@ -117,7 +180,7 @@ class Trainer(Generic[Model]):
 
     def _step(self, step: int, tasks: Sequence[StepTask], number: int) -> StepMetrics:
         start = time.perf_counter()
-        read = self._read(step, tasks, number) if self._read_before is None else self._read_before(step)
+        read = [task.read(self._setting, step, number) for task in tasks]
         waited = time.perf_counter() - start
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
@@ -125,9 +188,9 @@ class Trainer(Generic[Model]):
         set_learning_rate(self.optimiser, rate)
         self.optimiser.zero_grad(set_to_none=True)
         parts, measured = [], list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
-        for place, part_of in enumerate(read):
+        for position, part_of in enumerate(read):
             part = part_of(self.model)
-            measured += self._backward(part, step, place)
+            measured += self._backward(part, step, position)
             parts.append(part)
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
@@ -144,29 +207,24 @@ class Trainer(Generic[Model]):
         loss = math.fsum(task.weighted_loss for task in metrics.values())
         return StepMetrics(step + 1, loss, metrics, rate, norm, tokens, seconds, operations, waited)
 
-    def _read(self, step: int, tasks: Sequence[StepTask], number: int) -> list[PartOf]:
-        return [task.read(self._setting, step, number) for task in tasks]
-
     def _backward(
-        self, part: StepPart, step: int, place: int
+        self, part: StepPart, step: int, position: int
     ) -> Iterator[tuple[TaskMetrics, Mapping[str, Tensor]]]:
-        """Add the gradients of one task's losses, and yield what each of its micro-batches measured; `place` is its own
-        among the step's tasks."""
+        """Add the gradients of the step's task `position`, and yield what each of its micro-batches measured."""
         for number in part.share.numbers:
-            self._seed_dropout(step, place, number)
+            self._seed_dropout(step, position, number)
             loss, measured = next(part.losses)
             if loss.requires_grad:
                 self._scaler.scale(loss).backward()
             yield part.metrics, measured
 
-    def _seed_dropout(self, step: int, place: int, number: int) -> None:
-        """Begin the stream of a micro-batch; a step that is not split goes on with its own."""
+    def _seed_dropout(self, step: int, position: int, number: int) -> None:
+        """Begin the stream of a micro-batch; a step that is not split continues its own."""
         if self._setting.splits:
-            torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{place}/{number}"))
+            torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{number}"))
 
     def _add_up(self, parts: Sequence[StepPart]) -> tuple[int, int]:
-        """Put what all processes measured into the metrics of each; return how many tokens they read, and how many
-        operations that took."""
+        """Put the sums over processes into the metrics; return the numbers of tokens and of operations."""
         numbers = [
             number
             for part in parts
@@ -181,12 +239,10 @@ class Trainer(Generic[Model]):
         return tokens, operations
 
     def _operations(self, part: StepPart) -> int:
-        """Floating-point operations of one task's share; 0 where they are not counted."""
         return 0 if self._size is None or part.work is None else self._size.operations(part.work)
 
     def _refuse_broken(self, step: int, metrics: Mapping[str, TaskMetrics], norm: float) -> None:
-        """Raise TrainingError if a loss or gradient is not a number: the weights are then broken, and nobody may save
-        them. Losses are those of all processes, which so agree."""
+        """Raise TrainingError on a NaN: nobody may save broken weights. Losses are of all processes, which so agree."""
         for name, task in metrics.items():
             if not math.isfinite(task.weighted_loss):
                 raise TrainingError(_not_a_number("loss", name, step))
@@ -195,7 +251,6 @@ class Trainer(Generic[Model]):
             raise TrainingError(_not_a_number("gradient", "all tasks", step))
 
     def state(self) -> dict[str, Any]:
-        """Return everything that the next step depends on."""
         return {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -203,7 +258,6 @@ class Trainer(Generic[Model]):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Put a state back; the inverse of `state`."""
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._scaler.load_state_dict(state["scaler"])
@@ -218,3 +272,44 @@ def _not_a_number(what: str, task: str, step: int) -> str:
 
 def _out_of_memory(step: int, error: RuntimeError) -> str:
     return f"memory ran out at step {step + 1}{free_memory(error)}. To need less, {SMALLER}"
+
+
+# A training from its last checkpoint to its last step: steps, the log, status lines, checkpoints.
+
+
+def run_steps(
+    trainer: Trainer[Model],  # model, optimiser and schedule
+    # Step, counted from 0 → its tasks, and the number of the batch that they see.
+    tasks_of: Callable[[int], tuple[Sequence[StepTask], int]],
+    log_every: int,  # steps between status lines
+    checkpoints: Checkpoints,  # the job's; they decide when to save
+    log: MetricsLog,  # has one record per step in the end, whenever it was interrupted
+    title: str,  # name of the job in status lines
+    # Called after each step with its number, counted from 1, also for that of the resumed checkpoint:
+    # make it idempotent.
+    after: Callable[[int], None] = lambda step: None,
+) -> int:
+    """Do all steps after the newest checkpoint; return the word pieces of all steps. The first process logs."""
+    done, tokens = 0, 0
+    if (state := checkpoints.load(log.whole_steps)) is not None:
+        trainer.restore(state)
+        done, tokens = int(state["step"]), int(state["tokens"])
+    leads = trainer.ranks.leads
+    if leads:
+        log.truncate(done)
+        if done:
+            after(done)
+    status = StatusLine(title, trainer.steps, log_every, trainer.peak)
+    for step in range(done, trainer.steps):
+        measured = trainer.step(step, *tasks_of(step))
+        tokens += measured.tokens
+        done = measured.step
+        if not leads:
+            continue
+        log.append(measured.record())
+        status.add(measured)
+        if checkpoints.clock.due() or done == trainer.steps:
+            log.flush()
+            checkpoints.save(done, {**trainer.state(), "tokens": tokens})
+        after(done)
+    return tokens

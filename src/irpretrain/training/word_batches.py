@@ -8,38 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from irpretrain.errors import IntegrityError
+from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.vocabulary import Vocabulary
-from irpretrain.text.word_documents import WordDocuments
 from irpretrain.training.batches import RankingGroup
 
 
 @dataclass(frozen=True)
 class WordBatch:
-    """Pairs of some groups, padded with 0 to the longest, group after group.
+    """Pairs of some groups, padded with 0 to the longest, group after group."""
 
-    Attributes:
-        query: int64 [pairs, query words].
-        document: int64 [pairs, document words].
-        sizes: int64 [groups]; pairs of each group.
-    """
-
-    query: np.ndarray
-    document: np.ndarray
-    sizes: np.ndarray
+    query: np.ndarray  # int64 [pairs, query words]
+    document: np.ndarray  # int64 [pairs, document words]
+    sizes: np.ndarray  # int64 [groups]; pairs of each group
 
     @property
     def tokens(self) -> int:
-        """Words, without padding."""
         return int((self.query > 0).sum() + (self.document > 0).sum())
 
 
 class WordBatchBuilder:
     """Turns groups of a literal query and whole documents into batches.
-
-    Args:
-        documents: words of the documents.
-        vocabulary: those that are known, of the same collection.
-        query_words, document_words: longest query and document, in known words.
 
     Raises:
         IntegrityError: the documents' words are numbered by another collection.
@@ -59,26 +47,21 @@ class WordBatchBuilder:
         self._query_words, self._document_words = query_words, document_words
 
     def query(self, text: str) -> np.ndarray:
-        """Return the ids of a query (int64)."""
         return self._vocabulary.encode(text)[: self._query_words]
 
     def document(self, row: int) -> np.ndarray:
-        """Return the ids of a document (int64)."""
         return self._vocabulary.of_numbers(self._documents.words(row))[: self._document_words]
 
     def build(self, groups: Sequence[RankingGroup]) -> WordBatch:
-        """Return the batch of `groups`, in their order."""
         pairs = [pair for group in groups for pair in self._pairs(group)]
         sizes = np.array([len(group) for group in groups], np.int64)
         return WordBatch(pad([query for query, _ in pairs]), pad([document for _, document in pairs]), sizes)
 
     def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        """Return how many words each group has in a batch, int64 [groups]."""
         counts = [sum(len(query) + len(document) for query, document in self._pairs(g)) for g in groups]
         return np.array(counts, np.int64)
 
     def _pairs(self, group: RankingGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the ids of query and document of each pair of a group."""
         for query, span, _ in group.sequences():
             if not isinstance(query, str) or span.start or span.end >= 0:
                 raise ValueError("a ranker over words reads literal queries and whole documents")

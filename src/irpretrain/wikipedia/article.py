@@ -1,18 +1,20 @@
 """An article as the rest of the software sees it: plain text, and where its sections and links lie in it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
+# Sections of an article, the lead included; a page with more is left out. A column of 16 bits numbers them, and no
+# article has a hundredth of them.
 MOST_SECTIONS = 32_767
-"""Sections of an article, the lead included; a page with more is left out. A column of 16 bits numbers them, and no
-article has a hundredth of them."""
 
+# What a heading says of its section: a list of related articles, no prose (references, links, notes), or nothing.
 Role = Literal["", "see-also", "boilerplate"]
-"""What a heading says of its section: a list of related articles, no prose (references, links, notes), or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: a page has hundreds of links, and to make a frozen one takes eight times as long. Never assign to one.
+@dataclass(slots=True, unsafe_hash=True)
 class Section:
     """One heading and the text of its own, without that of its subsections.
 
@@ -31,7 +33,7 @@ class Section:
     role: Role = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Link:
     """A link to an article.
 
@@ -66,3 +68,159 @@ class Article:
     sections: tuple[Section, ...]
     links: tuple[Link, ...]
     parts: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+
+# Wiki Structure Tree: an article's sections as a tree (Su et al., Wikiformer, AAAI 2024, "Simulated Re-ranking").
+#
+# The root is the title with the abstract (lead section). A section's parent is the nearest heading before it that is
+# shallower, so a level that is jumped over (== to ====) leaves nothing out, and a heading shallower than all before
+# it is a child of the root.
+
+
+# Number of the root in every tree.
+ROOT = 0
+SEE_ALSO: Role = "see-also"
+# Roles of sections that are no text about the article's subject.
+BOILERPLATE: tuple[Role, ...] = (SEE_ALSO, "boilerplate")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One section of an article; its number is its place in `WikiStructureTree.nodes`.
+
+    Attributes:
+        section: its number among the article's sections.
+        title: its heading; the article's title for the root.
+        start, end: its own text, in characters of the body; equal where it has none.
+        parent: number of the parent, -1 for the root.
+        depth: edges from the root.
+    """
+
+    section: int
+    title: str
+    start: int
+    end: int
+    parent: int
+    depth: int
+
+    @property
+    def empty(self) -> bool:
+        """Whether the section has no text of its own."""
+        return self.start == self.end
+
+
+@dataclass(frozen=True)
+class WikiStructureTree:
+    """The nodes in the order of the text, which is depth first; node 0 is the root."""
+
+    nodes: tuple[Node, ...]
+
+    def children(self, number: int) -> Sequence[int]:
+        """Return the numbers of a node's children, in the order of the text."""
+        return self._children[number]
+
+    @cached_property
+    def _children(self) -> Sequence[Sequence[int]]:
+        # Of all nodes in one pass: a page may have thousands.
+        children: list[list[int]] = [[] for _ in self.nodes]
+        for number, node in enumerate(self.nodes[1:], 1):
+            children[node.parent].append(number)
+        return [tuple(numbers) for numbers in children]
+
+    def path(self, number: int) -> tuple[str, ...]:
+        """Return the titles from the root to a node, both included: depth + 1 of them."""
+        titles = []
+        while number >= 0:
+            titles.append(self.nodes[number].title)
+            number = self.nodes[number].parent
+        return tuple(reversed(titles))
+
+    def leaves(self) -> tuple[int, ...]:
+        """Return the numbers of the nodes without children; the root is one where there is nothing else."""
+        inner = {node.parent for node in self.nodes}
+        return tuple(n for n in range(len(self.nodes)) if n not in inner)
+
+
+def build_tree(
+    title: str, sections: Sequence[Section], drop_empty: bool = False, drop_boilerplate: bool = False
+) -> WikiStructureTree:
+    """Return the tree of an article.
+
+    Args:
+        title: the article's title, which becomes the root's.
+        sections: the article's sections in the order of the text, the lead first.
+        drop_empty: leave out sections that have no text, neither their own nor in a section below them. An empty
+            section with text below stays (its heading is part of their paths); `Node.empty` tells it.
+        drop_boilerplate: leave out See Also and boilerplate sections with all below them.
+
+    Raises:
+        ValueError: there is no lead section.
+
+    Examples:
+        >>> from irpretrain import parse_wikitext
+        >>> page = parse_wikitext("Lead.\\n== Use ==\\nIn pies.\\n=== Wine ===\\nIn perry.", "Pear")
+        >>> tree = build_tree(page.title, page.sections)
+        >>> [tree.path(number) for number in tree.leaves()]
+        [('Pear', 'Use', 'Wine')]
+    """
+    if not sections:
+        raise ValueError("an article has at least its lead section")
+    parents = section_parents(sections)
+    dropped = within(sections, BOILERPLATE if drop_boilerplate else ())
+    remaining = _without(sections, parents, dropped, drop_empty)
+    numbers: dict[int, int] = {}
+    nodes: list[Node] = []
+    for number in remaining:
+        section, parent = sections[number], numbers.get(parents[number], -1)
+        depth = nodes[parent].depth + 1 if parent >= 0 else 0
+        numbers[number] = len(nodes)
+        name = section.heading if parent >= 0 else title
+        nodes.append(Node(number, name, section.start, section.end, parent, depth))
+    return WikiStructureTree(tuple(nodes))
+
+
+def section_parents(sections: Sequence[Section]) -> list[int]:
+    """Return each section's parent: the nearest before it with a smaller level, else the lead, whose own is -1."""
+    parents: list[int] = []
+    open_sections: list[int] = []
+    for number, section in enumerate(sections):
+        while len(open_sections) > 1 and sections[open_sections[-1]].level >= section.level:
+            open_sections.pop()
+        parents.append(open_sections[-1] if open_sections else -1)
+        open_sections.append(number)
+    return parents
+
+
+def within(sections: Sequence[Section], roles: Collection[Role]) -> list[bool]:
+    """Say of each section whether it counts as one of the `roles`; the lead never does.
+
+    A section's own role counts; where it has none, that of the nearest section above that has one: an external links
+    section below a See Also section is none.
+    """
+    counted: list[Role] = []
+    for section, parent in zip(sections, section_parents(sections), strict=True):
+        counted.append("" if parent < 0 else section.role or counted[parent])
+    return [role in roles for role in counted]
+
+
+def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[Section]:
+    """Return the sections of a row of DOCUMENTS; a document without any is one lead section, the whole body."""
+    sections = [Section(row["level"], row["heading"], row["start"], row["end"], row["role"]) for row in rows]
+    return sections or [Section(0, "", 0, len(body))]
+
+
+def _without(
+    sections: Sequence[Section], parents: Sequence[int], dropped: Sequence[bool], drop_empty: bool
+) -> list[int]:
+    """Return the numbers of the sections that stay; the root always does."""
+    has_text = [False] * len(sections)
+    for number in reversed(range(len(sections))):
+        if not dropped[number]:
+            has_text[number] |= sections[number].start < sections[number].end
+            if has_text[number] and parents[number] >= 0:
+                has_text[parents[number]] = True
+    return [
+        number
+        for number in range(len(sections))
+        if number == ROOT or (not dropped[number] and (has_text[number] or not drop_empty))
+    ]

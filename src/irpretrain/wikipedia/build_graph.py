@@ -21,12 +21,11 @@ from irpretrain.contracts import HYPERLINKS, LINK_SOURCES, LINKS, NODES, SEE_ALS
 from irpretrain.errors import InputError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
-from irpretrain.wikipedia.graph import SEGMENT_WORDS
-from irpretrain.wikipedia.graph_database import GraphDatabase, database, parquet
+from irpretrain.wikipedia.graph import SEGMENT_WORDS, GraphDatabase, database, parquet
 from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, check_case, resolve_redirects
 
+# In place of a node: no page and no redirect has the title.
 NO_PAGE = -3
-"""In place of a node: no page and no redirect has the title."""
 MOST_NODES = 2**31 - 1
 
 
@@ -114,7 +113,7 @@ def _numbered(sources: Corpora) -> Iterator[pa.Table]:
     """Yield the documents in the order of their nodes, with the columns `node` and `corpus`."""
     node = 0
     for corpus, shards in enumerate(sources):
-        for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], _place):
+        for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], _row_key):
             ordered = rows.sort_by([("part", "ascending"), ("position", "ascending")])
             numbers = pa.array(np.arange(node, node + len(ordered), dtype=np.int32))
             corpora = pa.array(np.full(len(ordered), corpus, np.int16))
@@ -122,7 +121,7 @@ def _numbered(sources: Corpora) -> Iterator[pa.Table]:
             yield ordered.append_column("node", numbers).append_column("corpus", corpora)
 
 
-def _place(block: pa.RecordBatch, row: int) -> tuple[int, int]:
+def _row_key(block: pa.RecordBatch, row: int) -> tuple[int, int]:
     return block.column("part")[row].as_py(), block.column("position")[row].as_py()
 
 

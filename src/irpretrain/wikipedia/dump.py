@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 from xml.parsers import expat
 
+from irpretrain.corpora.records import most_bytes
 from irpretrain.wikipedia.titles import TitleCase
 
+# Characters of a name that are kept; the rest of a longer one is dropped.
 LONGEST_FIELD = 10_000
-"""Characters of a name that are kept; the rest of a longer one is dropped."""
 _PAGE = b"<page>"
+# What files begin with that are no dump, and what a user is told of them.
 _FOREIGN = {
     b"\xff\xfe": "this is UTF-16, not UTF-8",
     b"\xfe\xff": "this is UTF-16, not UTF-8",
@@ -22,12 +24,50 @@ _FOREIGN = {
     b"--": "this is an SQL dump, which holds no texts of pages",
     b"/*": "this is an SQL dump, which holds no texts of pages",
 }
-"""What files begin with that are no dump, and what a user is told of them."""
+# What the beginning of a damaged dump has in it.
 _TAGS = (b"<mediawiki", _PAGE)
-"""What the beginning of a damaged dump has in it."""
+# Bytes that a user is shown of a file that is no dump.
 SHOWN = 20
-"""Bytes that a user is shown of a file that is no dump."""
 _UTF8_BOM = b"\xef\xbb\xbf"
+
+
+class LongTags:
+    """Collects bytes for expat until they are as many as those of the tag that it waits for the end of.
+
+    At every call expat reads such a tag from its beginning: in small pieces a long one would take quadratic time.
+    """
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self._parser = parser
+        self._fed = self._unfinished = 0
+        self._waiting = bytearray()
+
+    def take(self, text: bytes) -> bytes:
+        """Return what shall be parsed now, which may be nothing."""
+        self._waiting += text
+        return self.rest() if len(self._waiting) >= self._unfinished else b""
+
+    def rest(self) -> bytes:
+        """Return what has not been parsed yet."""
+        text, self._waiting = bytes(self._waiting), bytearray()
+        return text
+
+    def parse(self, text: bytes) -> None:
+        """Parse what `take` or `rest` returned.
+
+        Raises:
+            expat.ExpatError: it is no XML.
+            TagTooLong: a tag is larger than a record may be.
+        """
+        self._fed += len(text)
+        self._parser.Parse(text, False)
+        self._unfinished = self._fed - self._parser.CurrentByteIndex
+        if self._unfinished > most_bytes():
+            raise TagTooLong
+
+
+class TagTooLong(Exception):
+    """A tag is larger than a record may be."""
 
 
 @dataclass
@@ -82,19 +122,22 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
     try:
         for piece in texts:
             text = rest + piece
-            if not header.begun:
+            if not header.started:
                 _refuse_foreign(text)
             page = text.find(_PAGE)
             if page >= 0:
                 header.feed(text[:page])
                 break
-            kept = len(_PAGE) - 1
-            header.feed(text[:-kept])
-            rest = text[-kept:]
+            overlap = len(_PAGE) - 1
+            header.feed(text[:-overlap])
+            rest = text[-overlap:]
         else:
             header.feed(rest)
+        header.close()
     except expat.ExpatError as error:
         raise DamagedHeader(header.site, f"{expat.ErrorString(error.code)} in line {error.lineno}") from None
+    except TagTooLong:
+        raise DamagedHeader(header.site, f"a tag of more than {most_bytes():,} bytes") from None
     except _WrongEncoding as error:
         raise DamagedHeader(header.site, f"the encoding is {error}, not UTF-8") from None
     return header.site
@@ -125,11 +168,12 @@ class _Header:
 
     def __init__(self) -> None:
         self.site = SiteInfo()
-        self.begun = False
+        self.started = False
         self._text = ""
         self._key: int | None = None
         self._root = ""
         self._parser = parser = expat.ParserCreate()
+        self._tags = LongTags(parser)
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -139,8 +183,13 @@ class _Header:
         parser.XmlDeclHandler = self._declared
 
     def feed(self, text: bytes) -> None:
-        self.begun = self.begun or bool(text)
-        self._parser.Parse(text, False)
+        self.started = self.started or bool(text)
+        if ready := self._tags.take(text):
+            self._tags.parse(ready)
+
+    def close(self) -> None:
+        """Parse the rest of what was fed."""
+        self._tags.parse(self._tags.rest())
 
     def _document_type(self, name: str, system: str | None, public: str | None, has_entities: int) -> None:
         if name.lower() == "html" and not has_entities:
@@ -163,6 +212,8 @@ class _Header:
             self.site.language = attributes.get("xml:lang", "")[:40]
         if name == "page":  # else it would be passed over in silence
             raise DamagedHeader(self.site, "the tag <page> has attributes, which no dump has")
+        if name == "title":  # likewise; <siteinfo> has none
+            raise DamagedHeader(self.site, "a <title> stands outside of <page>")
         if name == "namespace":
             self._key = integer(attributes.get("key", ""))
 

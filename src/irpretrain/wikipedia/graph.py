@@ -1,21 +1,36 @@
 """Reading a graph that `build_graph` wrote: nodes by document, hyperlinks by source, See Also neighbours."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO, parquet_file
-from irpretrain.errors import IntegrityError
+from irpretrain.contracts import (
+    HYPERLINKS,
+    NODES,
+    SEE_ALSO,
+    Contract,
+    ContractWriter,
+    parquet_file,
+    row_group,
+)
+from irpretrain.errors import IntegrityError, SetupError
 
+if TYPE_CHECKING:
+    import duckdb
+
+
+# Key of the metadata of NODES that says how long segments are.
 SEGMENT_WORDS = "segment_words"
-"""Key of the metadata of NODES that says how long segments are."""
 
 
 class LinkGroups(NamedTuple):
@@ -50,9 +65,9 @@ class Links:
         """Return the groups of the linked documents for one segment, which need not hold an anchor."""
         rows = self.rows(segment)
         here, symmetric, strong = self.target[rows], self.symmetric[rows], self.strong[rows]
-        targets, mutual, places = self._targets
+        targets, mutual, inverse = self._targets
         elsewhere = np.ones(len(targets), np.bool_)
-        elsewhere[places[rows]] = False
+        elsewhere[inverse[rows]] = False
         return LinkGroups(
             here[strong],
             here[symmetric & ~strong],
@@ -69,8 +84,8 @@ class Links:
     @cached_property
     def _targets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The linked documents, ascending; whether each links back; and which of them each row links."""
-        targets, firsts, places = np.unique(self.target, return_index=True, return_inverse=True)
-        return targets, self.symmetric[firsts], places
+        targets, firsts, inverse = np.unique(self.target, return_index=True, return_inverse=True)
+        return targets, self.symmetric[firsts], inverse
 
 
 class Graph:
@@ -158,11 +173,12 @@ class Graph:
         """
         sources = None if nodes is None else np.unique(nodes)
         waiting: list[pa.Table] = []
-        with parquet_file(self._directory / "hyperlinks.parquet") as file:
+        path = self._directory / "hyperlinks.parquet"
+        with parquet_file(path) as file:
             for number in range(file.num_row_groups):
                 if sources is not None and not _holds(file, number, sources):
                     continue
-                rows = file.read_row_group(number)
+                rows = row_group(path, file, number)
                 # The last source of a row group may go on in the next one.
                 last = rows.column("source")[-1].as_py()
                 split = int(np.searchsorted(rows.column("source").to_numpy(), last))
@@ -205,3 +221,75 @@ def _by_source(rows: pa.Table, nodes: np.ndarray | None) -> Iterator[Links]:
     for number in np.flatnonzero(chosen).tolist():
         part = {name: values[firsts[number] : lasts[number]] for name, values in columns.items()}
         yield Links(int(sources[number]), **part)
+
+
+# A DuckDB database on disk for one stage: joins larger than memory, under the limits of the configuration.
+
+
+ROWS_AT_ONCE = 131_072
+
+
+@contextmanager
+def database(folder: Path, memory_mb: int, threads: int) -> Iterator[GraphDatabase]:
+    """Open a database in `folder`, which must exist; its files are removed at the end.
+
+    Raises:
+        SetupError: the memory limit is too small for a query, even with the disk's help.
+    """
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": f"{memory_mb}MB",
+        "threads": threads,
+        "temp_directory": str(folder / "spilled"),
+        # Every result has its own ORDER BY; keeping the order within would cost memory.
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+    }
+    path = folder / "graph.duckdb"
+    try:
+        with duckdb.connect(str(path), config=settings) as connection:
+            yield GraphDatabase(connection)
+    except duckdb.OutOfMemoryException as error:
+        reason = str(error).splitlines()[0]
+        raise SetupError(f"graph.memory_mb: {memory_mb} MB are too few ({reason}); raise it") from None
+    finally:
+        for leftover in (path, path.with_name(f"{path.name}.wal")):
+            leftover.unlink(missing_ok=True)
+
+
+class GraphDatabase:
+    """The few things that the stages do with the database."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str) -> None:
+        """Run one statement."""
+        self._connection.execute(sql)
+
+    def row(self, sql: str) -> dict[str, int]:
+        """Return the one row of a query; sums of nothing are 0."""
+        [row] = self._connection.query(sql).to_arrow_table().to_pylist()
+        return {name: int(value or 0) for name, value in row.items()}
+
+    def insert(self, table: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:
+        """Append rows, whose columns are the table's."""
+        for batch in rows:
+            self._connection.register("arriving", pa.table(batch))
+            self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM arriving")
+            self._connection.unregister("arriving")
+
+    def write(self, sql: str, contract: Contract, path: Path) -> int:
+        """Stream the result of a query with a total order into a contract's table; return the number of rows."""
+        reader = self._connection.query(sql).to_arrow_reader(ROWS_AT_ONCE)
+        with ContractWriter(contract, path) as writer:
+            for batch in reader:
+                writer.add(pa.Table.from_batches([batch]))
+            return writer.rows
+
+
+def parquet(paths: Sequence[str | Path]) -> str:
+    """Return the SQL that reads some Parquet files as one table."""
+    quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    return f"read_parquet([{quoted}], hive_partitioning = false)"

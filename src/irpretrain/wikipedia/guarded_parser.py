@@ -1,29 +1,146 @@
-"""Parses pages in a process of its own, so that a page which costs too much is lost alone.
+"""The process that parses pages for `irpretrain.wikipedia.guarded_parser`, and that a page may cost its life.
 
-A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that
-no exception interrupts. The worker is started once and lives as long as no page kills it; pages go to it in
-batches, and while it works on one the reader waits: both together take one core.
-"""
+`main` reads `Settings` from a connection, then lists of wikitexts, and answers each text by its parse or by a
+`Failure`."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from irpretrain.errors import SetupError
-from irpretrain.wikipedia.parse_worker import OUT_OF_MEMORY, Failure, Settings
+
+# Exit status of a worker that reached its limit of memory.
+OUT_OF_MEMORY = 77
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a worker is told first.
+
+    Attributes:
+        parser: `module:function`; the function makes the parser, a function of one wikitext, from `argument`.
+        seconds: of processor time that a page may take; the kernel kills the worker (SIGPROF) that takes more.
+        memory_mb: that may come on top of what the worker has when it starts.
+    """
+
+    parser: str
+    argument: Any
+    seconds: float
+    memory_mb: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a page has no parse."""
+
+    reason: str
+
+
+def main(descriptor: int) -> None:
+    """Serve until the other side closes the connection."""
+    # The user interrupts the stage, which then closes the connection.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Connection(descriptor) as connection:
+        try:
+            settings: Settings = connection.recv()
+            parse = _load(settings)
+            _limit_memory(settings.memory_mb)
+            connection.send("ready")
+            while True:
+                for text in connection.recv():
+                    connection.send(_parse(parse, text, settings.seconds))
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            return
+        except MemoryError:  # while the parse was sent
+            os._exit(OUT_OF_MEMORY)
+
+
+def _load(settings: Settings) -> Callable[[str], Any]:
+    module, _, function = settings.parser.partition(":")
+    parse: Callable[[str], Any] = getattr(import_module(module), function)(settings.argument)
+    return parse
+
+
+def _parse(parse: Callable[[str], Any], text: str, seconds: float) -> Any:
+    # Processor time, not time on the clock: a busy machine must not cost pages.
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return parse(text)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)  # what else has failed by now is not known
+    except Exception as error:
+        # Compiled code makes a SystemError of it.
+        if isinstance(error.__cause__ or error.__context__, MemoryError):
+            os._exit(OUT_OF_MEMORY)
+        return Failure(" ".join(f"{type(error).__name__}: {error}".split())[:200])
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+@contextmanager
+def processor_time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeoutError` in a block that takes more processor time; regular expressions are interrupted too.
+
+    Without effect in other threads than the main one, and where the program uses the signal SIGPROF itself.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGPROF) is not signal.SIG_DFL
+        or any(signal.getitimer(signal.ITIMER_PROF))
+    ):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"took more than {seconds:g} s")
+
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+
+
+def _limit_memory(megabytes: int) -> None:
+    """Limit the address space, on Linux; other systems do not tell its size, and macOS does not keep the limit."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return
+    limit = pages * resource.getpagesize() + (megabytes << 20)
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(
+        resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most)
+    )
+
+
+# Parses pages in a process of its own, so that a page which costs too much is lost alone.
+#
+# A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that no
+# exception interrupts. The worker is started once and lives as long as no page kills it; pages go to it in batches,
+# and while it works on one the reader waits: both together take one core.
+
 
 Item = TypeVar("Item")
+# A batch ends with the page that reaches one of these.
 BATCH_ITEMS, BATCH_CHARACTERS = 256, 1_000_000
-"""A batch ends with the page that reaches one of these."""
+# That a worker gets to end by itself.
 SECONDS_TO_END = 2
-"""That a worker gets to end by itself."""
+# A worker that has not answered for so many times its limit of processor time is killed too: it hangs or starves.
 PATIENCE = 10
-"""A worker that has not answered for so many times its limit of processor time is killed too: it hangs or starves."""
 
 
 class _WorkerDied(Exception):
@@ -111,7 +228,7 @@ class GuardedParser:
     def _start(self) -> Connection:
         ours, theirs = Pipe()
         # Not a fork: this process may have threads. Not multiprocessing: it would run the rule's script again.
-        code = f"from irpretrain.wikipedia.parse_worker import main; main({theirs.fileno()})"
+        code = f"from irpretrain.wikipedia.guarded_parser import main; main({theirs.fileno()})"
         path = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", code],
@@ -132,7 +249,6 @@ class GuardedParser:
         return ours
 
     def _stop(self, kill: bool = False) -> int:
-        """End the worker and return its exit status."""
         if self._process is None or self._connection is None:
             return 0
         self._connection.close()

@@ -18,23 +18,37 @@ from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.names import Names, heading_key
 from irpretrain.wikipedia.redirect_target import redirect_word
 from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import Templates
 
-_NO_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<nowiki>.*?(?:</nowiki>|\Z)", re.DOTALL | re.IGNORECASE)
-"""Comments and what is shown as it is written."""
+# Comments and what is shown as it is written.
+_NO_MARKUP = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre)(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=tag)\s*+>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+# The name of a template that is called.
+_CALLED = re.compile(r"\{\{([^{}|]*+)(?=\||\})")
+_PAGE_NAMES = re.compile(
+    r"(?<!\{)\{\{\s*+(NAMESPACE|FULLPAGENAME|(?:BASE|ROOT|SUB)?PAGENAME)\s*+\}\}"
+    rf"|(?s:(?i:{_NO_MARKUP.pattern}))"
+)
+_PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
+# Codes that name no other templates.
+_LANGUAGE_CODES = "ar cs da de el en es et fa fi fr grc hu it ja ko la lt lv nl pl pt ro ru sv tr uk zh"
+_WITH_NAME = {"ar": "(بNAME: {text|1})", "arz": "(بNAME: {text|1})", "fa": "(به NAME: {text|1})"}
+# Numbers of MediaWiki's namespaces.
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
-"""Numbers of MediaWiki's namespaces."""
+# Codes of languages whose edition has another one: wgLanguageCode of Wikimedia's configuration, LanguageCode.php.
 _EDITIONS = {
     "be-tarask": "be-x-old", "bho": "bh", "cbk": "cbk-zam", "crh-latn": "crh", "egl": "eml",
     "en-simple": "simple", "gsw": "als", "jv-x-bms": "map-bms", "lzh": "zh-classical", "nan": "zh-min-nan",
     "nap-x-tara": "roa-tara", "nb": "no", "nrf": "nrm", "ro-cyrl-md": "mo", "rup": "roa-rup",
     "sgs": "bat-smg", "vro": "fiu-vro", "yue": "zh-yue",
 }  # fmt: skip
-"""Codes of languages whose edition has another one: wgLanguageCode of Wikimedia's configuration, LanguageCode.php."""
+# Editions whose titles have İ as the capital of i: MediaWiki's LanguageAz, LanguageKaa, LanguageTr; gag falls back to
+# tr. (That of kk depends on who reads.)
 _DOTTED = frozenset({"az", "gag", "kaa", "tr"})
-"""Editions whose titles have İ as the capital of i: MediaWiki's LanguageAz, LanguageKaa, LanguageTr; gag falls back to
-tr. (That of kk depends on who reads.)"""
 
 
 @dataclass(frozen=True)
@@ -50,7 +64,8 @@ class WikiLanguage:
         namespaces: namespaces that hold no articles, the hidden ones included.
         wikis: prefixes of other wikis.
         languages: prefixes of other language editions; a link to one without a label is not shown.
-        link_trail: letters, in the notation of a regular expression's character class.
+        link_prefix: letters before a link that belong to its anchor, as `link_trail`; "" in most languages.
+        link_trail: letters behind one, in the notation of a regular expression's character class.
         images: options in links to files.
         templates: what is shown of templates.
         dots_capitals: whether a title that is linked with a small i begins with İ.
@@ -64,6 +79,7 @@ class WikiLanguage:
     namespaces: frozenset[str]
     wikis: frozenset[str]
     languages: frozenset[str]
+    link_prefix: str
     link_trail: str
     images: ImageOptions = field(compare=False)
     templates: Templates = field(compare=False)
@@ -99,7 +115,8 @@ class WikiLanguage:
             namespaces=hidden | _spelt([*others, *_all(parts, "namespaces")]),
             wikis=_spelt(_all(parts, "wikis")),
             languages=_spelt(_all(parts, "languages")) - {code},
-            link_trail=[part.link_trail for part in parts if part.link_trail is not None][-1],
+            link_prefix=_last([part.link_prefix for part in parts]),
+            link_trail=_last([part.link_trail for part in parts]),
             images=ImageOptions(_all(parts, "image_options"), _all(parts, "image_frames")),
             templates=_templates(code, more),
             dots_capitals=(code or site.language) in _DOTTED and site.case != "case-sensitive",
@@ -115,24 +132,34 @@ class WikiLanguage:
 
     def is_disambiguation(self, wikitext: str) -> bool:
         """Whether a page is a disambiguation page: it calls one of the templates, or __DISAMBIG__ stands in it."""
-        if self._disambiguation.search(wikitext) is None:
-            return False
-        return self._disambiguation.search(_NO_MARKUP.sub("", wikitext)) is not None
+        return self._is_marked(wikitext) and self._is_marked(_NO_MARKUP.sub("", wikitext))
 
     def in_other_namespace(self, title: str) -> bool:
         """Whether the title of a page begins with the name of a namespace other than that of articles."""
         prefix, colon, _ = title.partition(":")
         return bool(colon) and spelt(prefix) in self.namespaces
 
+    def with_page_names(self, wikitext: str, title: str) -> str:
+        """Return a page's wikitext with its names in place of PAGENAME, FULLPAGENAME and NAMESPACE."""
+        if "PAGENAME" not in wikitext and "NAMESPACE" not in wikitext:
+            return wikitext
+        prefix, _, name = title.partition(":") if self.in_other_namespace(title) else ("", "", title)
+        names = {"NAMESPACE": prefix, "FULLPAGENAME": title}
+        return _PAGE_NAMES.sub(
+            lambda word: names.get(word[1], name).strip().translate(_PLAIN) if word[1] else word[0], wikitext
+        )
+
+    def _is_marked(self, wikitext: str) -> bool:
+        names = set(map(spelt, set(_CALLED.findall(wikitext))))
+        return (
+            not names.isdisjoint(self.disambiguation)
+            or any(name.startswith(self._beginnings) for name in names)
+            or ("__" in wikitext and "__disambig__" in wikitext.lower())
+        )
+
     @cached_property
-    def _disambiguation(self) -> re.Pattern[str]:
-        names = "|".join(
-            re.escape(name.rstrip("*")).replace(r"\ ", "[ _]") + ("[^{}|]*+" if name.endswith("*") else "")
-            for name in sorted(self.disambiguation)
-        )
-        return re.compile(
-            rf"\{{\{{\s*+(?:{names or '(?!)'})(?:\s*+(?=\||\}}\}})|(?=\}}))|__DISAMBIG__", re.IGNORECASE
-        )
+    def _beginnings(self) -> tuple[str, ...]:
+        return tuple(name[:-1] for name in self.disambiguation if name.endswith("*"))
 
 
 def language_code(site: SiteInfo) -> str:
@@ -163,6 +190,10 @@ def names_are_known(code: str) -> bool:
     return code != "all" and bool(_read_names().get(code, Names()).see_also)
 
 
+def _last(letters: list[str | None]) -> str:
+    return next((given for given in reversed(letters) if given is not None), "")
+
+
 def _all(parts: list[Names], key: str) -> list[str]:
     return [name for part in parts for name in getattr(part, key)]
 
@@ -172,11 +203,26 @@ def _spelt(names: list[str]) -> frozenset[str]:
 
 
 def _templates(code: str, more: Names | None) -> Templates:
-    patterns: dict[str, str] = {}
-    shown = _read_templates()
-    for names in (shown["all"], shown.get(code, {}), more.templates if more else {}):
+    locale = _read_locales().get(code, {})
+    patterns = _language_templates(code, locale.get("languages", ""))
+    listed = _read_templates()
+    for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
-    return Templates(patterns)
+    return Templates(patterns, Calendar(locale["date"], locale["months"]) if "months" in locale else None)
+
+
+def _language_templates(code: str, languages: str) -> dict[str, str]:
+    """Return what templates show whose name is a language's: its code, its name in the edition, or that cut by a dot.
+
+    Arabic and Persian ones show the name too: `{{ألمانية|Spree}}` is "(بالألمانية: Spree)".
+    """
+    patterns = dict.fromkeys(_LANGUAGE_CODES.split(), "{text|1}")
+    for name in filter(None, languages.split("|")):
+        pattern = _WITH_NAME.get(code, "{text|1}").replace("NAME", name)
+        key = spelt(name)
+        abbreviations = (f"{key[:length]}." for length in range(2, len(key)))
+        patterns |= dict.fromkeys((key, key.removeprefix("ال"), *abbreviations), pattern)
+    return patterns
 
 
 @cache
@@ -191,6 +237,13 @@ def _read_mediawiki() -> Mapping[str, Names]:
     read: dict[str, dict[str, Any]] = _read("mediawiki.json", TypeAdapter(dict[str, dict[str, Any]]))
     # Not validated again: that of 345 editions would take longer than reading a small dump.
     return {code: Names.model_construct(**names) for code, names in read.items()}
+
+
+@cache
+def _read_locales() -> Mapping[str, dict[str, str]]:
+    """How editions write dates, and what they call languages."""
+    locales: dict[str, dict[str, str]] = _read("cldr.json", TypeAdapter(dict[str, dict[str, str]]))
+    return locales
 
 
 @cache

@@ -17,15 +17,15 @@ import pyarrow.compute as pc
 
 from irpretrain.wikipedia.titles import spaced
 
+# Titles of more words and signs are not looked for.
 MOST_TOKENS = 24
-"""Titles of more words and signs are not looked for."""
 TITLES_AT_ONCE = 100_000
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _FACTOR, _GLUED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
+# Makes of a title one of the ways in which it is written in texts.
 Form = Callable[[str], str]
-"""Makes of a title one of the ways in which it is written in texts."""
 
 
 class Mention(NamedTuple):
@@ -86,14 +86,14 @@ class TitleFinder:
                 within = alive + size <= len(tokens)
                 alive = alive[within]
                 sums = tokens.extended(sums[within], alive + size - 1)
-            near = _places(beginnings, sums) >= 0
+            near = _positions(beginnings, sums) >= 0
             alive, sums = alive[near], sums[near]
             if not len(alive):
                 break
-            places = _places(self._wholes[size - 1], sums)
-            hits = places >= 0
+            positions = _positions(self._wholes[size - 1], sums)
+            hits = positions >= 0
             lengths[alive[hits]] = size
-            numbers[alive[hits]] = self._numbers[size - 1][places[hits]]
+            numbers[alive[hits]] = self._numbers[size - 1][positions[hits]]
         return lengths, numbers
 
 
@@ -160,11 +160,11 @@ def _tables(
             numbers[size - 1].append(chosen[alive[whole]])
     used = sum(bool(parts) for parts in beginnings)
     sorted_wholes, sorted_numbers = [], []
-    for hashes, places in zip(wholes[:used], numbers[:used], strict=True):
+    for hashes, positions in zip(wholes[:used], numbers[:used], strict=True):
         # The first of equal hashes is kept: titles as they are written come before their other forms.
         unique, firsts = np.unique(np.concatenate(hashes), return_index=True)
         sorted_wholes.append(unique)
-        sorted_numbers.append(np.concatenate(places)[firsts])
+        sorted_numbers.append(np.concatenate(positions)[firsts])
     return [np.unique(np.concatenate(parts)) for parts in beginnings[:used]], sorted_wholes, sorted_numbers
 
 
@@ -182,12 +182,12 @@ def _written(titles: pa.StringArray, forms: Sequence[Form]) -> Iterator[tuple[np
                 yield np.array([number for number, _ in pairs]), [text for _, text in pairs]
 
 
-def _places(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+def _positions(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """Return the place of each hash in a sorted table, -1 where it is not there."""
     if not len(table):
         return np.full(len(hashes), -1)
-    places = np.minimum(np.searchsorted(table, hashes), len(table) - 1)
-    return np.where(table[places] == hashes, places, -1)
+    positions = np.minimum(np.searchsorted(table, hashes), len(table) - 1)
+    return np.where(table[positions] == hashes, positions, -1)
 
 
 def _spaced(titles: list[str], shortest: int) -> pa.StringArray:

@@ -16,11 +16,11 @@ from irpretrain.wikipedia.wikitext.links import Target, read_target
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING
 from irpretrain.wikipedia.wikitext.rendering import Rendering
 
+# Elements that show no prose.
 LEFT_OUT = frozenset((
     "ref", "references", "table", "gallery", "math", "timeline", "source", "syntaxhighlight", "score",
     "imagemap",
 ))  # fmt: skip
-"""Elements that show no prose."""
 
 
 def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
@@ -29,7 +29,7 @@ def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
 
     def parse(wikitext: str) -> ParsedPage:
         page = _Page(language)
-        text = page.shown(mwparserfromhell.parse(clean_text(wikitext)))
+        text = page.render(mwparserfromhell.parse(clean_text(wikitext)))
         text = join_lines(remove_line_marks(f"\n{text}\n"))
         return ParsedPage(assemble(text, page.targets, language), language.is_disambiguation(wikitext))
 
@@ -44,7 +44,7 @@ class _Page:
         self.targets: list[Target] = []
         self._trail = re.compile(f"[{language.link_trail}]*" if language.link_trail else "")
 
-    def shown(self, code: Any) -> str:
+    def render(self, code: Any) -> str:
         pieces: list[str] = []
         for node in code.nodes if code is not None else ():
             kind = type(node).__name__
@@ -57,12 +57,12 @@ class _Page:
             elif kind == "HTMLEntity":
                 pieces.append(clean_text(node.normalize() or ""))
             elif kind == "Heading":
-                title = " ".join(self.shown(node.title).split())
+                title = " ".join(self.render(node.title).split())
                 pieces.append(f"\n\n{HEADING}{node.level}{title}\n")
             elif kind == "Wikilink":
                 pieces.append(self._link(node))
             elif kind == "ExternalLink":
-                pieces.append(self.shown(node.title) if node.brackets else str(node.url))
+                pieces.append(self.render(node.title) if node.brackets else str(node.url))
             elif kind == "Tag":
                 pieces.append(self._tag(node))
             elif kind == "Template":
@@ -74,7 +74,7 @@ class _Page:
         kind, target = read_target(written, self.language, node.text is not None)
         if kind == "hidden":
             return DROPPED
-        label = self.shown(node.text) if node.text is not None else written.strip().removeprefix(":")
+        label = self.render(node.text) if node.text is not None else written.strip().removeprefix(":")
         label = " ".join(label.split())
         if target is None or not label.strip(DROPPED) or ANCHOR in label:  # a link in a link is the link
             return label
@@ -89,4 +89,4 @@ class _Page:
             return BREAK
         if node.wiki_markup and node.self_closing:  # of list items, rules
             return str(node.wiki_markup)
-        return self.shown(node.contents)
+        return self.render(node.contents)

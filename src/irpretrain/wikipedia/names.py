@@ -25,6 +25,7 @@ class Names(Section):
     namespaces: list[str] = option([], "Names of other namespaces without articles.")
     wikis: list[str] = option([], "Prefixes of links to other wikis.")
     languages: list[str] = option([], "Prefixes of links to other language editions.")
+    link_prefix: str | None = option(None, "Letters before a link that belong to its anchor, such as a-zäöü.")
     link_trail: str | None = option(None, "Letters after a link that belong to its anchor, such as a-zäöü.")
     image_options: list[str] = option(
         [], "Options in links to files, case-sensitive, with $1 for a value: left, $1px, alt=$1."
@@ -52,18 +53,18 @@ class Names(Section):
                 raise ValueError(f"{name!r} is not a name; give only the name, without brackets and colon")
         return names
 
-    @field_validator("link_trail")
+    @field_validator("link_prefix", "link_trail")
     @classmethod
-    def _check_trail(cls, trail: str | None) -> str | None:
-        if not trail:
-            return trail
+    def _check_letters(cls, letters: str | None) -> str | None:
+        if not letters:
+            return letters
         try:
-            if trail[0] == "^" or {"[", "]"} & set(trail):
-                raise ValueError(f"{trail!r} must be letters, and ranges such as a-z, without brackets")
-            re.compile(f"[{trail}]")
+            if letters[0] == "^" or {"[", "]"} & set(letters):
+                raise ValueError(f"{letters!r} must be letters, and ranges such as a-z, without brackets")
+            re.compile(f"[{letters}]")
         except re.error as error:
-            raise ValueError(f"{trail!r} must be letters, and ranges such as a-z: {error}") from None
-        return trail
+            raise ValueError(f"{letters!r} must be letters, and ranges such as a-z: {error}") from None
+        return letters
 
     @field_validator("templates")
     @classmethod
@@ -88,8 +89,8 @@ class Names(Section):
         return lists | dict.fromkeys(map(heading_key, self.see_also), "see-also")
 
 
+# A name without what no name has, and not of white space alone.
 _NAME = r"[^\[\]{}|<>#:*]*[^\[\]{}|<>#:*\s_][^\[\]{}|<>#:*]*"
-"""A name without what no name has, and not of white space alone."""
 
 
 def heading_key(heading: str) -> str:

@@ -1,24 +1,56 @@
-"""Pages of a pages-articles XML dump, from any piece of it on: streamed, memory flat.
+"""The index that lies beside a multistream dump: which pages are in the stream that holds a byte.
 
-In XML a `<` of a text is escaped, so the bytes `<page>` and `</page>` are the borders of pages wherever reading
-starts. Each page is parsed by itself: what is wrong with one says nothing about the next, and no page depends on
-where reading started.
-"""
+Reading needs no index, as blocks are found by their marks (`irpretrain.corpora.pieces`). The index serves
+to say what is lost where a block is damaged. Its lines are `<byte at which the stream begins>:<page id>:<title>`."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from xml.parsers import expat
 
+from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.pieces import Damage, Piece
-from irpretrain.wikipedia.dump import LONGEST_FIELD, integer
+from irpretrain.corpora.records import Malformed, most_bytes
+from irpretrain.wikipedia.dump import LONGEST_FIELD, LongTags, TagTooLong, integer
 
+
+def index_path(dump: Path) -> Path | None:
+    """The index of a dump: for `…-multistream1.xml-p1p9.bz2` it is `…-multistream-index1.txt-p1p9.bz2`; or None."""
+    name = dump.name.replace("-multistream", "-multistream-index", 1).replace(".xml", ".txt", 1)
+    index = dump.with_name(name)
+    return index if name != dump.name and index.is_file() else None
+
+
+def pages_around(dump: Path, byte: int) -> list[str]:
+    """Return the titles of the pages in the stream that holds `byte`; none where there is no index that tells."""
+    index = index_path(dump)
+    stream, titles = -1, list[str]()
+    for line in read_lines(index) if index else ():
+        if isinstance(line, Malformed):
+            break
+        start, _, rest = line.text.partition(":")
+        if not re.fullmatch("[0-9]{1,18}", start) or int(start) > byte:
+            break
+        if int(start) != stream:
+            stream, titles = int(start), []
+        titles.append(rest.partition(":")[2])
+    return titles
+
+
+# Pages of a pages-articles XML dump, from any piece of it on: streamed, memory flat.
+#
+# In XML a `<` of a text is escaped, so the bytes `<page>` and `</page>` are the borders of pages wherever reading
+# starts. Each page is parsed by itself: what is wrong with one says nothing about the next, and no page depends on
+# where reading started.
+
+
+# Elements within each other; dumps have four in a page.
 DEEPEST = 64
-"""Elements within each other; dumps have four in a page."""
+# Bytes between two pages that are looked at.
 LONGEST_GAP = 4096
-"""Bytes between two pages that are looked at."""
+# Reasons of faults.
 DAMAGED_ARCHIVE, DAMAGED_XML, BROKEN_PAGE = "damaged archive", "damaged XML", "page breaks off"
-"""Reasons of faults."""
 
 _BORDER = re.compile(rb"</?page>")
 _BEGIN, _END, _DUMP_END = b"<page>", b"</page>", b"</mediawiki>"
@@ -96,7 +128,7 @@ class _Source:
     def position(self, at: int) -> int:
         """Place of a page that begins at byte `at` of what is being read, after `pages` others in this piece."""
         # A block's bits are more than the pages that fit into it: a page takes over a hundred bits of any dump.
-        return self.piece.place + (self.pages if self.piece.is_block else at - self.start)
+        return self.piece.offset + (self.pages if self.piece.is_block else at - self.start)
 
 
 class _Reader:
@@ -128,9 +160,9 @@ class _Reader:
                 yield self._page.finish()
                 self._gap, self._gap_after, self._page = b"", self._page.position, None
                 at = border.end()
-        kept = _begun_border(text)
-        self._pass(text[at : len(text) - kept])
-        self._keep(text[len(text) - kept :] if piece.own or not self._unused else b"", len(text) - kept)
+        overlap = _partial_border(text)
+        self._pass(text[at : len(text) - overlap])
+        self._keep(text[len(text) - overlap :] if piece.own or not self._unused else b"", len(text) - overlap)
 
     @property
     def _unused(self) -> bool:
@@ -140,7 +172,7 @@ class _Reader:
         """Give up what bytes are missing of."""
         yield from self._cut_off(f"{damage.where} {damage.reason}")
         if damage.own:
-            yield Fault(damage.place, DAMAGED_ARCHIVE, f"{damage.where} {damage.reason}", loses_more=True)
+            yield Fault(damage.offset, DAMAGED_ARCHIVE, f"{damage.where} {damage.reason}", loses_more=True)
         self._gap, self._rest, self._sources = None, b"", []
 
     def end(self, last: Piece | Damage | None) -> Iterator[Fault]:
@@ -151,7 +183,7 @@ class _Reader:
         ending = last.text[-LONGEST_GAP:].rstrip()
         whole = ending.endswith(_DUMP_END) or _DUMP_END.endswith(ending)
         if not whole and last.own:
-            yield Fault(last.place, DAMAGED_XML, "the dump does not end with </mediawiki>", loses_more=True)
+            yield Fault(last.offset, DAMAGED_XML, "the dump does not end with </mediawiki>", loses_more=True)
         if whole and self._gap is not None:
             yield from self._close_gap((self._gap + self._rest).rstrip().removesuffix(_DUMP_END))
 
@@ -169,8 +201,8 @@ class _Reader:
 
     def _close_gap(self, gap: bytes) -> Iterator[Fault]:
         if gap := gap.strip():
-            shown = gap[:40].decode("utf-8", "replace")
-            yield Fault(self._gap_after, DAMAGED_XML, f"after the page that begins here stands {shown!r}")
+            excerpt = gap[:40].decode("utf-8", "replace")
+            yield Fault(self._gap_after, DAMAGED_XML, f"after the page that begins here stands {excerpt!r}")
         self._gap = None
 
     def _cut_off(self, reason: str, loses_more: bool = False) -> Iterator[Fault]:
@@ -193,7 +225,7 @@ class _Reader:
         self._sources = [s for s in self._sources if s.start + len(s.piece.text) > 0]
 
 
-def _begun_border(text: bytes) -> int:
+def _partial_border(text: bytes) -> int:
     """How many bytes at the end of `text` may be the beginning of a border."""
     for length in range(min(len(_END) - 1, len(text)), 0, -1):
         if any(border[:-1].startswith(text[-length:]) for border in (_BEGIN, _END)):
@@ -211,13 +243,14 @@ class _PageParser:
         self._fed, self._tail = 0, b""
         self._path: list[str] = []
         self._target: str | None = None
-        self._kept: list[str] = []
+        self._pieces: list[str] = []
         self._length = 0
         self._found: dict[str, str] = {}
         self._oversized = self._deleted = False
         # What is kept of the newest revision so far.
         self._newest: tuple[dict[str, str], bool, bool] | None = None
         self._parser = parser = expat.ParserCreate("utf-8")
+        self._tags = LongTags(parser)
         parser.buffer_text = True
         parser.buffer_size = 1 << 16
         parser.StartElementHandler = self._start
@@ -230,23 +263,29 @@ class _PageParser:
         return f"page {self._found['title'].strip()[:80]!r}" if self._found.get("title") else "a page"
 
     def feed(self, text: bytes) -> None:
-        if self._fault is None:
-            try:
-                self._parser.Parse(text, False)
-            except expat.ExpatError as error:
-                self._fault = self._reason(error, text)
-            except _TooDeep:
-                self._fault = "elements are nested too deeply"
+        if self._fault is None and (ready := self._tags.take(text)):
+            self._parse(ready)
 
-            self._fed += len(text)
-            self._tail = (self._tail + text[-4:])[-4:]  # a letter may begin in one piece and end in the next
+    def _parse(self, text: bytes) -> None:
+        try:
+            self._tags.parse(text)
+        except expat.ExpatError as error:
+            self._fault = self._reason(error, text)
+        except _TooDeep:
+            self._fault = "elements are nested too deeply"
+        except TagTooLong:
+            self._fault = f"a tag of more than {most_bytes():,} bytes"
+        except _SecondTitle:
+            self._fault = "1 page, but 2 × <title>: the border between two pages is damaged"
+        self._fed += len(text)
+        self._tail = (self._tail + text[-4:])[-4:]  # a letter may begin in one piece and end in the next
 
     def _reason(self, error: expat.ExpatError, text: bytes) -> str:
         """What is wrong, given the bytes that were fed last."""
         near = self._tail + text
-        place = self._parser.ErrorByteIndex - self._fed + len(self._tail)
+        offset = self._parser.ErrorByteIndex - self._fed + len(self._tail)
         # In UTF-8 such bytes are letters, which are allowed.
-        if 0 <= place < len(near) and near[place] >= 0x80:
+        if 0 <= offset < len(near) and near[offset] >= 0x80:
             return "bytes that are not UTF-8"
         return expat.ErrorString(error.code)
 
@@ -256,6 +295,8 @@ class _PageParser:
         self._parser.CharacterDataHandler = None
 
     def finish(self) -> Page | Fault:
+        if self._fault is None:
+            self._parse(self._tags.rest())
         self.close()
         if self._fault is not None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: {self._fault}")
@@ -282,13 +323,15 @@ class _PageParser:
         if parent == "page" and name == "redirect":
             self._found["redirect"] = attributes.get("title", "")
         self._target = _TARGETS.get((parent, name))
+        if self._target == "title" and "title" in self._found:
+            raise _SecondTitle
         if self._target == "text":
             self._oversized, self._deleted = False, "deleted" in attributes
         if name == "revision":
             for key in _REVISION:
                 self._found.pop(key, None)
             self._oversized = self._deleted = False
-        self._kept.clear()
+        self._pieces.clear()
         self._length = 0
 
     def _characters(self, data: str) -> None:
@@ -296,15 +339,15 @@ class _PageParser:
             return
         self._length += len(data)
         if self._length <= (self._longest if self._target == "text" else LONGEST_FIELD):
-            self._kept.append(data)
+            self._pieces.append(data)
         elif self._target == "text":
-            self._kept.clear()
+            self._pieces.clear()
             self._oversized = True
 
     def _end(self, name: str) -> None:
         self._path.pop()
         if self._target is not None:
-            self._found[self._target] = "".join(self._kept)
+            self._found[self._target] = "".join(self._pieces)
             self._target = None
         if name == "revision":
             self._choose_revision()
@@ -317,8 +360,12 @@ class _PageParser:
             if self._found.get("timestamp", "").strip() < newest.get("timestamp", "").strip():
                 self._found = {k: v for k, v in self._found.items() if k not in _REVISION} | newest
                 self._oversized, self._deleted = oversized, deleted
-        kept = {key: self._found[key] for key in _REVISION if key in self._found}
-        self._newest = kept, self._oversized, self._deleted
+        overlap = {key: self._found[key] for key in _REVISION if key in self._found}
+        self._newest = overlap, self._oversized, self._deleted
+
+
+class _SecondTitle(Exception):
+    """A page has two titles."""
 
 
 class _TooDeep(Exception):
@@ -333,5 +380,5 @@ _TARGETS = {
     ("revision", "model"): "model",
     ("revision", "text"): "text",
 }
+# What belongs to one revision of a page.
 _REVISION = ("timestamp", "model", "text")
-"""What belongs to one revision of a page."""

@@ -1,9 +1,9 @@
 """Where a redirect leads to."""
 
-import html
 import re
 from collections.abc import Collection
 
+from irpretrain.corpora.characters import unescaped
 from irpretrain.wikipedia.titles import spelt
 
 _REDIRECT = re.compile(r"\s*+#(?!\s)([^\[\]]++)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|[^\[\]\n]*)?\]\]")
@@ -37,4 +37,4 @@ def redirect_word(word: str) -> str:
 
 
 def _as_title(text: str) -> str:
-    return " ".join(html.unescape(text).replace("_", " ").split()).removeprefix(":").lstrip()
+    return " ".join(unescaped(text).replace("_", " ").split()).removeprefix(":").lstrip()

@@ -15,17 +15,17 @@ import pyarrow.parquet as pq
 from irpretrain.contracts import REDIRECTS
 from irpretrain.errors import InputError
 from irpretrain.progress import notice
-from irpretrain.wikipedia.graph_database import GraphDatabase
+from irpretrain.wikipedia.graph import GraphDatabase
 from irpretrain.wikipedia.titles import TITLE_CASE, TitleCase, normal_title
 
+# In place of a node: the last redirect leads to no page; the redirects go in a circle or on and on.
 MISSING, ENDLESS = -1, -2
-"""In place of a node: the last redirect leads to no page; the redirects go in a circle or on and on."""
 
+# Redirects that are followed from a title.
 REDIRECT_HOPS = 4
-"""Redirects that are followed from a title."""
 
+# Tables of each corpus' shards.
 Corpora = Sequence[Sequence[str | Path]]
-"""Tables of each corpus' shards."""
 
 
 def check_case(redirects: Corpora, case: TitleCase) -> None:
@@ -37,15 +37,15 @@ def check_case(redirects: Corpora, case: TitleCase) -> None:
     Raises:
         InputError: `case` is first-letter, and a wiki is case-sensitive.
     """
-    said = {value for shards in redirects for path in shards for value in _said_case(path)}
-    if case == "first-letter" and "case-sensitive" in said:
+    cases = {value for shards in redirects for path in shards for value in _title_cases(path)}
+    if case == "first-letter" and "case-sensitive" in cases:
         raise InputError(
             "graph.title_case",
             "a dump of the collection has titles that differ only in the case of their first "
             "letter (siteinfo: case-sensitive), and first-letter would confuse them",
             remedy="Set graph.title_case: case-sensitive.",
         )
-    if case == "case-sensitive" and "first-letter" in said:
+    if case == "case-sensitive" and "first-letter" in cases:
         notice(
             "graph",
             "graph.title_case is case-sensitive, but a dump of the collection says "
@@ -53,7 +53,7 @@ def check_case(redirects: Corpora, case: TitleCase) -> None:
         )
 
 
-def _said_case(path: str | Path) -> list[str]:
+def _title_cases(path: str | Path) -> list[str]:
     REDIRECTS.check(path)
     facts = pq.read_metadata(path).metadata or {}
     return facts.get(TITLE_CASE.encode(), b"").decode().split(",")

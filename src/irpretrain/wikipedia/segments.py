@@ -8,18 +8,18 @@ and reaches beyond a lead that is shorter; what of it lies in the lead is the fi
 import numpy as np
 
 from irpretrain.text.languages import ENGLISH, language
-from irpretrain.text.lengths import spaced_words
+from irpretrain.text.words import spaced_words
 
+# What a column of 16 bits can count; the last of so many takes all the rest.
 MOST_SEGMENTS = 32_767
-"""What a column of 16 bits can count; the last of so many takes all the rest."""
+# Which characters are white space; the last is U+3000.
 _BLANK = np.array([chr(number).isspace() for number in range(0x3002)])
-"""Which characters are white space; the last is U+3000."""
 
 
 def segments(body: str, words_per_segment: int, language_name: str = ENGLISH) -> list[tuple[int, int]]:
     """Return the segments of `body` as (start, end) in characters, from first to last word; never none.
 
-    A word is a run of characters other than white space, in Chinese and Japanese a letter (`text.lengths`). A rest of
+    A word is a run of characters other than white space, in Chinese and Japanese a letter (`text.words`). A rest of
     fewer than half as many words as a segment joins the one before. A body without words is one segment, the whole of
     it. Between segments lies only white space.
     """
@@ -36,7 +36,6 @@ def segments(body: str, words_per_segment: int, language_name: str = ENGLISH) ->
 
 
 def _letters(text: str, language_name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return where letters that count as words begin and end."""
     spans = np.array(spaced_words(text, language_name), np.int64).reshape(-1, 2)
     return spans[:, 0], spans[:, 1]
 

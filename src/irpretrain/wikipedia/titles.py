@@ -3,16 +3,16 @@
 import re
 from typing import Literal
 
+# `case` of a dump's siteinfo: whether the first letter of a title is always a capital.
 TitleCase = Literal["first-letter", "case-sensitive"]
-"""`case` of a dump's siteinfo: whether the first letter of a title is always a capital."""
+# Key of the metadata of REDIRECTS that holds what the shard's dumps say: distinct values, sorted, joined by commas.
 TITLE_CASE = "title_case"
-"""Key of the metadata of REDIRECTS that holds what the shard's dumps say: distinct values, sorted, joined by commas."""
 
+# A prefix, and a name with an ending that https://commons.wikimedia.org/wiki/Commons:File_types allows.
 _MEDIA = re.compile(
     r"[^:]*:.*\.(?:bmp|djvu?|flac|gif|jpe?g|jpe|midi?|mp[34]|mpe?g|og[agvx]|opus|pdf|png|stl|svg|tiff?|wav|web[mp]|xcf)\s*",
     re.IGNORECASE | re.DOTALL,
 )
-"""A prefix, and a name with an ending that https://commons.wikimedia.org/wiki/Commons:File_types allows."""
 
 
 def spaced(title: str) -> str:

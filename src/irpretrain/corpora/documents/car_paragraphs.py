@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.car import identifier, read_items
-from irpretrain.corpora.checked import Options, document
+from irpretrain.corpora.checked import NoOptions, document
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
+
+OPTIONS = NoOptions
 
 SUFFIXES = (".cbor",)
 PARAGRAPHS = 2
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the paragraphs of one file; a position is the number of the paragraph in it."""
     for item in read_items(path, PARAGRAPHS):
         if isinstance(item, Malformed):
@@ -23,7 +25,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[An
 
 
 def _document(position: int, item: Any) -> AnyDocument:
-    name = identifier(item[1]) if isinstance(item, list) and len(item) > 2 and item[0] == 0 else None
+    name = identifier(item[1]) if isinstance(item, list) and len(item) == 3 and item[0] == 0 else None
     text = _text(item[2]) if name is not None else None
     if name is None or text is None:
         return Malformed(position, "no paragraph", repr(item)[:60])
@@ -31,10 +33,10 @@ def _document(position: int, item: Any) -> AnyDocument:
 
 
 def _text(bodies: Any) -> str | None:
-    """Return the text of a paragraph's bodies: texts, and the anchors of links; None where one is neither."""
+    """Return the text of a paragraph's bodies: texts, and the anchors of links; None if one is neither."""
     parts = list[str]()
     for body in bodies if isinstance(bodies, list) else [None]:
-        kind, content = (body[0], body[1]) if isinstance(body, list) and len(body) > 1 else (None, None)
+        kind, content = (body[0], body[1]) if isinstance(body, list) and len(body) == 2 else (None, None)
         if kind == 1 and isinstance(content, list) and len(content) > 4:
             content = content[4]
         elif kind != 0:

@@ -1,30 +1,34 @@
-"""Format `cord19`: CORD-19 (Wang et al., 2020), a table of papers, metadata.csv, and a JSON file a parsed full text.
+"""Format `cord19`: CORD-19 (Wang et al., 2020): a table of papers, metadata.csv, and one JSON file per parsed full
+text.
 
 A paper's title and abstract are its document, as in TREC-COVID; with `text: full` the parsed text follows the abstract.
-A paper stands in several rows where it has several sources; its first row counts.
+A paper with several sources has several rows; the first counts.
 """
 
 import csv
 import io
-import json
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.checked import document
+from irpretrain.corpora.checked import document, several_in_one
 from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
+from irpretrain.given_json import parse_json
 
 SUFFIXES = (".csv",)
 NEEDED = ("cord_uid", "title", "abstract")
-LONGEST_CELL = 16 << 20
-"""Characters. A quotation mark that is never closed would take the rest of the file into one cell."""
+
+# Begins a row: every cord_uid has eight letters and digits.
+_ROW = re.compile("^[0-9a-z]{8},", re.MULTILINE)
 REPEATED = "repeated identifier"
 
 
-class Options(Section):
+class Cord19DocumentOptions(Section):
     """Options of the format cord19."""
 
     text: Literal["abstract", "full"] = option(
@@ -33,13 +37,16 @@ class Options(Section):
     )
 
 
-def folders_beside(path: Path, options: Options) -> list[Path]:
+OPTIONS = Cord19DocumentOptions
+
+
+def folders_beside(path: Path, options: Cord19DocumentOptions) -> list[Path]:
     """Return the folders of parses beside a table, `*/pdf_json` and `*/pmc_json` in every release."""
     names = ("pdf_json", "pmc_json") if options.text == "full" else ()
     return [folder for name in names for folder in sorted(path.parent.glob(f"*/{name}"))]
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: Cord19DocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the papers of one table; a position is the number of the row behind the header."""
     seen = set[str]()
     for row in _rows(path):
@@ -59,13 +66,13 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
     """Yield (position, line, cells by column) of every row; a fault of the file ends it."""
     position, columns = -1, list[str]()
     # A process reads one table at a time; the limit is the module's own and holds for all of its readers.
-    csv.field_size_limit(LONGEST_CELL)
+    csv.field_size_limit(most_bytes())
     with open_bytes(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
-        table = csv.reader(text, strict=True)
+        table = csv.reader(iter(partial(text.readline, most_bytes()), ""), strict=True)
         try:
             for cells in table:
                 if position < 0:
-                    position, columns = 0, [name.strip() for name in cells]
+                    position, columns = 0, [name.lstrip("\ufeff").strip() for name in cells]
                     if missing := [name for name in NEEDED if name not in columns]:
                         detail = f"there is no column {missing[0]}; there are {', '.join(columns[:20])}"
                         yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
@@ -73,6 +80,9 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                 elif len(cells) != len(columns):
                     detail = f"{len(cells)} instead of {len(columns)}"
                     yield Malformed(position, "wrong number of columns", detail, table.line_num)
+                    position += 1
+                elif rows := sum(len(_ROW.findall(cell)) for cell in cells if "\n" in cell):
+                    yield several_in_one(position, rows + 1, "<cord_uid>,", table.line_num)
                     position += 1
                 else:
                     yield position, table.line_num, dict(zip(columns, cells, strict=True))
@@ -91,7 +101,9 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
         yield Malformed(max(position, 0), reason, detail, line, remedy=GET_AGAIN, loses_more=True)
 
 
-def _document(path: Path, position: int, line: int, cells: dict[str, str], options: Options) -> AnyDocument:
+def _document(
+    path: Path, position: int, line: int, cells: dict[str, str], options: Cord19DocumentOptions
+) -> AnyDocument:
     identifier = cells["cord_uid"].strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
@@ -106,10 +118,8 @@ def _document(path: Path, position: int, line: int, cells: dict[str, str], optio
 
 
 def _parse_of(cells: dict[str, str]) -> str:
-    """Return the path of a paper's parse as its row gives it; empty where it has none.
-
-    Releases from 12 May 2020 on have columns of paths; before, a folder and the names that its files are called by.
-    """
+    """Return the path of a paper's parse from its row; empty if it has none."""
+    # Releases from 12 May 2020 on have columns of paths; before, a folder and the identifiers in the file names.
     for column in ("pmc_json_files", "pdf_json_files"):
         if path := cells.get(column, "").split(";")[0].strip():
             return path
@@ -127,7 +137,7 @@ def _full_text(folder: Path, name: str) -> list[str] | str:
         path = (folder / name).resolve()
         if not path.is_relative_to(folder.resolve()):
             return f"{name[:80]!r} leads out of the folder of metadata.csv"
-        parse = json.loads(path.read_bytes())
+        parse = parse_json(path.read_bytes())
     except FileNotFoundError:
         return f"there is no file {name[:120]}"
     except (OSError, ValueError, RecursionError) as error:

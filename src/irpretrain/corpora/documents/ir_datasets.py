@@ -12,7 +12,7 @@ from irpretrain.corpora.records import AnyDocument, Share, everything
 SUFFIXES = (".json",)
 
 
-class Options(Section):
+class IrDatasetsDocumentOptions(Section):
     """Options of the format ir_datasets."""
 
     fields: list[str] | None = option(
@@ -22,8 +22,11 @@ class Options(Section):
     )
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
-    """Yield the documents in ir_datasets' order, of which a share is a slice; a position is a document's number."""
+OPTIONS = IrDatasetsDocumentOptions
+
+
+def read(path: Path, options: IrDatasetsDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+    """Yield a share, a slice, of the documents in ir_datasets' order; a position is a document's number."""
     identifier, part, slices = described_part(path)
     first, end, sliced = 0, None, slices is not None
     if slices is not None:

@@ -1,6 +1,6 @@
 """Format `lecard`: Chinese criminal cases, each a JSON file `<query>/<document>.json` (LeCaRD, Ma et al., 2021; CAIL).
 
-A case that is a candidate of several queries lies in several folders; the one in the first of them, by name, counts.
+A candidate of several queries lies in several folders; the first folder by name counts.
 """
 
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.checked import document
+from irpretrain.corpora.checked import document, read_json
 from irpretrain.corpora.documents.cord19 import REPEATED
-from irpretrain.corpora.json_files import read_json
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".json",)
+
+# Key of the case's name.
 TITLE = "ajName"
-"""Key of the case's name."""
 
 
-class Options(Section):
+class LecardDocumentOptions(Section):
     """Options of the format lecard."""
 
     body_fields: list[str] = option(
@@ -30,7 +30,10 @@ class Options(Section):
     )
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+OPTIONS = LecardDocumentOptions
+
+
+def read(path: Path, options: LecardDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the case of one file, at position 0."""
     if not share(0):
         return
@@ -43,7 +46,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[An
         yield _document(identifier, path, options)
 
 
-def _document(identifier: str, path: Path, options: Options) -> AnyDocument:
+def _document(identifier: str, path: Path, options: LecardDocumentOptions) -> AnyDocument:
     content = read_json(path)
     if isinstance(content, Malformed):
         return replace(content, loses_more=False)  # a file holds one case

@@ -10,7 +10,7 @@ from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
 from irpretrain.corpora.files import BEGINNING, GET_AGAIN, compression_in, damage_text
-from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything, is_too_large, too_large
 from irpretrain.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,15 +21,17 @@ SUFFIXES = (".parquet",)
 ROWS_AT_ONCE = 1024
 
 
-class Options(DocumentFields):
+class ParquetDocumentOptions(DocumentFields):
     """Options of the format parquet."""
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+OPTIONS = ParquetDocumentOptions
+
+
+def read(path: Path, options: ParquetDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its row, from 0.
 
-    A share is a range of rows: of row groups without such a row nothing is read. What follows the damage in a row group
-    is lost, the next row group is read again.
+    A share is a range of rows; row groups outside it are not read. Damage loses the rest of its row group only.
     """
     import pyarrow as pa
 
@@ -38,12 +40,16 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[An
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
             columns = _needed(options, file)
+        with parquet_file(path, equal_once=columns) as file:
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+            if sum(sizes) != file.metadata.num_rows:
+                detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
+                raise pa.ArrowInvalid(detail)
             rows, start = share.range_of(sum(sizes)), 0
             for group, size in enumerate(sizes):
                 if start < rows.stop and start + size > rows.start:
                     batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
-                    yield from _row_group(path, batches, start, options, rows)
+                    yield from _row_group(path, batches, range(start, start + size), options, rows)
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.number == 0:
@@ -61,17 +67,20 @@ def _refuse_packed(path: Path) -> None:
 
 
 def _row_group(
-    path: Path, batches: Iterator[pa.RecordBatch], start: int, options: Options, rows: range
+    path: Path, batches: Iterator[pa.RecordBatch], group: range, options: ParquetDocumentOptions, rows: range
 ) -> Iterator[AnyDocument]:
-    """Yield the documents of a row group, whose first row is `start`, that are in `rows`."""
+    """Yield the documents of a row group that are in `rows`."""
     import pyarrow as pa
 
+    start = group.start
     try:
         for batch in batches:
             yield from _documents(batch, start, options, rows)
             start += batch.num_rows
             if start >= rows.stop:
                 return
+        if start < group.stop:  # Arrow ends a group early if its pages declare fewer rows
+            raise pa.ArrowInvalid(f"{start - group.start:,} of {len(group):,} rows of a row group are there")
     except (pa.ArrowException, OSError) as error:
         damage = _damage(path, start, error)
         if start in rows:
@@ -83,7 +92,7 @@ def _damage(path: Path, position: int, error: Exception) -> Malformed:
     return Malformed(position, "damaged Parquet file", detail, remedy=GET_AGAIN, loses_more=True)
 
 
-def _needed(options: Options, file: pq.ParquetFile) -> list[str]:
+def _needed(options: ParquetDocumentOptions, file: pq.ParquetFile) -> list[str]:
     there = file.schema_arrow.names
     others = ((options.id_field, IDENTIFIERS), (options.title_field, TITLES), (options.url_field, URLS))
     chosen = [
@@ -93,12 +102,24 @@ def _needed(options: Options, file: pq.ParquetFile) -> list[str]:
     return [name for name in there if name in chosen]
 
 
-def _documents(batch: pa.RecordBatch, start: int, options: Options, rows: range) -> Iterator[AnyDocument]:
-    columns = batch.schema.names
+def _documents(
+    batch: pa.RecordBatch, start: int, options: ParquetDocumentOptions, rows: range
+) -> Iterator[AnyDocument]:
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     for position in range(max(start, rows.start), min(start + batch.num_rows, rows.stop)):
         try:
-            record: dict[str, Any] = {name: batch.column(name)[position - start].as_py() for name in columns}
+            record = {name: _value(column, position - start) for name, column in columns.items()}
         except (ValueError, OverflowError) as error:  # invalid UTF-8, dates out of range
             yield Malformed(position, "value cannot be read", " ".join(str(error).split())[:200])
             continue
-        yield fields.document(record, options, position)
+        if is_too_large(sum(len(value) for value in record.values() if isinstance(value, str)), 0):
+            yield too_large(position)
+        else:
+            yield fields.document(record, options, position)
+
+
+def _value(column: pa.Array, row: int) -> Any:
+    import pyarrow as pa
+
+    # Lists are refused later on, whatever they hold, which may be millions of values.
+    return [] if pa.types.is_nested(column.type) else column[row].as_py()

@@ -5,44 +5,79 @@ fields. What follows a field's line up to the next one is the field.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.files import Encoding, read_lines
-from irpretrain.corpora.records import AnyDocument, Document, Malformed, Share, Skipped, everything
+from irpretrain.corpora.checked import several_in_one
+from irpretrain.corpora.files import Encoding, Line, read_text
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Document,
+    Malformed,
+    Share,
+    Skipped,
+    everything,
+    is_too_large,
+    most_bytes,
+    most_parts,
+    too_large,
+)
 
 SUFFIXES = ("",)  # cran.all.1400, MED.ALL, cacm.all: `files` of the corpus says which of a folder's count
+
+# Letter of the title field.
 TITLE = "T"
-"""Letter of the title field."""
-_RECORD = re.compile(r"\.I\s+(.*)")
-_FIELD = re.compile(r"\.([A-Z])\s*")
+
+# Begins a record or a field.
+_MARK = re.compile(r"^\.(?:I(?![A-Za-z])(?P<identifier>.*)|(?P<field>[A-Z])[^\S\n]*)$", re.MULTILINE)
+
+# Letters of fields that no record has twice; others, such as that of authors, may be repeated.
+_ONCE = ("T", "W")
 
 
-class Options(Section):
+class SmartDocumentOptions(Section):
     """Options of the format smart."""
 
     encoding: Encoding = option("utf-8", "Of the files.")
     body_fields: list[str] = option(["W"], "Letters of the body's fields, in this order.", min_length=1)
 
 
+OPTIONS = SmartDocumentOptions
+
+
 @dataclass
 class SmartRecord:
-    """One record: its identifier as written, its fields by their letters, and the line of its `.I`."""
+    """One record: its identifier as written, its fields by their letters, and the line of its `.I`.
+
+    `headings` counts the beginnings of each field; `size` and `lines` are the characters and lines of all fields.
+    """
 
     position: int
     identifier: str
     line: int
     fields: dict[str, list[str]] = field(default_factory=dict)
+    headings: Counter[str] = field(default_factory=Counter)
+    size: int = 0
+    lines: int = 0
+
+    def add(self, letter: str, content: str) -> None:
+        """Add lines to a field, without blank ones; those of a record that is too large are counted alone."""
+        self.size += len(content)
+        self.lines += content.count("\n")
+        if self.size <= most_bytes() and self.lines <= most_parts():
+            lines = (line for line in content.split("\n") if line.strip())
+            self.fields.setdefault(letter, []).extend(lines)
 
     def text(self, letter: str) -> str:
-        """Return a field; an empty text where the record lacks it."""
         return "\n".join(self.fields.get(letter, []))
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: SmartDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
     for record in read_records(path, options.encoding):
         if share(record.position):
@@ -51,37 +86,65 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[An
 
 def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed]:
     """Yield the records of a file, of documents or of queries."""
+    for record in _records(path, encoding):
+        if isinstance(record, Malformed):
+            yield record
+        elif is_too_large(record.size, record.lines):
+            yield too_large(record.position, record.line)
+        elif twice := [letter for letter in _ONCE if record.headings[letter] > 1]:
+            marks = record.headings[twice[0]]
+            yield several_in_one(record.position, marks, f".{twice[0]}", record.line)
+        else:
+            yield record
+
+
+def _records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed]:
     record: SmartRecord | None = None
     letter, position = "", 0
-    for line in read_lines(path, encoding=encoding):
-        if isinstance(line, Malformed):
-            yield line
-        elif opening := _RECORD.fullmatch(line.text.rstrip()):
-            if record is not None:
-                yield record
-                position += 1
-            record, letter = SmartRecord(position, opening[1].strip(), line.number), ""
-        elif record is None:
-            yield Malformed(
-                0, "text before the first .I", repr(line.text[:40]), line.number, remedy="Remove such lines"
-            )
-        elif heading := _FIELD.fullmatch(line.text):
-            letter = heading[1]
-        elif letter:
-            record.fields.setdefault(letter, []).append(line.text)
-        else:
-            detail = repr(line.text[:40])
-            yield Malformed(position, "text outside a field", detail, line.number, remedy="Mend the record")
+    for piece in read_text(path, encoding):
+        if isinstance(piece, Malformed):
+            yield piece
+            continue
+        text, at, line = piece.text, 0, piece.number
+        for mark in chain(_MARK.finditer(text), [None]):
+            start, end = mark.span() if mark else (len(text), len(text))
+            if content := text[at:start].strip():
+                first = line + text.count("\n", at, text.find(content, at))
+                if "\r." in content:
+                    yield replace(Line(first, content).joined(), position=position)
+                elif record is None:
+                    yield _stray(0, "text before the first .I", content, first)
+                elif letter:
+                    record.add(letter, text[at:start])
+                else:
+                    yield _stray(position, "text outside a field", content, first)
+            line += text.count("\n", at, start)
+            at = end
+            if mark and mark["identifier"] is not None:
+                if record is not None:
+                    yield record
+                    position += 1
+                record, letter = SmartRecord(position, mark["identifier"].strip(), line), ""
+            elif mark and record is not None:
+                letter = mark["field"]
+                record.headings[letter] += 1
+                record.lines += 1
+            elif mark:
+                yield _stray(0, "text before the first .I", mark[0], line)
     if record is not None:
         yield record
 
 
-def _document(record: SmartRecord, options: Options) -> AnyDocument:
+def _stray(position: int, reason: str, content: str, line: int) -> Malformed:
+    return Malformed(position, reason, repr(content.split("\n")[0][:40]), line)
+
+
+def _document(record: SmartRecord, options: SmartDocumentOptions) -> AnyDocument:
     if fault := identifier_fault(record.identifier):
         return Malformed(record.position, "bad identifier", fault, record.line)
     title = clean_line(record.text(TITLE))
     body = clean_text("\n".join(filter(None, (record.text(letter) for letter in options.body_fields))))
     if not title and not body.strip():
-        place = f"document {record.identifier}, line {record.line:,}"
-        return Skipped(record.position, "empty document", place=place)
+        location = f"document {record.identifier}, line {record.line:,}"
+        return Skipped(record.position, "empty document", location=location)
     return Document(record.position, record.identifier, title, "", body.strip())

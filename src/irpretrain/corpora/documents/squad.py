@@ -15,7 +15,7 @@ from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.json_files import read_json
+from irpretrain.corpora.checked import read_json
 from irpretrain.corpora.records import AnyDocument, Document, Malformed, Share, Skipped, everything
 
 SUFFIXES = (".json",)
@@ -39,28 +39,30 @@ class ArticleOptions(Section):
         return given
 
     def takes(self, article: int) -> bool:
-        """Whether the article at a position of the file is read."""
         return self.articles is None or self.articles[0] <= article < self.articles[1]
 
 
-class Options(ArticleOptions):
+class SquadDocumentOptions(ArticleOptions):
     """Options of the format squad."""
 
     unit: Unit = option("paragraph", "A document is a paragraph, or an article with all its paragraphs.")
 
 
+OPTIONS = SquadDocumentOptions
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One paragraph; `context` and `questions` are as in the file."""
+    """One paragraph; `context` and `questions` are as in the file, the latter None if there is no such key."""
 
     position: int
     index: int
     context: str
-    questions: list[Any]
+    questions: list[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class SquadArticle:
     """One article; its paragraphs may include malformed ones."""
 
     position: int
@@ -69,7 +71,7 @@ class Article:
     paragraphs: list[Paragraph | Malformed]
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: SquadDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
     for article in read_articles(path, options):
         if isinstance(article, Malformed):
@@ -86,11 +88,8 @@ def paragraph_id(article: str, index: int) -> str:
     return f"{article}/{index}"
 
 
-def read_articles(path: Path, options: ArticleOptions) -> Iterator[Article | Malformed]:
-    """Yield the chosen articles of one file. The positions of paragraphs run through the whole file.
-
-    The file is held in memory as a whole (30 MB).
-    """
+def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle | Malformed]:
+    """Yield the chosen articles of one file, which is read as a whole (30 MB); positions run through the file."""
     content = read_json(path)
     articles = content.get("data") if isinstance(content, dict) else None
     if not isinstance(articles, list):
@@ -101,13 +100,13 @@ def read_articles(path: Path, options: ArticleOptions) -> Iterator[Article | Mal
     paragraphs = 0
     for position, entry in enumerate(articles):
         article = _article(entry, position, paragraphs)
-        if isinstance(article, Article):
+        if isinstance(article, SquadArticle):
             paragraphs += len(article.paragraphs)
         if options.takes(position):
             yield article
 
 
-def _article(entry: Any, position: int, first: int) -> Article | Malformed:
+def _article(entry: Any, position: int, first: int) -> SquadArticle | Malformed:
     record = entry if isinstance(entry, dict) else {}
     title, paragraphs = record.get("title"), record.get("paragraphs")
     if not isinstance(title, str) or not isinstance(paragraphs, list):
@@ -121,38 +120,38 @@ def _article(entry: Any, position: int, first: int) -> Article | Malformed:
     parsed_paragraphs = [
         _paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)
     ]
-    return Article(position, identifier, readable, parsed_paragraphs)
+    return SquadArticle(position, identifier, readable, parsed_paragraphs)
 
 
 def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph | Malformed:
     context = entry.get("context") if isinstance(entry, dict) else None
-    questions = entry.get("qas", []) if isinstance(entry, dict) else None
-    if not isinstance(context, str) or not isinstance(questions, list):
+    questions = entry.get("qas") if isinstance(entry, dict) else None
+    if not isinstance(context, str) or not isinstance(questions, list | None):
         detail = f"paragraph {index} of {article} lacks a context, or its qas is not a list"
         return Malformed(position, "not in SQuAD's format", detail)
     return Paragraph(position, index, context, questions)
 
 
-def _paragraphs(article: Article) -> Iterator[AnyDocument]:
+def _paragraphs(article: SquadArticle) -> Iterator[AnyDocument]:
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
             yield paragraph
             continue
         identifier = paragraph_id(article.identifier, paragraph.index)
         if not paragraph.context.strip():
-            yield Skipped(paragraph.position, "empty document", place=f"document {identifier}")
+            yield Skipped(paragraph.position, "empty document", location=f"document {identifier}")
         else:
             yield Document(paragraph.position, identifier, article.title, "", clean_text(paragraph.context))
 
 
-def _whole(article: Article) -> Iterator[AnyDocument]:
+def _whole(article: SquadArticle) -> Iterator[AnyDocument]:
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
             yield replace(paragraph, position=article.position)
             return
     contexts = [p.context for p in article.paragraphs if isinstance(p, Paragraph) and p.context.strip()]
     if not contexts:
-        yield Skipped(article.position, "empty document", place=f"document {article.identifier}")
+        yield Skipped(article.position, "empty document", location=f"document {article.identifier}")
     else:
         yield Document(
             article.position, article.identifier, article.title, "", clean_text("\n".join(contexts))
@@ -160,7 +159,7 @@ def _whole(article: Article) -> Iterator[AnyDocument]:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SquadQuestion:
     """One question; `position` counts the questions of the chosen articles from 0, `answers` is as in the file."""
 
     position: int
@@ -172,7 +171,7 @@ class Question:
     answers: Any
 
 
-def read_questions(path: Path, options: ArticleOptions) -> Iterator[Question | Skipped | Malformed]:
+def read_questions(path: Path, options: ArticleOptions) -> Iterator[SquadQuestion | Skipped | Malformed]:
     """Yield the questions of the chosen articles; those that SQuAD 2.0 marks as impossible are skipped."""
     position = 0
     for article in read_articles(path, options):
@@ -184,13 +183,16 @@ def read_questions(path: Path, options: ArticleOptions) -> Iterator[Question | S
             position += 1
 
 
-def _entries(article: Article | Malformed) -> Iterator[Malformed | tuple[Any, str, Paragraph]]:
+def _entries(article: SquadArticle | Malformed) -> Iterator[Malformed | tuple[Any, str, Paragraph]]:
     if isinstance(article, Malformed):
         yield article
         return
     for paragraph in article.paragraphs:
-        if isinstance(paragraph, Paragraph):
-            for question in paragraph.questions:
+        if isinstance(paragraph, Paragraph) and paragraph.questions is None:
+            detail = f"paragraph {paragraph.index} of {article.identifier} lacks its list qas"
+            yield Malformed(paragraph.position, "not in SQuAD's format", detail)
+        elif isinstance(paragraph, Paragraph):
+            for question in paragraph.questions or ():
                 yield question, article.identifier, paragraph
         else:
             yield paragraph
@@ -198,16 +200,17 @@ def _entries(article: Article | Malformed) -> Iterator[Malformed | tuple[Any, st
 
 def _question(
     entry: Any, article: str, paragraph: Paragraph, position: int
-) -> Question | Skipped | Malformed:
+) -> SquadQuestion | Skipped | Malformed:
     record = entry if isinstance(entry, dict) else {}
     identifier, text = record.get("id"), record.get("question")
     if not isinstance(identifier, str) or not isinstance(text, str):
         detail = f"a question of paragraph {paragraph.index} of {article} lacks an id or a question"
         return Malformed(position, "not in SQuAD's format", detail)
+    identifier = identifier.strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault)
     if record.get("is_impossible") is True:
         return Skipped(position, "unanswerable question")
-    return Question(
+    return SquadQuestion(
         position, identifier, text, article, paragraph.index, paragraph.context, record.get("answers")
     )

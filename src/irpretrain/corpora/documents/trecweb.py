@@ -18,7 +18,7 @@ from pathlib import Path
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import converted
-from irpretrain.corpora.doc_blocks import Block, read_blocks
+from irpretrain.corpora.doc_blocks import DocBlock, read_blocks
 from irpretrain.corpora.records import AnyDocument, Share, everything
 from irpretrain.corpora.web_pages import page
 
@@ -27,18 +27,22 @@ _DOCNO = re.compile(rb"\s*<DOCNO>([^<>]{0,200})</DOCNO>")
 _HEADER = re.compile(rb"\s*<DOCHDR>[ \t]*\r?\n?(.*?)</DOCHDR>[ \t]*\r?\n?", re.DOTALL)
 
 
-class Options(Section):
+class TrecwebDocumentOptions(Section):
     """Options of the format trecweb."""
 
     longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+OPTIONS = TrecwebDocumentOptions
+
+
+def read(path: Path, options: TrecwebDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the pages of one file; a position is the number of the page in it."""
-    return converted(read_blocks(path, share, b"<DOCNO>"), lambda block: _document(block, options))
+    blocks = read_blocks(path, share, b"DOCHDR", followed_by=b"<DOCNO>")
+    return converted(blocks, lambda block: _document(block, options))
 
 
-def _document(block: Block, options: Options) -> AnyDocument:
+def _document(block: DocBlock, options: TrecwebDocumentOptions) -> AnyDocument:
     named = _DOCNO.match(block.content)
     if named is None:
         return block.malformed("no identifier", "the page has no <DOCNO>")

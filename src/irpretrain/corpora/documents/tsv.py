@@ -6,15 +6,14 @@ from pathlib import Path
 from irpretrain.config.base import option
 from irpretrain.corpora import fields
 from irpretrain.corpora.checked import converted
-from irpretrain.corpora.fields import DocumentFields
+from irpretrain.corpora.fields import ColumnNames, DocumentFields, header, read_rows
 from irpretrain.corpora.files import FieldLine
 from irpretrain.corpora.records import AnyDocument, Share, everything
-from irpretrain.corpora.tables import ColumnNames, header, read_rows
 
 SUFFIXES = (".tsv", ".tab")
 
 
-class Options(DocumentFields):
+class TsvDocumentOptions(DocumentFields):
     """Options of the format tsv."""
 
     columns: ColumnNames | None = option(
@@ -26,7 +25,10 @@ class Options(DocumentFields):
     quotes: bool = option(False, 'Remove quotation marks around a cell, and read "" as ".')
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+OPTIONS = TsvDocumentOptions
+
+
+def read(path: Path, options: TsvDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
     columns = options.columns or header(path)
     if not columns:
@@ -36,7 +38,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[An
     yield from converted(rows, lambda row: _document(row, options))
 
 
-def _document(row: FieldLine, options: Options) -> AnyDocument:
+def _document(row: FieldLine, options: TsvDocumentOptions) -> AnyDocument:
     cells = {key: _unquoted(text) for key, text in row.fields.items()} if options.quotes else row.fields
     return fields.document(cells, options, row.position, row.line)
 

@@ -1,10 +1,11 @@
-"""Format `warc`: the responses in web archives, as in ClueWeb09; perhaps only those that are no spam.
+"""Format `warc`: the responses in web archives, as in ClueWeb09, optionally without spam.
 
-ClueWeb09's version 0.18 differs: lines end in a line feed alone, and some headers hold empty lines, because an address
-ends in one. So an empty line ends the headers once the length is known.
+ClueWeb09's version 0.18 differs: lines end in a line feed alone, and some headers contain empty lines, because an
+address ends in one. So an empty line ends the headers once the length is known.
 """
 
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
@@ -13,32 +14,43 @@ from typing import IO
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.checked import several_in_one
 from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Malformed,
+    Share,
+    Skipped,
+    everything,
+    most_bytes,
+    too_large,
+)
 from irpretrain.corpora.web_pages import page, split_response, unpacked
 
-LONGEST_RECORD = 64 << 20
-"""Bytes. A longer record is malformed."""
 LONGEST_LINE, MOST_LINES = 1 << 16, 200
 BREAKS_OFF = "file breaks off"
 _VERSION = re.compile(rb"WARC/(\d\.\d{1,2})\s*$")
-_HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:[ \t]*(.*?)\s*$", re.DOTALL)
+_HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)", re.DOTALL)
+
+# Begins a record, where it stands in the content of another.
+_WITHIN = re.compile(
+    rb"^WARC/\d\.\d{1,2}\s*\n(?=(?:[A-Za-z-]+:[^\n]*\n){0,20}WARC-Type:)", re.MULTILINE | re.IGNORECASE
+)
+
+# Headers that no record has twice.
+_ONCE = ("content-length", "warc-type", "warc-record-id", "warc-target-uri", "warc-trec-id", "warc-date")
+_WITHOUT_CONTENT = frozenset(("warcinfo", "request", "metadata", "revisit"))
+
+# Types of records that hold no response (ISO 28500:2017, 5.5), without and with content of a page.
+_WITH_CONTENT = frozenset(("resource", "conversion", "continuation"))
 SUFFIXES = (".warc",)
 
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    """One record.
-
-    Attributes:
-        number: of the record in the file, from 0.
-        byte: of the unpacked file at which it begins.
-        headers: by their names in small letters.
-    """
-
-    number: int
-    byte: int
-    headers: dict[str, str]
+    number: int  # of the record in the file, from 0
+    byte: int  # of the unpacked file at which it begins
+    headers: dict[str, str]  # by their names in small letters
     content: bytes
 
 
@@ -48,11 +60,17 @@ class _Reader:
 
     stream: IO[bytes]
     byte: int = 0
+    again: bytes = b""
+    """A line that is read once more."""
 
     def line(self) -> bytes:
-        line = self.stream.readline(LONGEST_LINE)
+        line, self.again = self.again or self.stream.readline(LONGEST_LINE), b""
         self.byte += len(line)
         return line
+
+    def unread(self, line: bytes) -> None:
+        self.byte -= len(line)
+        self.again = line
 
     def bytes(self, number: int) -> bytes:
         content = self.stream.read(number)
@@ -67,9 +85,9 @@ class _Reader:
 
 
 def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
-    """Yield the records of one file, plain or packed (as one piece, or each record by itself).
+    """Yield the records of one file, plain or compressed (whole or per record).
 
-    What cannot be read is told, and reading goes on at the next record; a file that breaks off, or is no WARC, ends.
+    Reading continues at the next record after a fault; a file that breaks off, or is no WARC, ends.
     """
     with open_bytes(path) as stream:
         reader, number = _Reader(stream), 0
@@ -95,8 +113,9 @@ def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
 
 
 def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, bytes]:
-    """The byte at which the next record begins, behind its first line, None if there is none; and the first text that
-    stands before it. At the beginning of a file such text ends the search: it is no WARC.
+    """The first byte after the next record's first line, None if there is none; and the first text before it.
+
+    At the beginning of a file such text ends the search: it is no WARC.
     """
     strange = b""
     while line := reader.line():
@@ -110,21 +129,33 @@ def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, byte
 
 def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
     headers: dict[str, str] = {}
+    in_response = (
+        False  # the record has no length: what follows are headers of HTTP, with a Content-Length of theirs
+    )
     for _ in range(MOST_LINES):
         line = reader.line()
         if not line:
             return _malformed(number, start, BREAKS_OFF, "in the headers of a record")
+        if _VERSION.match(line):
+            reader.unread(line)
+            break
         if not line.strip():
             if "content-length" in headers:
                 break
             continue
-        if header := _HEADER.match(line):
-            headers[header[1].decode("ascii").lower()] = header[2].decode("utf-8", "replace")
+        in_response |= line.startswith(b"HTTP/")
+        if not in_response and (header := _HEADER.match(line)):
+            name = header[1].decode("ascii").lower()
+            if name in headers and name.startswith(_ONCE):
+                return _malformed(
+                    number, start, "several records in one", f"1 record, but 2 × {header[1].decode()}"
+                )
+            headers[name] = header[2].decode("utf-8", "replace").strip()
     length = headers.get("content-length", "")
     if not re.fullmatch("[0-9]{1,12}", length):
         return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")
-    if int(length) > LONGEST_RECORD:
-        fault = _malformed(number, start, "record too long", f"{int(length):,} bytes")
+    if int(length) > most_bytes():
+        fault = too_large(number, location=_location(number, start))
         return fault if reader.skip(int(length)) else replace(fault, loses_more=True)
     content = reader.bytes(int(length))
     if len(content) < int(length):
@@ -134,12 +165,12 @@ def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
 
 
 def _malformed(number: int, byte: int, reason: str, detail: str) -> Malformed:
-    place = f"record {number + 1}, byte {byte:,}"
+    location = _location(number, byte)
     ends = reason in (BREAKS_OFF, "no WARC", "damaged archive")
-    return Malformed(number, reason, detail, place=place, remedy=GET_AGAIN, loses_more=ends)
+    return Malformed(number, reason, detail, location=location, remedy=GET_AGAIN, loses_more=ends)
 
 
-class Options(Section):
+class WarcDocumentOptions(Section):
     """Options of the format warc."""
 
     id_header: str = option("WARC-TREC-ID", "Header of the identifier.", min_length=1)
@@ -154,26 +185,44 @@ class Options(Section):
     )
 
 
-def option_files(options: Options) -> list[str]:
-    """Return the files that the options name."""
+OPTIONS = WarcDocumentOptions
+
+
+def option_files(options: WarcDocumentOptions) -> list[str]:
     return [] if options.spam is None else [options.spam]
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: WarcDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
     for record in read_warc(path):
         if isinstance(record, Malformed):
             if share(record.position):
                 yield record
-        elif share(record.number) and record.headers.get("warc-type", "").lower() == "response":
-            yield _document(record, options)
+        elif share(record.number):
+            yield from _responses(record, options)
 
 
-def _document(record: WarcRecord, options: Options) -> AnyDocument:
+def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[AnyDocument]:
+    """Yield the response, or why there is none; nothing of a record that belongs to a response."""
+    location, kind = _location(record.number, record.byte), record.headers.get("warc-type", "").lower()
+    if within := len(_WITHIN.findall(record.content)):
+        yield several_in_one(record.number, within + 1, "WARC/<version>", location=location)
+    elif kind in _WITH_CONTENT:
+        yield Skipped(record.number, f"{kind} record, which is no response", location=location)
+    elif kind == "response":
+        yield _document(record, options)
+    elif kind not in _WITHOUT_CONTENT:
+        yield Malformed(
+            record.number, "no type", f"the record's WARC-Type is {kind[:40]!r}", location=location
+        )
+
+
+def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
+    location = _location(record.number, record.byte)
     identifier = record.headers.get(options.id_header.lower(), "").strip()
     if fault := identifier_fault(identifier):
         detail = f"{fault} (header {options.id_header})"
-        return Malformed(record.number, "bad identifier", detail, place=_place(record))
+        return Malformed(record.number, "bad identifier", detail, location=location)
     if options.spam is not None:
         # Loads pyarrow, so only where it is asked for.
         from irpretrain.corpora.spam_rankings import percentile_of
@@ -182,16 +231,25 @@ def _document(record: WarcRecord, options: Options) -> AnyDocument:
         if percentile is None:
             detail = f"{identifier} is not in {options.spam}"
             remedy = "Get the whole file of rankings"
-            return Malformed(record.number, "no spam ranking", detail, place=_place(record), remedy=remedy)
+            return Malformed(
+                record.number,
+                "no spam ranking",
+                detail,
+                location=location,
+                remedy=remedy,
+            )
         if percentile < options.spam_percentile:
             return Skipped(record.number, "spam")
     headers, content = split_response(record.content)
     url = record.headers.get("warc-target-uri", "")
-    text = unpacked(headers, content, options.longest_page)
+    try:
+        text = unpacked(headers, content, options.longest_page)
+    except zlib.error as error:
+        return Malformed(record.number, "damaged content", f"{identifier}: {error}", location=location)
     if isinstance(text, str):
         return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
     return page(record.number, identifier, url, headers, text, options.longest_page)
 
 
-def _place(record: WarcRecord) -> str:
-    return f"record {record.number + 1}, byte {record.byte:,}"
+def _location(number: int, byte: int) -> str:
+    return f"record {number + 1}, byte {byte:,}"

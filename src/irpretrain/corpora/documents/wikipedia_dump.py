@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import quote
@@ -14,14 +14,14 @@ from pydantic import model_validator
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.files import GET_AGAIN, refuse_packed
-from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
+from irpretrain.corpora.pieces import Damage, Piece, byte_of, offset_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
 from irpretrain.extras import naming_extras
 from irpretrain.progress import notice
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
-from irpretrain.wikipedia.guarded_parser import GuardedParser
+from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
 from irpretrain.wikipedia.languages import (
     WikiLanguage,
     database_of,
@@ -29,19 +29,18 @@ from irpretrain.wikipedia.languages import (
     language_code,
     names_are_known,
 )
-from irpretrain.wikipedia.multistream_index import pages_around
 from irpretrain.wikipedia.names import Names
-from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, read_pages
-from irpretrain.wikipedia.parse_worker import Failure, Settings
+from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, pages_around, read_pages
 from irpretrain.wikipedia.redirect_target import redirect_target
 from irpretrain.wikipedia.titles import TITLE_CASE
 from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
-from irpretrain.wording import worded
+from irpretrain.wording import cli_or_api
 
 SUFFIXES = (".xml",)
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
+
+# A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki.
 _DATABASE = re.compile("(([a-z0-9_]+?)(?:wiki(?=pedia-)|wik[a-z]+))(?:pedia)?-")
-"""A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki."""
 PARSERS = {
     "irpretrain": "irpretrain.wikipedia.article_parser:article_parser",
     "mwparserfromhell": "irpretrain.wikipedia.mwparserfromhell_parser:article_parser",
@@ -49,7 +48,7 @@ PARSERS = {
 Record = Document | Redirect | Skipped | Malformed
 
 
-class Options(Section):
+class WikipediaDumpDocumentOptions(Section):
     """Options of the format wikipedia-dump."""
 
     wiki: str | None = option(
@@ -110,6 +109,9 @@ class Options(Section):
         return self
 
 
+OPTIONS = WikipediaDumpDocumentOptions
+
+
 @dataclass(frozen=True, slots=True)
 class Unparsed:
     """An article whose wikitext is yet to be parsed."""
@@ -118,8 +120,8 @@ class Unparsed:
     identifier: str
 
 
-def read(path: Path, options: Options, share: Share = everything) -> Iterator[Record]:
-    """Yield what a share of one file holds; a position is the place of `<page>`, see `irpretrain.corpora.pieces`."""
+def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = everything) -> Iterator[Record]:
+    """Yield what a share of one file holds; a position is that of `<page>`, see `irpretrain.corpora.pieces`."""
     with naming_extras():  # here, not in the process that parses
         import_module(PARSERS[options.parser].partition(":")[0])
     read, fault = _site(path)
@@ -131,7 +133,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
             what = f"the dump does not say which wiki it is of: {site.database} is taken from {source}"
             notice(path.name, what)
         if fault is None:
-            _say_what_is_not_known(path, site, options.names)
+            _log_unknown_names(path, site, options.names)
     language = WikiLanguage.of(site, options.names)
     rendering = Rendering(frozenset(options.keep), options.formula_word)
     settings = Settings(
@@ -139,11 +141,11 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     )
     entries = _classified(path, site, language, options, share)
     with GuardedParser(settings) as parser:
-        for entry, parsed in parser.parse((entry, _wikitext(entry)) for entry in entries):
+        for entry, parsed in parser.parse((entry, _wikitext(entry, language)) for entry in entries):
             yield _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry
 
 
-def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
+def _log_unknown_names(path: Path, site: SiteInfo, names: Names) -> None:
     """See Also lists that nobody looks for by their name are missed without a word; so there is one."""
     if names_are_known(language_code(site)) or names.see_also:
         return
@@ -155,12 +157,12 @@ def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
     )
 
 
-def language_of(path: Path, options: Options) -> WikiLanguage:
+def language_of(path: Path, options: WikipediaDumpDocumentOptions) -> WikiLanguage:
     """Return the names that the wikitext of a dump is read by."""
     return WikiLanguage.of(_wiki(path, options), options.names)
 
 
-def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
+def read_unparsed(path: Path, options: WikipediaDumpDocumentOptions) -> Iterator[Unparsed]:
     """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
     site = _wiki(path, options)
     language = WikiLanguage.of(site, options.names)
@@ -169,18 +171,18 @@ def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
             yield entry
 
 
-def facts(path: Path, options: Options) -> dict[str, str]:
-    """Return what a dump says of its wiki that later stages must know: how titles are compared."""
+def facts(path: Path, options: WikipediaDumpDocumentOptions) -> dict[str, str]:
+    """Return the facts of a dump's wiki that later stages need: how titles are compared."""
     case = _wiki(path, options).case
     return {TITLE_CASE: case} if case else {}
 
 
-def _wiki(path: Path, options: Options) -> SiteInfo:
+def _wiki(path: Path, options: WikipediaDumpDocumentOptions) -> SiteInfo:
     return _with_wiki(path, _site(path)[0], options)[0]
 
 
 def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
-    """What the dump says of its wiki, and what is wrong with that."""
+    """The dump's description of its wiki, and its fault."""
     pieces = read_pieces(path, everything)
     first = next(pieces, None)
     if first is None:
@@ -197,15 +199,14 @@ def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
     except DamagedHeader as error:
         detail = f"before the first page: {error}"
         fault = Malformed(0, DAMAGED_XML, detail, remedy=GET_AGAIN, loses_more=True)
-        return error.site, _placed(path, fault)
+        return error.site, _at_location(path, fault)
 
 
-def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, str]:
-    """The site with a database name, and where that is from; "" where the dump has it.
+def _with_wiki(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions) -> tuple[SiteInfo, str]:
+    """The site with a database name, and its source; "" if the dump has it.
 
     Raises:
-        InputError: nothing tells which wiki it is, or the dump says another one than the option; every identifier,
-            address and name depends on it.
+        InputError: the wiki is unknown or contradicts the option; identifiers, addresses and names depend on it.
     """
     if site.database and options.wiki not in (None, site.database):
         raise InputError(
@@ -226,10 +227,13 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
     ):
         if database:
             return replace(site, database=database, **_usual(site, database)), source
+    damage = [piece for piece in islice(read_pieces(path, everything), 2) if isinstance(piece, Damage)]
     raise InputError(
         path,
-        "the dump does not name its wiki (<dbname> in <siteinfo>); identifiers and names depend on it",
-        remedy=worded(
+        f"{DAMAGED_ARCHIVE}: {damage[0].where} {damage[0].reason}; the name of the wiki (<dbname>) is lost"
+        if damage
+        else "the dump does not name its wiki (<dbname> in <siteinfo>); identifiers and names depend on it",
+        remedy=cli_or_api(
             "Give its database name by the option wiki of the corpus, such as wiki: enwiki, or get the file again.",
             "Give its database name, such as --option wiki=enwiki, or get the file again.",
         ),
@@ -237,11 +241,7 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
 
 
 def _database_in_name(path: Path, language: str) -> str | None:
-    """The database of an edition that is known, from the name of its dump.
-
-    Raises:
-        InputError: the dump is in the language of another edition.
-    """
+    """The database of a known edition, from the dump's name; InputError if the dump's language is another edition's."""
     name = _DATABASE.match(path.name)
     if name is None:
         return None
@@ -251,7 +251,7 @@ def _database_in_name(path: Path, language: str) -> str | None:
             path,
             "the dump does not say which wiki it is of (<dbname> in <siteinfo>): "
             f"its name says {name[0][:-1]}, its xml:lang {language}",
-            remedy=worded(
+            remedy=cli_or_api(
                 f"Say it by the option wiki of the corpus, such as wiki: {database_of(spoken)}, or rename the file.",
                 f"Say it, such as --option wiki={database_of(spoken)}, or rename the file.",
             ),
@@ -260,7 +260,7 @@ def _database_in_name(path: Path, language: str) -> str | None:
 
 
 def _usual(site: SiteInfo, database: str) -> dict[str, Any]:
-    """What every Wikipedia has, for what a dump of one does not say."""
+    """What every Wikipedia has, where a dump describes nothing else."""
     code = language_code(SiteInfo(database))
     if site.base or not code:
         return {}
@@ -276,7 +276,7 @@ def _beginning(pieces: Iterable[Piece | Damage]) -> Iterator[bytes]:
 
 
 def _classified(
-    path: Path, site: SiteInfo, language: WikiLanguage, options: Options, share: Share
+    path: Path, site: SiteInfo, language: WikiLanguage, options: WikipediaDumpDocumentOptions, share: Share
 ) -> Iterator[Record | Unparsed]:
     for page in read_pages(read_pieces(path, share), options.longest_page):
         if isinstance(page, Fault):
@@ -285,29 +285,31 @@ def _classified(
             yield Skipped(page.position, "left out by the configuration", _name(page))
         else:
             entry = _classify(page, site, language, options)
-            yield _placed(path, entry) if isinstance(entry, Malformed) else entry
+            yield _at_location(path, entry) if isinstance(entry, Malformed) else entry
 
 
 def _malformed(path: Path, fault: Fault) -> Malformed:
     detail = fault.detail
     if fault.reason == DAMAGED_ARCHIVE and (titles := pages_around(path, byte_of(path, fault.position))):
         detail += f"; {len(titles)} pages are there by the index, {titles[0]!r} to {titles[-1]!r}"
-    place = fault.position, fault.reason, detail
-    return _placed(path, Malformed(*place, remedy=GET_AGAIN, loses_more=fault.loses_more))
+    details = fault.position, fault.reason, detail
+    return _at_location(path, Malformed(*details, remedy=GET_AGAIN, loses_more=fault.loses_more))
 
 
-def _placed(path: Path, fault: Malformed) -> Malformed:
-    return replace(fault, place=place_in_words(path, fault.position))
+def _at_location(path: Path, fault: Malformed) -> Malformed:
+    return replace(fault, location=offset_in_words(path, fault.position))
 
 
-def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Options) -> Record | Unparsed:
+def _classify(
+    page: Page, site: SiteInfo, language: WikiLanguage, options: WikipediaDumpDocumentOptions
+) -> Record | Unparsed:
     if not re.fullmatch("[0-9]{1,18}", page.page_id) or not page.title:
         return Malformed(page.position, "page without title or id", repr(page.title[:80]))
     if language.in_other_namespace(page.title) if page.namespace is None else page.namespace != 0:
-        return Skipped(page.position, "not in the article namespace", place=_name(page))
+        return Skipped(page.position, "not in the article namespace", location=_name(page))
     if (target := redirect_target(page.text, page.redirect, language.redirects)) is not None:
         if not target[0]:
-            return Skipped(page.position, "redirect without a target", place=_name(page))
+            return Skipped(page.position, "redirect without a target", location=_name(page))
         title, fragment = map(clean_line, target)
         return Redirect(page.position, clean_line(page.title), language.titled(title), fragment)
     if page.oversized:
@@ -315,15 +317,17 @@ def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Optio
     if page.model not in ("", "wikitext"):
         return Skipped(page.position, "no wikitext", f"{_name(page)}: {clean_line(page.model[:40])}")
     if page.text is None:
-        return Skipped(page.position, "deleted text" if page.deleted else "empty text", place=_name(page))
+        return Skipped(page.position, "deleted text" if page.deleted else "empty text", location=_name(page))
     identifier = f"{options.id_prefix or site.database}/{page.page_id}"
     if fault := identifier_fault(identifier):
         return Malformed(page.position, "bad identifier", fault)
     return Unparsed(page, identifier)
 
 
-def _wikitext(entry: Record | Unparsed) -> str | None:
-    return entry.page.text if isinstance(entry, Unparsed) else None
+def _wikitext(entry: Record | Unparsed, language: WikiLanguage) -> str | None:
+    if not isinstance(entry, Unparsed) or entry.page.text is None:
+        return None
+    return language.with_page_names(entry.page.text, entry.page.title)
 
 
 def _record(article: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
@@ -334,7 +338,7 @@ def _record(article: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skippe
         detail = f"{_name(page)}: {count:,} sections, more than {MOST_SECTIONS:,}"
         return Skipped(page.position, "too many sections", detail)
     if not parsed.article.text:
-        return Skipped(page.position, "empty document", place=_name(page))
+        return Skipped(page.position, "empty document", location=_name(page))
     return Document(
         position=page.position,
         document_id=article.identifier,

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.corpora.checked import Options, judgement
-from irpretrain.corpora.json_files import read_json
+from irpretrain.corpora.checked import NoOptions, judgement, read_json
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 
+OPTIONS = NoOptions
 
-def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
+
+def read(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malformed]:
     """Yield the judgements in the order of the file; a position is the number of the judgement in it."""
     content = read_json(path)
     if not isinstance(content, dict):

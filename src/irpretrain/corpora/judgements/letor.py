@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.corpora.checked import Options, converted, judgement
+from irpretrain.corpora.checked import NoOptions, converted, judgement
 from irpretrain.corpora.letor import read_letor
 from irpretrain.corpora.records import Judgement, Malformed
+
+OPTIONS = NoOptions
 
 SUFFIXES = ("test.txt",)
 
 
-def read(path: Path, options: Options) -> Iterator[Judgement | Malformed]:
-    """Yield the judgements in the order of the file."""
+def read(path: Path, options: NoOptions) -> Iterator[Judgement | Malformed]:
     lines = read_letor(path)
     return converted(lines, lambda e: judgement(e.query_id, e.document_id, e.label, e.position, e.line))

@@ -4,20 +4,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import option
-from irpretrain.corpora.documents.squad import ArticleOptions, Question, Unit, paragraph_id, read_questions
+from irpretrain.corpora.documents.squad import (
+    ArticleOptions,
+    SquadQuestion,
+    Unit,
+    paragraph_id,
+    read_questions,
+)
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 
 
-class Options(ArticleOptions):
+class SquadJudgementOptions(ArticleOptions):
     """Options of the format squad."""
 
     unit: Unit = option("paragraph", "As in the corpus.")
 
 
-def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
+OPTIONS = SquadJudgementOptions
+
+
+def read(path: Path, options: SquadJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
     """Yield one judgement a question, in the order of the file."""
     for entry in read_questions(path, options):
-        if not isinstance(entry, Question):
+        if not isinstance(entry, SquadQuestion):
             yield entry
             continue
         article = entry.article

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line
+from irpretrain.corpora.characters import displayed_names
 from irpretrain.corpora.checked import judgement
-from irpretrain.corpora.fields import pick
+from irpretrain.corpora.fields import ColumnNames, header, pick, read_rows
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
-from irpretrain.corpora.tables import ColumnNames, header, read_rows
 from irpretrain.errors import InputError
 
 QUERIES = ("query_id", "query-id", "qid", "topic")
@@ -16,7 +15,7 @@ DOCUMENTS = ("document_id", "corpus-id", "corpus_id", "docid", "doc_id", "pid")
 RELEVANCES = ("relevance", "score", "rel", "label")
 
 
-class Options(Section):
+class TsvJudgementOptions(Section):
     """Options of the format tsv."""
 
     columns: ColumnNames | None = option(
@@ -27,16 +26,20 @@ class Options(Section):
     )
 
 
-def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
-    """Yield the judgements in the order of the file."""
+OPTIONS = TsvJudgementOptions
+
+
+def read(path: Path, options: TsvJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
     columns = options.columns or header(path)
     if not columns:
         return
     keys = [pick(columns, None, names) for names in (QUERIES, DOCUMENTS, RELEVANCES)]
     for key, names in zip(keys, (QUERIES, DOCUMENTS, RELEVANCES), strict=True):
         if key is None:
-            there = ", ".join(map(clean_line, columns))
-            raise InputError(path, f"one of the columns {', '.join(names)} is needed; the file has {there}")
+            reason = (
+                f"one of the columns {', '.join(names)} is needed; the file has {displayed_names(columns)}"
+            )
+            raise InputError(path, reason)
     query_key, document_key, relevance_key = map(str, keys)
     for row in read_rows(path, columns, options.columns is None):
         if isinstance(row, Malformed):

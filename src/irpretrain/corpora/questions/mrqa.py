@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.checked import Options
+from irpretrain.corpora.checked import NoOptions, read_objects
 from irpretrain.corpora.files import FieldLine
-from irpretrain.corpora.json_files import read_objects
 from irpretrain.corpora.records import Malformed, SpanQuestion
 
+OPTIONS = NoOptions
 
-def read(path: Path, options: Options) -> Iterator[SpanQuestion | Malformed]:
+
+def read(path: Path, options: NoOptions) -> Iterator[SpanQuestion | Malformed]:
     """Yield the questions in the order of the file; a position is a question's number in it."""
     position, header = 0, False
     for entry in read_objects(path):
@@ -47,6 +48,7 @@ def _question(record: dict[str, Any], context: str, position: int, line: int) ->
     name, text, answers = record.get("qid"), record.get("question"), record.get("answers")
     if not isinstance(name, str) or not isinstance(text, str) or not _are_texts(answers):
         return Malformed(position, "no question", "qid, question or answers is missing", line)
+    name = name.strip()
     if fault := identifier_fault(name):
         return Malformed(position, "bad identifier", fault, line)
     spans = list[tuple[int, int]]()
@@ -67,7 +69,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _half_open(value: Any, length: int) -> tuple[int, int] | None:
-    """Return an inclusive span of a text of that length as a half-open one, None where it is none."""
+    """Return an inclusive span of a text of that length as a half-open one, None if it is none."""
     if not (isinstance(value, list) and len(value) == 2 and all(type(end) is int for end in value)):
         return None
     return (value[0], value[1] + 1) if 0 <= value[0] <= value[1] < length else None

@@ -4,24 +4,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.documents.squad import ArticleOptions, Question, read_questions
+from irpretrain.corpora.documents.squad import ArticleOptions, SquadQuestion, read_questions
 from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
 
 
-class Options(ArticleOptions):
+class SquadQuestionOptions(ArticleOptions):
     """Options of the format squad of questions."""
 
 
-def read(path: Path, options: Options) -> Iterator[SpanQuestion | Skipped | Malformed]:
-    """Yield the questions of the chosen articles; a position is a question's number among them.
+OPTIONS = SquadQuestionOptions
 
-    Those that SQuAD 2.0 marks as impossible are skipped.
-    """
+
+def read(path: Path, options: SquadQuestionOptions) -> Iterator[SpanQuestion | Skipped | Malformed]:
+    """Yield the questions of the chosen articles, numbered; those that SQuAD 2.0 marks as impossible are skipped."""
     for entry in read_questions(path, options):
-        yield _span_question(entry) if isinstance(entry, Question) else entry
+        yield _span_question(entry) if isinstance(entry, SquadQuestion) else entry
 
 
-def _span_question(question: Question) -> SpanQuestion | Skipped | Malformed:
+def _span_question(question: SquadQuestion) -> SpanQuestion | Skipped | Malformed:
     position, name, answers = question.position, question.query_id, question.answers
     if not isinstance(answers, list):
         detail = f"question {name} of paragraph {question.paragraph} of {question.article} lacks answers"
@@ -38,7 +38,7 @@ def _span_question(question: Question) -> SpanQuestion | Skipped | Malformed:
 
 
 def _span(answer: Any, context: str) -> tuple[int, int] | None:
-    """Return the half-open span of an answer, None where its text does not stand there."""
+    """Return the half-open span of an answer, None if its text does not stand there."""
     text, start = (
         (answer.get("text"), answer.get("answer_start")) if isinstance(answer, dict) else (None, None)
     )

@@ -1,1 +1,1 @@
-"""Formats of runs of others: each module has `Options` and `read(path, options)`, which yields what they retrieved."""
+"""Formats of external runs: each module has `Options` and `read(path, options)`, which yields what they retrieved."""

@@ -11,14 +11,16 @@ from irpretrain.corpora.records import Malformed, Retrieved
 SUFFIXES = ("test.txt",)
 
 
-class Options(Section):
+class LetorRunOptions(Section):
     """Options of the format letor."""
 
     feature: int = option(25, "Feature used as score; in LETOR 4.0, 25 is BM25.", ge=1)
 
 
-def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:
-    """Yield the lines in the order of the file."""
+OPTIONS = LetorRunOptions
+
+
+def read(path: Path, options: LetorRunOptions) -> Iterator[Retrieved | Malformed]:
     return converted(read_letor(path), lambda line: _retrieved(line, options.feature))
 
 

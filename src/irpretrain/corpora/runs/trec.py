@@ -1,16 +1,17 @@
-"""Format `trec` of runs: query, Q0, document, rank, score, tag, separated by white space."""
+"""Format `trec` of runs: query, Q0, document, rank, score, tag, separated by white space; comments begin with `#`."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.corpora.checked import Options, converted, retrieved
+from irpretrain.corpora.checked import NoOptions, comment_or, converted, retrieved
 from irpretrain.corpora.files import Line, read_lines
-from irpretrain.corpora.records import Malformed, Retrieved
+from irpretrain.corpora.records import Malformed, Retrieved, Skipped
+
+OPTIONS = NoOptions
 
 
-def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:
-    """Yield the lines in the order of the file."""
-    return converted(read_lines(path), _retrieved)
+def read(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | Malformed]:
+    return converted(read_lines(path), lambda line: comment_or(line, _retrieved(line)))
 
 
 def _retrieved(line: Line) -> Retrieved | Malformed:

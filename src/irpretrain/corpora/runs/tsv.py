@@ -7,14 +7,14 @@ from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import converted, retrieved
+from irpretrain.corpora.fields import ColumnNames, read_rows
 from irpretrain.corpora.files import FieldLine
 from irpretrain.corpora.records import Malformed, Retrieved
-from irpretrain.corpora.tables import ColumnNames, read_rows
 
 NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}
 
 
-class Options(Section):
+class TsvRunOptions(Section):
     """Options of the format tsv."""
 
     columns: ColumnNames = option(
@@ -31,8 +31,10 @@ class Options(Section):
         return columns
 
 
-def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:
-    """Yield the rows in the order of the file."""
+OPTIONS = TsvRunOptions
+
+
+def read(path: Path, options: TsvRunOptions) -> Iterator[Retrieved | Malformed]:
     return converted(read_rows(path, options.columns, options.header), _retrieved)
 
 

@@ -42,13 +42,16 @@ LAYOUTS: dict[Task, _Layout] = {
 }
 
 
-class Options(Section):
+class GlueSentenceOptions(Section):
     """Options of the format glue."""
 
     task: Task = option(..., "Which of GLUE's tasks the file is of.")
 
 
-def read(path: Path, options: Options) -> Iterator[LabelledText | Skipped | Malformed]:
+OPTIONS = GlueSentenceOptions
+
+
+def read(path: Path, options: GlueSentenceOptions) -> Iterator[LabelledText | Skipped | Malformed]:
     """Yield the rows in the order of the file; a position is a line's number less 1. Test files have no labels."""
     layout = LAYOUTS[options.task]
     columns: list[str] = []

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.car import identifier, read_items
-from irpretrain.corpora.checked import Options, query
+from irpretrain.corpora.checked import NoOptions, query
 from irpretrain.corpora.records import Malformed, Query, Skipped
+
+OPTIONS = NoOptions
 
 OUTLINES = 1
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+def read(path: Path, options: NoOptions) -> Iterator[Query | Skipped | Malformed]:
     """Yield the sections in the order of the file; a position is the number of the section in it."""
     position = 0
     for item in read_items(path, OUTLINES):
@@ -25,7 +27,7 @@ def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
         number, page = item
         name = identifier(page[2]) if isinstance(page, list) and len(page) > 3 else None
         if name is None or not isinstance(page[1], str) or not isinstance(page[3], list):
-            yield Malformed(position, "no outline", repr(page)[:60], place=f"page {number + 1}")
+            yield Malformed(position, "no outline", repr(page)[:60], location=f"page {number + 1}")
             position += 1
             continue
         for path_to, headings in _sections(page[3], [name], [page[1]]):

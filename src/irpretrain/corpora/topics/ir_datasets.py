@@ -9,7 +9,7 @@ from irpretrain.corpora.ir_datasets_library import described_part, read_records,
 from irpretrain.corpora.records import Malformed, Query
 
 
-class Options(Section):
+class IrDatasetsTopicOptions(Section):
     """Options of the format ir_datasets."""
 
     fields: list[str] | None = option(
@@ -19,8 +19,10 @@ class Options(Section):
     )
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
-    """Yield the queries in ir_datasets' order."""
+OPTIONS = IrDatasetsTopicOptions
+
+
+def read(path: Path, options: IrDatasetsTopicOptions) -> Iterator[Query | Malformed]:
     identifier, part, _ = described_part(path)
     for position, record in enumerate(read_records(identifier, part)):
         yield query(record.query_id, text_of(record, options.fields, identifier), position)

@@ -4,17 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import converted, query
+from irpretrain.corpora.checked import converted, query, read_objects
 from irpretrain.corpora.fields import as_identifier, pick
 from irpretrain.corpora.files import FieldLine
-from irpretrain.corpora.json_files import read_objects
 from irpretrain.corpora.records import Malformed, Query
 
 IDENTIFIERS = ("id", "_id", "qid", "query_id")
 TEXTS = ("text", "query", "title", "question")
 
 
-class Options(Section):
+class JsonlTopicOptions(Section):
     """Options of the format jsonl."""
 
     id_field: str | None = option(
@@ -23,12 +22,14 @@ class Options(Section):
     text_field: str | None = option(None, f"Text; null: the first field present of {', '.join(TEXTS)}.")
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
-    """Yield the queries in the order of the file."""
+OPTIONS = JsonlTopicOptions
+
+
+def read(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malformed]:
     return converted(read_objects(path), lambda entry: _query(entry, options))
 
 
-def _query(entry: FieldLine, options: Options) -> Query | Malformed:
+def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
     record = entry.fields
     id_key, text_key = pick(record, options.id_field, IDENTIFIERS), pick(record, options.text_field, TEXTS)
     if id_key is None or text_key is None:

@@ -11,7 +11,7 @@ from irpretrain.corpora.files import Encoding
 from irpretrain.corpora.records import Malformed, Query
 
 
-class Options(Section):
+class SmartTopicOptions(Section):
     """Options of the format smart."""
 
     encoding: Encoding = option("utf-8", "Of the file.")
@@ -22,12 +22,14 @@ class Options(Section):
     fields: list[str] = option(["W"], "Letters of the query's fields, in this order.", min_length=1)
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
-    """Yield the queries in the order of the file."""
+OPTIONS = SmartTopicOptions
+
+
+def read(path: Path, options: SmartTopicOptions) -> Iterator[Query | Malformed]:
     return converted(read_records(path, options.encoding), lambda record: _query(record, options))
 
 
-def _query(record: SmartRecord, options: Options) -> Query | Malformed:
+def _query(record: SmartRecord, options: SmartTopicOptions) -> Query | Malformed:
     name = str(record.position + 1) if options.identifiers == "counted" else record.identifier
     text = " ".join(record.text(letter) for letter in options.fields)
     return query(name, text, record.position, record.line)

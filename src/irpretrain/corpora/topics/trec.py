@@ -1,40 +1,58 @@
 """Format `trec` of topics: `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form.
 
-The XML form is `<topic number="1"> <query> <question> or <description> <narrative>` (Web, TREC-COVID). Tags of
-the older form are not closed. A tag's text ends at the next known tag. Topics of TREC 1 to 3 have more parts, such as
-`<dom>` and `<con>`, which are left out. A third form is that of documents, `<DOC>` with `<DOCNO>`; there the text under
-no other tag is the title.
+The XML form is `<topic number="1"> <query> <question> or <description> <narrative>` (Web, TREC-COVID). Tags of the
+older form are not closed: a tag's text ends at the next known tag. Further parts of TREC 1 to 3, such as `<dom>` and
+`<con>`, are left out. CLEF's topics have `<identifier>`, or a language in the tags' names (`<EN-title>`). A third form
+is `<DOC>` with `<DOCNO>`: the text under no other tag is the title.
 """
 
-import html
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import query
-from irpretrain.corpora.doc_blocks import SMART
-from irpretrain.corpora.files import read_lines
-from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.characters import displayed_names, unescaped
+from irpretrain.corpora.checked import query, several_in_one
+from irpretrain.corpora.doc_blocks import SMART, escaped_cdata
+from irpretrain.corpora.files import read_text
+from irpretrain.corpora.records import (
+    Malformed,
+    Query,
+    Skipped,
+    is_too_large,
+    most_bytes,
+    most_parts,
+    too_large,
+)
 
 Part = Literal["title", "description", "narrative"]
 
-_OPEN = re.compile(r"<(?:top|topic|doc)\b([^<>]*)>", re.IGNORECASE)
-_CLOSE = re.compile(r"</(?:top|topic|doc)\s*>", re.IGNORECASE)
-_NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+# Opens or closes a topic.
+_BORDER = re.compile(r"<(/?)(?:top|topic|doc)\b([^<>\n]*)>", re.IGNORECASE)
+_NUMBER = re.compile(r"""\s(?:number|id|qid)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(/?)(docno|text|num|title|desc|narr|query|question|description|narrative"
+    r"<(/?)(?:[a-z]{2}-)?(docno|text|num|identifier|title|desc|narr|query|question|description|narrative"
     r"|head|dom|smry|con|fac|nat|time|def)\b[^<>]*>",  # topics of TREC 1 to 3 have these, which make no query
     re.IGNORECASE,
 )
+_ANY_TAG = re.compile(r"<[A-Za-z][^<>/\s]{0,40}>?")
+
+# A tag within the text of a part, such as <i>.
+_MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,30}(?:\s[^<>]{0,300})?/?>")
+
+# Tags that no topic has twice.
+_ONCE = re.compile("<(?:num|title|desc|narr|query|docno|identifier)>", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>", re.IGNORECASE
 )
 _NAMES = {
     "docno": "num",
+    "identifier": "num",
     "text": "title",
     "query": "title",
     "desc": "description",
@@ -43,7 +61,7 @@ _NAMES = {
 }
 
 
-class Options(Section):
+class TrecTopicOptions(Section):
     """Options of the format trec."""
 
     fields: list[Part] = option(
@@ -51,15 +69,28 @@ class Options(Section):
     )
 
 
+OPTIONS = TrecTopicOptions
+
+
 @dataclass
 class _Topic:
     line: int
     number: str
     lines: list[str] = field(default_factory=list)
+    size: int = 0
+    parts: int = 0
+    longest: int = field(default_factory=most_bytes)
+    most: int = field(default_factory=most_parts)
+
+    def add(self, text: str) -> None:
+        """Add some text; that of a topic that is too large is counted alone."""
+        self.size += len(text)
+        self.parts += 1 + text.count("\n") + text.count("<")
+        if self.parts <= self.most and self.size <= self.longest:
+            self.lines.append(text)
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
-    """Yield the topics in the order of the file."""
+def read(path: Path, options: TrecTopicOptions) -> Iterator[Query | Skipped | Malformed]:
     for position, topic in enumerate(_topics(path)):
         if isinstance(topic, Malformed):
             yield replace(topic, position=position)
@@ -69,51 +100,67 @@ def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
 
 def _topics(path: Path) -> Iterator[_Topic | Malformed]:
     current: _Topic | None = None
-    for line in read_lines(path):
-        if isinstance(line, Malformed):
-            yield line
+    for piece in read_text(path):
+        if isinstance(piece, Malformed):
+            yield piece
             continue
-        rest = line.text
-        while rest:
-            if current is None:
-                opening = _OPEN.search(rest)
-                before = _without_comments(rest[: opening.start()] if opening else rest)
-                outside = _FURNITURE.sub("", before).strip()
-                if outside:
-                    remedy = SMART if outside.startswith(".I ") else "Mend the record"
-                    yield Malformed(0, "text outside a topic", outside[:40], line.number, remedy=remedy)
-                if opening is None:
-                    break
-                number = _NUMBER.search(opening.group(1))
-                current, rest = _Topic(line.number, number.group(1) if number else ""), rest[opening.end() :]
-            elif closing := _CLOSE.search(rest):
-                current.lines.append(rest[: closing.start()])
-                yield current
-                current, rest = None, rest[closing.end() :]
-            elif opening := _OPEN.search(rest):
-                yield Malformed(0, "topic is not closed", "another begins before it ends", current.line)
-                current, rest = None, rest[opening.start() :]
-            else:
-                current.lines.append(rest)
-                break
+        text, at, line = piece.text, 0, piece.number
+        for border in chain(_BORDER.finditer(text), [None]):
+            start, end = border.span() if border else (len(text), len(text))
+            before, number = text[at:start], line
+            line += text.count("\n", at, start)
+            if current is not None:
+                current.add(before)
+            elif (fault := _outside(before, number)) or (border is not None and border[1]):
+                # a closing tag without an opening one
+                yield fault or Malformed(0, "text outside a topic", text[start:end], line)
+            if border is not None and border[1]:
+                if current is not None:
+                    yield current
+                current = None
+            elif border is not None:
+                if current is not None:
+                    yield Malformed(0, "topic is not closed", "another begins before it ends", current.line)
+                named = _NUMBER.search(border[2])
+                current = _Topic(line, named[1] if named else "")
+            line += text.count("\n", start, end)
+            at = end
     if current is not None:
         yield Malformed(0, "topic is not closed", "the file ends in it", current.line)
 
 
+def _outside(text: str, line: int) -> Malformed | None:
+    """The fault of text that belongs to no topic; `line` is that of its beginning."""
+    outside = _FURNITURE.sub("", _without_comments(text)).strip()
+    if not outside:
+        return None
+    line += text.count("\n", 0, max(0, text.find(outside.split("\n")[0])))
+    remedy = SMART if outside.startswith(".I ") else "Mend the record"
+    return Malformed(0, "text outside a topic", outside[:40], line, remedy=remedy)
+
+
 def _without_comments(text: str) -> str:
     """Return a text without `<!-- … -->`, in time that grows with its length; a comment without end stays."""
-    kept, at = [], 0
+    retained, at = [], 0
     while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin)) >= 0:
-        kept.append(text[at:begin])
+        retained.append(text[at:begin])
         at = end + len("-->")
-    return "".join([*kept, text[at:]])
+    return "".join([*retained, text[at:]])
 
 
 def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malformed:
-    parts = _parts("\n".join(topic.lines))
+    if is_too_large(topic.size, topic.parts):
+        return too_large(position, topic.line)
+    text = _without_comments(escaped_cdata("\n".join(topic.lines)))
+    for tag, marks in Counter(tag.lower() for tag in _ONCE.findall(text)).items():
+        if marks > 1:
+            return several_in_one(position, marks, tag, topic.line)
+    parts = _parts(text)
     number = topic.number.strip() or parts.get("num", "")
     if not number:
-        return Malformed(position, "topic without a number", "", topic.line)
+        here = displayed_names(dict.fromkeys(_ANY_TAG.findall("\n".join(topic.lines)))) or "none"
+        detail = f"<num>, <docno>, <identifier>, or an attribute number or id is needed; its tags are {here}"
+        return Malformed(position, "topic without a number", detail, topic.line)
     missing = [name for name in fields if name not in parts]
     if missing:
         return Malformed(position, "topic lacks a part", f"topic {number} has no {missing[0]}", topic.line)
@@ -130,7 +177,7 @@ def _parts(text: str) -> dict[str, str]:
             label = _LABEL.match(text, tag.end(), end)
             content = text[label.end() if label else tag.end() : end]
             name = tag.group(2).lower()
-            text_by_tag.setdefault(_NAMES.get(name, name), html.unescape(content).strip())
+            text_by_tag.setdefault(_NAMES.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
         elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
-            text_by_tag.setdefault("title", html.unescape(bare))
+            text_by_tag.setdefault("title", unescaped(_MARKUP.sub(" ", bare)))
     return text_by_tag

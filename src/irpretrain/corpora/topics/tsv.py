@@ -5,17 +5,19 @@ from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import converted, query
+from irpretrain.corpora.fields import read_rows
 from irpretrain.corpora.records import Malformed, Query
-from irpretrain.corpora.tables import read_rows
 
 
-class Options(Section):
+class TsvTopicOptions(Section):
     """Options of the format tsv."""
 
     header: bool = option(False, "Skip the first line.")
 
 
-def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
-    """Yield the queries in the order of the file."""
+OPTIONS = TsvTopicOptions
+
+
+def read(path: Path, options: TsvTopicOptions) -> Iterator[Query | Malformed]:
     rows = read_rows(path, ("id", "text"), options.header)
     return converted(rows, lambda r: query(r.fields["id"].strip(), r.fields["text"], r.position, r.line))

@@ -1,8 +1,8 @@
-"""DRMM: Guo, Fan, Ai, Croft, "A Deep Relevance Matching Model for Ad-hoc Retrieval", CIKM 2016.
+"""DRMM: Guo, Fan, Ai, Croft, "A Deep Relevance Matching Model for Ad-hoc Retrieval", CIKM 2016; variant LCH × IDF.
 
-The paper's variant LCH × IDF. For each query word i, h_i is the histogram of its similarities with the document's
-words: 29 equal bins over [−1, 1) and one that counts equal words, as log-counts ln(1 + n). A network with a hidden
-layer of 5 units scores it, a gate weighs the words by idf, which is ln(documents / documents that hold the word):
+For query word i, h_i is the histogram of its similarities with the document's words: 29 equal bins over [−1, 1) and one
+for equal words, as log-counts ln(1 + n). A network with a hidden layer of 5 units scores it; a gate weighs the words by
+idf = ln(documents / documents with the word):
 
     z_i = tanh(W_2 tanh(W_1 h_i + b_1) + b_2),   g_i = exp(w · idf_i) / Σ_j exp(w · idf_j),   f(q, d) = Σ_i g_i z_i
 """
@@ -12,14 +12,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.neural import DrmmConfig
+from irpretrain.config.finetuning import DrmmConfig
 from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
 
+# Of a histogram; the last one counts equal words.
 BINS = 30
-"""Of a histogram; the last one counts equal words."""
+
+# Units of the matching network's hidden layer.
 HIDDEN = 5
-"""Units of the matching network's hidden layer."""
 
 
 class Drmm(NeuralRanker):
@@ -35,7 +36,6 @@ class Drmm(NeuralRanker):
         self.gate = nn.Linear(1, 1, bias=False)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
-        """Return the scores of pairs; see `NeuralRanker.scores`."""
         matched = self.histograms(query, document)
         for layer in self.matching:
             matched = torch.tanh(layer(matched))

@@ -1,23 +1,6 @@
-"""Duet: Mitra, Diaz, Craswell, "Learning to Match Using Local and Distributed Representations of Text for Web Search",
-WWW 2017; its second version: Mitra, Craswell, "An Updated Duet Model for Passage Re-ranking", arXiv 1903.07666, 2019.
+"""Duet and Duet v2, and their convolution over character n-graphs.
 
-Both texts have fixed lengths, n_q and n_d words, cut or filled up with padding. Every layer has 300 units; a is tanh,
-in version 2 ReLU. The local model reads which words are equal:
-
-    X_ij = 1 where q_i = d_j;   u_i = a(W_0 X_i);   h_local = a(W_2 a(W_1 [u_1 … u_{n_q}]))
-
-In version 2, X_ij is the word's idf over the largest idf. The distributed model reads windows of w = 3 words and takes
-maxima over r = 100 windows. x_t counts the word's character n-graphs, of the 2,000 most frequent ones of up to 5
-characters; in version 2, x_t is the word's vector:
-
-    e_q = a(V_1 max_t a(C_q [x_t … x_{t+w−1}]))
-    e_d,p = a(V_2 max_{p ≤ t < p+r} a(C_d [x_t … x_{t+w−1}])),   p = 1 … n_d − w − r + 2
-    h_distributed = a(W_4 a(W_3 [e_q ∘ e_d,1 …]))
-
-Score, version 1: tanh(w_l · h_local + b_l) + tanh(w_d · h_distributed + b_d), with dropout 0.2 on h.
-Version 2: 0.1 · (w · a(W_6 a(W_5 (h_local + h_distributed))) + b), with dropout 0.5 before every layer but the
-convolutions; the released code has a ReLU around the score too, under which all documents at 0 tie, and ours has none.
-The sizes are the papers'; dropout 0.2 is from the authors' notebook.
+A convolution over words that are bags of character n-graphs, without ever making their long, sparse vectors.
 """
 
 from __future__ import annotations
@@ -29,28 +12,78 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from irpretrain.config.neural import POOLING, WINDOW, DuetConfig, DuetV2Config
-from irpretrain.models.neural.ngraph_convolution import NgraphConvolution
+from irpretrain.config.finetuning import POOLING, WINDOW, DuetConfig, DuetV2Config
 from irpretrain.models.neural.ranker import NeuralRanker, present, word_vectors
-from irpretrain.text.ngraphs import number_ngraphs
-from irpretrain.text.vocabulary import Vocabulary
+from irpretrain.text.vocabulary import Vocabulary, number_ngraphs
 
+
+class NgraphConvolution(nn.Module):
+    """out_t = Σ_k W_k x_{t+k} + b, 0 ≤ k < window; x counts a word's n-graphs; W is [outputs, n-graphs, window]."""
+
+    def __init__(self, ngraphs: int, outputs: int, window: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(outputs, ngraphs, window))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, ids: Tensor, numbers: Tensor, offsets: Tensor) -> Tensor:
+        """Return float [texts, words − window + 1, outputs] for ids, int64 [texts, words].
+
+        The n-graphs of the word with id i are numbers[offsets[i] : offsets[i + 1]].
+        """
+        outputs, ngraphs, window = self.weight.shape
+        different, rows = torch.unique(ids, return_inverse=True)
+        first, lengths = offsets[different], offsets[different + 1] - offsets[different]
+        starts = torch.cumsum(lengths, 0) - lengths
+        within = torch.arange(int(lengths.sum()), device=ids.device) - torch.repeat_interleave(
+            starts, lengths
+        )
+        flat = numbers[torch.repeat_interleave(first, lengths) + within]
+        table = self.weight.permute(1, 2, 0).reshape(ngraphs, window * outputs)
+        summed = functional.embedding_bag(flat, table, starts, mode="sum")
+        parts = functional.embedding(rows, summed).view(*ids.shape, window, outputs)
+        positions = ids.shape[1] - window + 1
+        shifted = [parts[:, shift : shift + positions, shift] for shift in range(window)]
+        return torch.stack(shifted).sum(dim=0) + self.bias
+
+
+# Duet: Mitra, Diaz, Craswell, "Learning to Match Using Local and Distributed Representations of Text for Web Search",
+# WWW 2017; its second version: Mitra, Craswell, "An Updated Duet Model for Passage Re-ranking", arXiv 1903.07666,
+# 2019.
+#
+# Both texts have fixed lengths, n_q and n_d words, cut or filled up with padding. Every layer has 300 units; a is
+# tanh, in version 2 ReLU. The local model reads which words are equal:
+#
+# X_ij = 1 if q_i = d_j; u_i = a(W_0 X_i); h_local = a(W_2 a(W_1 [u_1 … u_{n_q}]))
+#
+# In version 2, X_ij is the word's idf over the largest idf. The distributed model reads windows of w = 3 words and
+# takes maxima over r = 100 windows. x_t counts the word's character n-graphs, of the 2,000 most frequent ones of up
+# to 5 characters; in version 2, x_t is the word's vector:
+#
+#     e_q = a(V_1 max_t a(C_q [x_t … x_{t+w−1}]))
+#     e_d,p = a(V_2 max_{p ≤ t < p+r} a(C_d [x_t … x_{t+w−1}])),   p = 1 … n_d − w − r + 2
+#     h_distributed = a(W_4 a(W_3 [e_q ∘ e_d,1 …]))
+#
+# Score, version 1: tanh(w_l · h_local + b_l) + tanh(w_d · h_distributed + b_d), with dropout 0.2 on h. Version 2: 0.1
+# · (w · a(W_6 a(W_5 (h_local + h_distributed))) + b), with dropout 0.5 before every layer but the convolutions; the
+# released code has a ReLU around the score too, under which all documents at 0 tie, and ours has none. The sizes are
+# the papers'; dropout 0.2 is from the authors' notebook.
+
+
+# Units of every layer.
 HIDDEN = 300
-"""Units of every layer."""
+
+# Number of character n-graphs of version 1.
 NGRAPHS = 2000
-"""Character n-graphs that version 1 tells apart."""
+
+# Longest n-graph, in characters.
 NGRAPH_LENGTH = 5
-"""Longest n-graph, in characters."""
+
+# Of the score of version 2.
 SCALE = 0.1
-"""Of the score of version 2."""
 
 
 class Duet(NeuralRanker):
-    """Duet; its version is that of the options' type. A text without words is nothing but padding.
-
-    Args:
-        ngraphs: the character n-graphs that version 1 tells apart; none in version 2.
-    """
+    """Duet; its version is that of the options' type. A text without words is nothing but padding."""
 
     idf: Tensor
     ngraph_numbers: Tensor
@@ -61,7 +94,7 @@ class Duet(NeuralRanker):
         options: DuetConfig | DuetV2Config,
         vocabulary: Vocabulary,
         dimensions: int,
-        ngraphs: Sequence[str] = (),
+        ngraphs: Sequence[str] = (),  # the character n-graphs of version 1; none in version 2
     ) -> None:
         super().__init__(options, vocabulary, dimensions)
         self._ngraphs = list(ngraphs)
@@ -102,11 +135,9 @@ class Duet(NeuralRanker):
         self.document_windows = NgraphConvolution(len(self._ngraphs), HIDDEN, WINDOW)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a saved Duet needs beside its options: the n-graphs."""
         return {"ngraphs": self._ngraphs} if self._ngraphs else {}
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
-        """Return the scores of pairs; see `NeuralRanker.scores`."""
         query = _fixed(query, self.options.query_words)
         document = _fixed(document, self.options.document_words)
         local, distributed = self._local(query, document), self._distributed(query, document)

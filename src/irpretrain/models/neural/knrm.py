@@ -1,19 +1,63 @@
-"""KNRM: Xiong, Dai, Callan, Liu, Power, "End-to-End Neural Ad-hoc Ranking with Kernel Pooling", SIGIR 2017.
+"""KNRM and Conv-KNRM: kernel pooling over word similarities.
 
-    M_ij = cos(v(q_i), v(d_j)),   f(q, d) = tanh(w · φ(M) + b)
+Kernel pooling (Xiong et al., SIGIR 2017, section 3.1): how many document words are how similar to each query word.
 
-with φ of `kernels`. The word vectors are learned with w and b (section 3.2).
+With similarities M, kernel k of mean μ and deviation σ, and query word i:
+
+    K_k(M_i) = Σ_j exp(−(M_ij − μ_k)² / 2σ_k²)          (soft term frequency)
+    φ_k      = Σ_i s · log max(K_k(M_i), 10⁻¹⁰)
+
+The paper's kernels: one for exact matches, with μ = 1 and σ = 0.001; the means of the other ten are the middles of
+equal intervals of [−1, 1], with σ = 0.1. s is 0.01 in the released code; the paper has neither s nor a rule for log 0.
 """
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from irpretrain.config.neural import KnrmConfig
-from irpretrain.models.neural.kernels import MEANS, KernelPooling
+from irpretrain.config.finetuning import ConvKnrmConfig, KnrmConfig
 from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
+
+MEANS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)
+DEVIATIONS = (1e-3, *[0.1] * 10)
+
+# Factor of the logarithms (the released code's).
+LOG_SCALE = 0.01
+
+# Soft term frequencies are at least this (as in the released code).
+SMALLEST = 1e-10
+
+
+class KernelPooling(nn.Module):
+    means: Tensor
+    deviations: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("means", torch.tensor(MEANS), persistent=False)
+        self.register_buffer("deviations", torch.tensor(DEVIATIONS), persistent=False)
+
+    def forward(self, similarity: Tensor, query: Tensor, document: Tensor) -> Tensor:
+        """Return φ, float [pairs, kernels], of similarities [pairs, query words, document words].
+
+        `query` and `document`, bool [pairs, words], mark words; padding counts nothing.
+        """
+        distance = (similarity.unsqueeze(-1) - self.means) / self.deviations
+        soft = torch.exp(-0.5 * distance**2) * document[:, None, :, None]
+        logarithms = soft.sum(dim=2).clamp(min=SMALLEST).log() * LOG_SCALE
+        return (logarithms * query[:, :, None]).sum(dim=1)
+
+
+# KNRM: Xiong, Dai, Callan, Liu, Power, "End-to-End Neural Ad-hoc Ranking with Kernel Pooling", SIGIR 2017.
+#
+# M_ij = cos(v(q_i), v(d_j)), f(q, d) = tanh(w · φ(M) + b)
+#
+# with φ of `kernels`. The word vectors are learned with w and b (section 3.2).
 
 
 class Knrm(NeuralRanker):
@@ -26,7 +70,54 @@ class Knrm(NeuralRanker):
         self.combine = nn.Linear(len(MEANS), 1)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
-        """Return the scores of pairs; see `NeuralRanker.scores`."""
         similarity = similarities(self.vectors(query), self.vectors(document))
         features = self.pooling(similarity, present(query), present(document))
         return torch.tanh(self.combine(features).squeeze(-1))
+
+
+# Conv-KNRM: Dai, Xiong, Callan, Liu, "Convolutional Neural Networks for Soft-Matching N-Grams in Ad-hoc Search", WSDM
+# 2018.
+#
+#     g_i^h = relu(W_h · v(t_i) … v(t_{i+h−1}) + b_h),   M^{h,h'}_ij = cos(g_i^h(q), g_j^h'(d))
+#     f(q, d) = tanh(w · [φ(M^{h,h'}) for all h, h'] + b)
+#
+# for h and h' from 1 to 3 words, with φ of `kernels`; a vector g has 128 numbers, as in the paper. At the end of a
+# text, n-grams are filled up with zero vectors, so that a text of n words has n of each length, whatever it is padded
+# with.
+
+
+# Longest n-gram, in words.
+NGRAMS = 3
+
+# Size of an n-gram's vector.
+FILTERS = 128
+
+
+class ConvKnrm(NeuralRanker):
+    """Conv-KNRM; of a query without words the score is tanh(b)."""
+
+    def __init__(self, options: ConvKnrmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
+        super().__init__(options, vocabulary, dimensions)
+        self.vectors = word_vectors(len(vocabulary), dimensions, trained=True)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(dimensions, FILTERS, length) for length in range(1, NGRAMS + 1)
+        )
+        self.pooling = KernelPooling()
+        self.combine = nn.Linear(len(MEANS) * NGRAMS**2, 1)
+
+    def scores(self, query: Tensor, document: Tensor) -> Tensor:
+        there = present(query), present(document)
+        features = [
+            self.pooling(similarities(of_query, of_document), *there)
+            for of_query, of_document in itertools.product(self._ngrams(query), self._ngrams(document))
+        ]
+        return torch.tanh(self.combine(torch.cat(features, dim=1)).squeeze(-1))
+
+    def _ngrams(self, words: Tensor) -> list[Tensor]:
+        """Return the vectors of the n-grams of each length: float [pairs, words, filters]."""
+        vectors = self.vectors(words).transpose(1, 2)
+        ngrams = []
+        for beyond, convolution in enumerate(self.convolutions):
+            padded = functional.pad(vectors, (0, beyond))
+            ngrams.append(functional.relu(convolution(padded)).transpose(1, 2))
+        return ngrams

@@ -1,7 +1,7 @@
-"""What all rankers over words share: their words, fresh weights, and their directory.
+"""What all word rankers share: words, fresh weights, and their directory.
 
 A ranker scores (query, document) pairs of word ids, where 0 is padding. It is saved as a directory of `config.json`
-(type and options, sizes), `vocabulary.parquet` and `model.safetensors`, which is all that it needs to be loaded.
+(type, options, sizes), `vocabulary.parquet` and `model.safetensors`, which loads without anything else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.neural import WordInputConfig
+from irpretrain.config.finetuning import WordInputConfig
 from irpretrain.models.parameters import open_weights
 from irpretrain.randomness import generator
 from irpretrain.text.vocabulary import Vocabulary
@@ -27,13 +27,7 @@ PADDING = 0
 
 
 class NeuralRanker(nn.Module, ABC):
-    """A ranker over words.
-
-    Attributes:
-        options: of its type.
-        vocabulary: the words it knows.
-        dimensions: size of its word vectors.
-    """
+    """A ranker over words; `dimensions` is the size of its word vectors."""
 
     def __init__(self, options: WordInputConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__()
@@ -44,14 +38,12 @@ class NeuralRanker(nn.Module, ABC):
         """Return float32 scores [pairs] of word ids, int64 [pairs, query words] and [pairs, document words]."""
 
     def forward(self, query: Tensor, document: Tensor) -> Tensor:
-        """Return the scores of pairs; see `scores`. Always in single precision: an exact match is a similarity of 1,
-        and a narrower format does not tell it from others."""
+        """Return the scores of pairs in single precision: narrower formats blur exact matches (similarity 1)."""
         with torch.autocast(query.device.type, enabled=False):
             return self.scores(query, document)
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
         return next(self.parameters()).device
 
     def facts(self) -> dict[str, Any]:
@@ -59,7 +51,6 @@ class NeuralRanker(nn.Module, ABC):
         return {}
 
     def save(self, directory: str | Path) -> None:
-        """Write the ranker as a directory, atomically."""
         with atomic_directory(directory) as folder:
             self.write_files(folder)
 
@@ -90,8 +81,7 @@ def word_vectors(words: int, dimensions: int, trained: bool) -> nn.Embedding:
 
 
 def draw_weights(ranker: NeuralRanker, seed: int) -> None:
-    """Draw all weights but the word vectors as Glorot and Bengio (2010) do, uniformly from ±√(6 / (inputs + outputs)),
-    each parameter from a stream of its own; biases are 0."""
+    """Draw all weights but word vectors uniformly in ±√(6 / (inputs + outputs)) (Glorot and Bengio, 2010); biases 0."""
     with torch.no_grad():
         for name, parameter in ranker.named_parameters():
             if name.endswith("bias"):

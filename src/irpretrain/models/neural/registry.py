@@ -7,22 +7,30 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
+from torch import nn
 
-from irpretrain.config.explain import listed_faults
-from irpretrain.config.neural import NeuralConfig
+from irpretrain.config.base import listed_faults
+from irpretrain.config.finetuning import DuetConfig, NeuralConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError, IRPretrainError
-from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker
-from irpretrain.models.parameters import own_memory
-from irpretrain.text.vocabulary import Vocabulary
+from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS
+from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker, draw_weights
+from irpretrain.models.parameters import own_memory, refuse_broken
+from irpretrain.randomness import generator
+from irpretrain.text.statistics import read_totals
+from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
+from irpretrain.text.word_vectors import WordVectors
 
 OPTIONS: TypeAdapter[NeuralConfig] = TypeAdapter(NeuralConfig)
 
 
 def is_neural_ranker(directory: str | Path) -> bool:
-    """Whether a model's directory holds a ranker over words."""
     try:
         described = json.loads((Path(directory) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -40,11 +48,7 @@ def empty_ranker(
 
 
 def load_neural_ranker(directory: str | Path) -> NeuralRanker:
-    """Load a saved ranker.
-
-    Raises:
-        InputError: the directory holds no such ranker, or its files do not belong together.
-    """
+    """Load a saved ranker; InputError if there is none, or its files do not belong together."""
     directory = Path(directory)
     if not is_neural_ranker(directory):
         raise InputError(directory, "this is not a ranker over words")
@@ -61,4 +65,83 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
         reason = " ".join(described_error.split())[:300]
         raise InputError(directory, f"the ranker cannot be loaded: {reason}") from None
     own_memory(ranker)
+    refuse_broken(directory, ranker)
     return ranker
+
+
+# A ranker over words before training: the words and word vectors of a collection, and drawn weights.
+
+
+def make_neural_ranker(
+    options: NeuralConfig,  # type, and which words it reads
+    statistics: str | Path,  # merged WORD_COUNTS of the collection
+    vectors: str | Path | None,  # its word vectors; None for a ranker that reads none
+    text: TextConfig,  # how texts are cut into words
+    seed: int,  # of the weights, and of the vectors of words without one
+    output: str | Path,  # directory to write
+) -> dict[str, Any]:
+    """Write a ranker over words with fresh weights.
+
+    Returns:
+        Counts: words known and left out, known words without a vector, parameters that training changes.
+
+    Raises:
+        ConfigError: no word is left.
+        ValueError: the ranker reads vectors, and there are none.
+        IntegrityError: the vectors are damaged, or of another collection.
+    """
+    vocabulary = Vocabulary.of_collection(
+        statistics, text.word_kind, options.minimum_count, options.stop_list
+    )
+    columns = WORD_COUNTS.read(statistics, ["count", "documents"])
+    counts, documents = (columns[name].to_numpy()[vocabulary.numbers] for name in ("count", "documents"))
+    facts: dict[str, Any] = {}
+    if isinstance(options, DuetConfig):
+        facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPHS, NGRAPH_LENGTH)
+    rows, without = np.zeros((len(vocabulary), 0), np.float32), 0
+    if options.needs_vectors:
+        if vectors is None:
+            raise ValueError(f"{options.type} reads word vectors; none are given")
+        opened = WordVectors.open(vectors, vocabulary.collection_words)
+        rows, without = with_drawn(opened.rows[vocabulary.numbers], seed)
+    ranker = empty_ranker(options, vocabulary, rows.shape[1], facts)
+    draw_weights(ranker, seed)
+    _fill(ranker, rows, idf(documents, read_totals(statistics).documents))
+    ranker.save(output)
+    trained = sum(parameter.numel() for parameter in ranker.parameters() if parameter.requires_grad)
+    return {
+        "words": len(vocabulary),
+        "words_left_out": vocabulary.collection_words - len(vocabulary),
+        "words_without_vector": without,
+        "trained_parameters": trained,
+    }
+
+
+def idf(documents: np.ndarray, collection_documents: int) -> np.ndarray:
+    """Return ln(documents of the collection / documents that hold the word), float32."""
+    return np.log(collection_documents / np.maximum(documents, 1)).astype(np.float32)
+
+
+def with_drawn(rows: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
+    """Return vectors with the zero ones replaced by random ones, and how many these are."""
+    lacking = ~rows.any(axis=1)
+    nonzero = rows[~lacking].astype(np.float64)
+    deviation = float(np.sqrt(np.mean(nonzero**2))) if len(nonzero) else 1.0
+    filled = rows.copy()
+    # From a normal distribution with the others' mean square: a word without a vector is similar to itself alone.
+    drawn = generator(seed, "initialise", "word vectors").normal(
+        0.0, deviation, (int(lacking.sum()), rows.shape[1])
+    )
+    filled[lacking] = drawn.astype(np.float32)
+    return filled, int(lacking.sum())
+
+
+def _fill(ranker: NeuralRanker, rows: np.ndarray, weights: np.ndarray) -> None:
+    """Put word vectors and idf where the ranker has them; padding, the row 0, keeps its zeros."""
+    with torch.no_grad():
+        for module in ranker.modules():
+            if isinstance(module, nn.Embedding):
+                module.weight[1:] = torch.from_numpy(rows)
+        for name, buffer in ranker.named_buffers():
+            if name == "idf":
+                buffer[1:] = torch.from_numpy(weights)

@@ -1,8 +1,8 @@
-"""The objective of ARES (Chen et al., SIGIR 2022, section 4.3): which of two pseudo-queries of a document the axioms
+"""The objective of ARES (Chen et al., SIGIR 2022, section 4.3): which of two pseudo-queries of a document axioms
 prefer.
 
-The preference is a preference predictor's, or that of all axioms together where they do not conflict. One ranking group
-is one pair: one document, two pseudo-queries of equal length. docs/methods/ares-predictor.md states everything exactly.
+The preference is a predictor's, or that of all axioms if they do not conflict. One ranking group is one pair: one
+document, two pseudo-queries of equal length. docs/methods/ares-predictor.md has every detail.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.config.base import option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
-from irpretrain.objectives.group_tables import pair_groups
+from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
 from irpretrain.randomness import stream_key
 
 if TYPE_CHECKING:
-    from irpretrain.axioms.pair_choice import Choice, Rule
-    from irpretrain.axioms.value_batches import ValueBatch
+    from irpretrain.axioms.axiom_values import ValueBatch
+    from irpretrain.axioms.pair_choice import PairChoice, Rule
 
 NEEDS = frozenset({"axiom_values", "predictor"})
+
+# Name of the random streams: (seed, "ares", document id).
 STAGE = "ares"
-"""Name of the random streams: (seed, "ares", document id)."""
 
 
-class Options(PresetOptions):
+class AresOptions(PresetOptions):
     """ARES's pairs of pseudo-queries of one document; axioms or a predictor choose the preferred one."""
 
     type: Literal["ares"] = option(..., "This objective.")
@@ -70,7 +71,7 @@ class Options(PresetOptions):
     )
 
     @model_validator(mode="after")
-    def _check_together(self) -> Options:
+    def _check_together(self) -> AresOptions:
         strict = self.agreement == "strict"
         if strict and self.predictor is not None:
             raise ValueError(
@@ -94,20 +95,22 @@ class Options(PresetOptions):
         return self
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
-    """Choose pairs among the shard's pseudo-queries: two literal queries, the preferred one first, with the
-    probabilities of being preferred as scores (1 and 0 with agreement strict); one document, whole.
+OPTIONS = AresOptions
 
-    Of the documents only the number is read. Counts documents, those that give nothing by reason, pairs of equal
-    length, pairs considered by what became of them, pairs used; for each axiom how many of these it agrees with,
-    disagrees with, and says nothing about; the histogram of probabilities of the pairs considered.
+
+def make_groups(shard: Shard, options: AresOptions, counts: Counts) -> Iterator[pa.Table]:
+    """Yield pairs of the shard's pseudo-queries: two literal queries, the preferred one first; one whole document.
+
+    Scores are the probabilities of being preferred (1 and 0 with agreement strict). Counts documents and those without
+    pairs by reason, pairs of equal length, pairs considered by outcome, pairs used; for each axiom its agreements,
+    disagreements and ties on these; the histogram of probabilities of the pairs considered.
 
     Raises:
         ConfigError: the options need a predictor and there is none.
         IntegrityError: the values or the predictor cannot be used.
     """
+    from irpretrain.axioms.axiom_values import whole_documents  # numba
     from irpretrain.axioms.pair_choice import choose_pairs  # numba
-    from irpretrain.axioms.value_batches import whole_documents  # numba
 
     rule, report = _rule(options, shard), _Report()
     title = f"choose pairs {Path(shard.documents).stem}"
@@ -120,7 +123,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
     counts.update(report.counts(DOCUMENTS.count(shard.documents), options))
 
 
-def _rule(options: Options, shard: Shard) -> Rule:
+def _rule(options: AresOptions, shard: Shard) -> Rule:
     from irpretrain.axioms.pair_choice import PREDICTOR, STRICT, Rule  # numba
     from irpretrain.axioms.predictor import load_predictor  # numba
 
@@ -140,7 +143,7 @@ def _rule(options: Options, shard: Shard) -> Rule:
     )
 
 
-def _groups(batch: ValueBatch, choice: Choice, strict: bool) -> pa.Table:
+def _groups(batch: ValueBatch, choice: PairChoice, strict: bool) -> pa.Table:
     rows = batch.rows.combine_chunks()
     queries = pa.array(np.column_stack([choice.preferred, choice.other]).ravel())
     probability = np.ones(len(choice.document)) if strict else choice.probability
@@ -152,13 +155,11 @@ def _groups(batch: ValueBatch, choice: Choice, strict: bool) -> pa.Table:
 
 
 class _Report:
-    """Adds up what happened in the batches."""
-
     def __init__(self) -> None:
         self._sums: Counter[str] = Counter()
         self._arrays: dict[str, np.ndarray] = {}
 
-    def add(self, choice: Choice) -> None:
+    def add(self, choice: PairChoice) -> None:
         self._sums.update(
             with_queries=len(choice.equal),
             without_equal=int((choice.equal == 0).sum()),
@@ -175,7 +176,7 @@ class _Report:
         ):
             self._arrays[name] = self._arrays.get(name, 0) + values
 
-    def counts(self, documents: int, options: Options) -> dict[str, Any]:
+    def counts(self, documents: int, options: AresOptions) -> dict[str, Any]:
         from irpretrain.axioms.pair_choice import BINS, FATES  # numba
 
         sums = self._sums

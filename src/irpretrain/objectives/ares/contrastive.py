@@ -1,24 +1,17 @@
-"""The contrastive term distribution of ARES (Chen et al., SIGIR 2022, section 4.1): the plain reference.
+"""Words outside a document, in classes of nearly equal weight.
 
-    P(w|θ_C) = (DF(w) + 1) / Σ (DF(w') + 1)                  (4)
-    P(w|θ_D) = (c(w,D) + μ P(w|θ_C)) / (|D| + μ)             (3)
-    γ_w = −P(w|θ_D) log P(w|θ_C)                             (5)
-    P(w|θ_contrastive) = exp(γ_w / T) / Σ exp(γ_w' / T)      (6)
-
-The vocabulary V holds the words that are no stop words and occur at least `minimum_count` times in the collection;
-c(w,D), |D|, DF and the mean |D| are taken over V, so that (3) and (4) sum to one. Logarithms are natural: another base
-is another temperature T, which the paper does not have (T = 1). The sums of (6) run over the support: the words of V
-that the document holds, or all of V as the paper prints it. Words are as written, not stemmed.
-
-This module spells a whole distribution out. `contrastive_draws` samples at speed; the tests hold one
-against the other.
+A word w that a document lacks has γ_w = s h_w, where s = μ / (|D| + μ) is the document's and h_w = −P(w|θ_C) log
+P(w|θ_C) is the collection's. So the order of these words is the same for all documents, and words whose h differs by at
+most T log 2 have weights exp(γ_w/T) within a factor of two of each other, for every s ≤ 1. A class is drawn by its size
+and its largest weight, and a word of it uniformly and by rejection, which accepts at least every second time.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,40 +21,72 @@ from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stop_words import load_stop_words
-from irpretrain.wording import worded
+from irpretrain.wording import cli_or_api
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import PseudoQueriesConfig
 
+
+class WeightClasses(NamedTuple):
+    """Classes of the words of the vocabulary by h."""
+
+    members: np.ndarray  # int32 [V], words class by class; no words where nothing is drawn outside documents
+    offsets: np.ndarray  # int64 [classes + 1]; class k has members[offsets[k] : offsets[k + 1]]
+    tops: np.ndarray  # float64 [classes], the largest h of each
+    class_of: np.ndarray  # int32 [V]
+
+
+def weight_classes(heights: np.ndarray, temperature: float) -> WeightClasses:
+    """Return the classes of words with these h (float64 [V], at least 0)."""
+    steps = np.floor(heights / (temperature * math.log(2)))
+    values, class_of = np.unique(steps, return_inverse=True)
+    tops = np.zeros(len(values))
+    np.maximum.at(tops, class_of, heights)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(class_of, minlength=len(values)))))
+    members = np.argsort(class_of, kind="stable").astype(np.int32)
+    return WeightClasses(members, offsets.astype(np.int64), tops, class_of.astype(np.int32))
+
+
+def no_classes() -> WeightClasses:
+    return WeightClasses(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0), np.empty(0, np.int32))
+
+
+# The contrastive term distribution of ARES (Chen et al., SIGIR 2022, section 4.1): the plain reference.
+#
+#     P(w|θ_C) = (DF(w) + 1) / Σ (DF(w') + 1)                  (4)
+#     P(w|θ_D) = (c(w,D) + μ P(w|θ_C)) / (|D| + μ)             (3)
+#     γ_w = −P(w|θ_D) log P(w|θ_C)                             (5)
+#     P(w|θ_contrastive) = exp(γ_w / T) / Σ exp(γ_w' / T)      (6)
+#
+# The vocabulary V holds the words that are no stop words and occur at least `minimum_count` times in the collection;
+# c(w,D), |D|, DF and the mean |D| are taken over V, so that (3) and (4) sum to one. Logarithms are natural: another
+# base is another temperature T, which the paper does not have (T = 1). The sums of (6) run over the support: the
+# words of V that the document holds, or all of V as the paper prints it. Words are as written, not stemmed.
+#
+# This module spells a whole distribution out. `contrastive_draws` samples at speed; the tests hold one against the
+# other.
+
+
+# Number of a word that is not in the vocabulary.
 OUTSIDE = -1
-"""Number of a word that is not in the vocabulary."""
 
 
 @dataclass(frozen=True)
 class ContrastiveModel:
-    """The collection's side of the contrastive distribution.
+    """The collection's side of the contrastive distribution."""
 
-    Attributes:
-        words: the vocabulary V in code-point order.
-        number_of: int32 [rows of WORD_COUNTS], place of each word in V, or OUTSIDE.
-        background: float64 [V], P(w|θ_C) of equation 4.
-        mu: Dirichlet prior, in words.
-    """
-
-    words: pa.Array = field(repr=False)
-    number_of: np.ndarray
-    background: np.ndarray
-    mu: float
+    words: pa.Array = field(repr=False)  # the vocabulary V in code-point order
+    number_of: np.ndarray  # int32 [rows of WORD_COUNTS], place of each word in V, or OUTSIDE
+    background: np.ndarray  # float64 [V], P(w|θ_C) of equation 4
+    mu: float  # Dirichlet prior, in words
 
     def distribution(
         self, rows: np.ndarray, temperature: float, support: Literal["document", "collection"]
     ) -> np.ndarray:
-        """Return P(w|θ_contrastive) of the document with these words (float64 [V]); 0 outside the support.
+        """Return P(w|θ_contrastive) of the document with these WORD_COUNTS rows (float64 [V]); 0 outside the support.
 
-        Args:
-            rows: the document's words as rows of WORD_COUNTS (as a word store has them), in any order.
-            temperature: T of equation 6.
-            support: what the sum of equation 6 runs over. A document without a word of V has no distribution.
+        `temperature` is T, and `support` the range of the sum, of equation 6. A document without a word of V has all
+        zeros.
         """
         numbers = self.number_of[rows]
         counts = np.bincount(numbers[numbers != OUTSIDE], minlength=len(self.words))
@@ -96,33 +121,25 @@ def softmax(values: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig) -> ContrastiveModel:
-    """Read the collection's side from its merged WORD_COUNTS table.
-
-    Args:
-        statistics: merged WORD_COUNTS of the collection.
-        options: stop_list, minimum_count and mu are used.
-
-    Raises:
-        InputError: no word is left for the vocabulary.
-    """
+    """Read the collection's side from its merged WORD_COUNTS table; InputError if the vocabulary is empty."""
     table, totals = WORD_COUNTS.read(statistics, ["word", "count", "documents"]), read_totals(statistics)
     stop = pa.array(sorted(load_stop_words(options.stop_list, language_name=totals.language)), pa.string())
-    kept = pc.and_(
+    retained = pc.and_(
         pc.invert(pc.is_in(table["word"], value_set=stop)),
         pc.greater_equal(table["count"], options.minimum_count),
     )
-    vocabulary = table.filter(kept).combine_chunks()
+    vocabulary = table.filter(retained).combine_chunks()
     if not vocabulary.num_rows:
         raise InputError(
             statistics,
             f"no word outside the stop list occurs at least {options.minimum_count} times, so there is nothing that "
             "pseudo-queries could be made of",
-            remedy=worded(
+            remedy=cli_or_api(
                 "Lower pseudo_queries.minimum_count, or give the collection more text.",
                 "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
             ),
         )
-    flags = kept.to_numpy(zero_copy_only=False) if isinstance(kept, pa.Array) else kept.to_numpy()
+    flags = retained.to_numpy(zero_copy_only=False) if isinstance(retained, pa.Array) else retained.to_numpy()
     number_of = np.where(flags, np.cumsum(flags) - 1, OUTSIDE).astype(np.int32)
     mean_length = pc.sum(vocabulary["count"]).as_py() / max(totals.documents, 1)
     return ContrastiveModel(

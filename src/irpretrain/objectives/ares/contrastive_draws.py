@@ -1,18 +1,17 @@
 """Pseudo-queries from the contrastive term distribution (ARES, section 4.1), compiled.
 
-What can be drawn of a document are its *units*: each of its own words, and, where the whole collection is the support,
-the classes of the words that it lacks (`weight_classes`). A unit has a weight (its number of words
-times the largest exp(γ/T) among them), so a draw is one search in running sums, and a class then gives one of its
-words uniformly, accepted with probability exp((γ_w − γ_top)/T); a refusal draws anew. That is exact, and no draw
-looks at the vocabulary.
+The *units* of a document are its own words, and, with the collection as support, the classes of the words that it lacks
+(`weight_classes`). A unit's weight is its number of words times the largest exp(γ/T) among them, so a draw is one
+search in running sums; a class then gives one of its words uniformly, accepted with probability exp((γ_w − γ_top)/T); a
+refusal draws anew. That is exact, and no draw looks at the vocabulary.
 
-Without repeats, words are drawn one after the other, each from the distribution renormalised over the words that are
-left (the Plackett-Luce law). Drawing a word again until it is a new one does that. Once the words drawn hold half of
-the mass, the weights of what is left are spelt out instead, relative to the largest of them, so that neither the
-number of tries nor underflow can grow however small the temperature is.
+Without repeats, words are drawn one after the other from the distribution renormalised over the rest (the Plackett-Luce
+law), by drawing until the word is new. Once the drawn words hold half of the mass, the weights of the rest are computed
+instead, relative to the largest of them, so that neither the number of tries nor underflow can grow however small the
+temperature is.
 
-Each document has its own Philox stream. It yields the length and then the words of each query, or, where one length is
-shared, the length and then the words of all.
+Each document has its own Philox stream: the length and then the words of each query, or, with one shared length, the
+length and then the words of all.
 """
 
 from typing import NamedTuple
@@ -20,93 +19,53 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.compiled import compiled
-from irpretrain.objectives.ares.weight_classes import WeightClasses
-from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
-from irpretrain.text.sorted_terms import count_of, count_terms, first_above
+from irpretrain.objectives.ares.contrastive import WeightClasses
+from irpretrain.text.draws import STATE_WORDS, count_of, count_terms, first_above, next_uniform, start_stream
 
 REFUSED = -1
 
-
-class Tables(NamedTuple):
-    """What is the same for all documents.
-
-    Attributes:
-        number_of: int32 [words], place in the vocabulary of a word store's words, -1 for none.
-        background: float64 [V], P(w|θ_C).
-        information: float64 [V], −log P(w|θ_C).
-        lengths: float64 [longest], running probabilities of the lengths 1 … longest.
-        classes: the words that a document may lack, none where only its own are drawn.
-    """
-
-    number_of: np.ndarray
-    background: np.ndarray
-    information: np.ndarray
-    lengths: np.ndarray
-    classes: WeightClasses
+# Words that may be drawn in vain for a query of a given number of terms.
+MOST_DROPPED = 1000
 
 
-class Rules(NamedTuple):
-    """Options of the draw.
+class ContrastTables(NamedTuple):
+    number_of: np.ndarray  # int32 [words], place in the vocabulary of a word store's words, -1 for none
+    background: np.ndarray  # float64 [V], P(w|θ_C)
+    information: np.ndarray  # float64 [V], −log P(w|θ_C)
+    lengths: np.ndarray  # float64 [longest], running probabilities of the lengths 1 … longest
+    classes: WeightClasses  # the words that a document may lack, none where only its own are drawn
 
-    Attributes:
-        mu: Dirichlet prior.
-        temperature: T of equation 6.
-        repeats: whether a query may hold a word twice.
-        one_length: whether all queries of a document have one length.
-        per_document: queries of a document.
-    """
 
-    mu: float
-    temperature: float
-    repeats: bool
-    one_length: bool
-    per_document: int
+class ContrastRules(NamedTuple):
+    mu: float  # Dirichlet prior
+    temperature: float  # T of equation 6
+    repeats: bool  # whether a query may hold a word twice
+    one_length: bool  # whether all queries of a document have one length
+    per_document: int  # queries of a document
 
 
 class DrawnQueries(NamedTuple):
-    """The pseudo-queries of a batch of documents.
-
-    Attributes:
-        document: int64 [queries], which document of the batch.
-        sizes: int64 [queries], words of each.
-        words: int32, places in the vocabulary, queries end to end, in the order drawn.
-        cut: queries shorter than the length drawn, as there are no more words.
-        outside: words that the document does not hold.
-    """
-
-    document: np.ndarray
-    sizes: np.ndarray
-    words: np.ndarray
-    cut: int
-    outside: int
+    document: np.ndarray  # int64 [queries], which document of the batch
+    sizes: np.ndarray  # int64 [queries], words of each
+    words: np.ndarray  # int32, places in the vocabulary, queries end to end, in the order drawn
+    cut: int  # queries shorter than the length drawn, as there are no more words
+    outside: int  # words that the document does not hold
 
 
 class Urn(NamedTuple):
-    """What can be drawn of one document.
-
-    Attributes:
-        own: int64, its words of the vocabulary, sorted.
-        counts: int64, how often it holds them.
-        size: how many own words there are.
-        gammas: float64, γ of each unit: own words, then for each class that of its heaviest word.
-        free: int64, words in each unit that the document's other units do not have: 1, or those of the class that the
-            document lacks.
-        sums: float64, running sums of the units' weights.
-        left, rest: as free and sums, for the words that a query does not hold yet; scratch.
-        shrink: s = μ / (|D| + μ).
-        top: the largest γ of a unit that is not empty, which weights are relative to.
-    """
-
-    own: np.ndarray
-    counts: np.ndarray
-    size: int
-    gammas: np.ndarray
+    own: np.ndarray  # int64, its words of the vocabulary, sorted
+    counts: np.ndarray  # int64, how often it holds them
+    size: int  # how many own words there are
+    gammas: np.ndarray  # float64, γ of each unit: own words, then for each class that of its heaviest word
+    # int64, words in each unit that the document's other units do not have: 1, or those of the class that the
+    # document lacks.
     free: np.ndarray
-    sums: np.ndarray
+    sums: np.ndarray  # float64, running sums of the units' weights
+    # left, rest: as free and sums, for the words that a query does not hold yet; scratch.
     left: np.ndarray
     rest: np.ndarray
-    shrink: float
-    top: float
+    shrink: float  # s = μ / (|D| + μ)
+    top: float  # the largest γ of a unit that is not empty, which weights are relative to
 
 
 @compiled
@@ -125,30 +84,30 @@ def _add_up(gammas: np.ndarray, numbers: np.ndarray, temperature: float, sums: n
 
 
 @compiled
-def _place_in(own: np.ndarray, size: int, word: int) -> int:
+def _location_in(own: np.ndarray, size: int, word: int) -> int:
     """Return where `word` is in the sorted `own`, or -1."""
-    place = int(np.searchsorted(own[:size], word))
-    return place if place < size and own[place] == word else -1
+    position = int(np.searchsorted(own[:size], word))
+    return position if position < size and own[position] == word else -1
 
 
 @compiled
-def _fill(words: np.ndarray, scratch: Urn, tables: Tables, rules: Rules) -> Urn:
+def _fill(words: np.ndarray, scratch: Urn, tables: ContrastTables, rules: ContrastRules) -> Urn:
     """Return the urn of a document with these words of the vocabulary, in the arrays of `scratch`; sorts `words`."""
     size = count_terms(words, scratch.own, scratch.counts)
     classes, units = tables.classes, size + len(tables.classes.tops)
     norm = len(words) + rules.mu
     shrink = rules.mu / norm if size > 0 else 0.0
     gammas, free = scratch.gammas[:units], scratch.free[:units]
-    for place in range(size):
-        word = scratch.own[place]
-        smoothed = (scratch.counts[place] + rules.mu * tables.background[word]) / norm
-        gammas[place], free[place] = smoothed * tables.information[word], 1
+    for position in range(size):
+        word = scratch.own[position]
+        smoothed = (scratch.counts[position] + rules.mu * tables.background[word]) / norm
+        gammas[position], free[position] = smoothed * tables.information[word], 1
     for kind in range(len(classes.tops)):
         gammas[size + kind] = shrink * classes.tops[kind]
         free[size + kind] = classes.offsets[kind + 1] - classes.offsets[kind]
     if len(classes.tops) > 0:
-        for place in range(size):
-            free[size + classes.class_of[scratch.own[place]]] -= 1
+        for position in range(size):
+            free[size + classes.class_of[scratch.own[position]]] -= 1
     sums = scratch.sums[:units]
     top = _add_up(gammas, free, rules.temperature, sums)
     left, rest = scratch.left[:units], scratch.rest[:units]
@@ -158,14 +117,20 @@ def _fill(words: np.ndarray, scratch: Urn, tables: Tables, rules: Rules) -> Urn:
 @compiled
 def _holds(query: np.ndarray, drawn: int, word: int) -> bool:
     held = False
-    for place in range(drawn):
-        held |= query[place] == word
+    for position in range(drawn):
+        held |= query[position] == word
     return held
 
 
 @compiled
 def _of_unit(
-    unit: int, urn: Urn, query: np.ndarray, without: int, tables: Tables, rules: Rules, state: np.ndarray
+    unit: int,
+    urn: Urn,
+    query: np.ndarray,
+    without: int,
+    tables: ContrastTables,
+    rules: ContrastRules,
+    state: np.ndarray,
 ) -> int:
     """Return a word of the unit in proportion to its weight, none of the first `without` of the query; or REFUSED.
 
@@ -177,7 +142,7 @@ def _of_unit(
     start, number = classes.offsets[kind], classes.offsets[kind + 1] - classes.offsets[kind]
     while True:
         word = int(classes.members[start + int(next_uniform(state) * number)])
-        if _place_in(urn.own, urn.size, word) < 0 and not _holds(query, without, word):
+        if _location_in(urn.own, urn.size, word) < 0 and not _holds(query, without, word):
             break
     gamma = urn.shrink * (tables.background[word] * tables.information[word])
     accept = np.exp((gamma - urn.gammas[unit]) / rules.temperature)
@@ -186,10 +151,9 @@ def _of_unit(
 
 @compiled
 def _draw_any(
-    urn: Urn, query: np.ndarray, without: int, tables: Tables, rules: Rules, state: np.ndarray
+    urn: Urn, query: np.ndarray, without: int, tables: ContrastTables, rules: ContrastRules, state: np.ndarray
 ) -> int:
-    """Return a word in proportion to its weight, none of the first `without` of the query; for them, `urn.left` and
-    `urn.rest` have been written."""
+    """Return a word in proportion to its weight, none of the first `without` of the query; reads `urn.left`."""
     numbers, sums = (urn.left, urn.rest) if without > 0 else (urn.free, urn.sums)
     while True:
         unit = first_above(sums, len(sums), next_uniform(state) * sums[-1])
@@ -202,39 +166,55 @@ def _draw_any(
 
 @compiled
 def _draw_left(
-    urn: Urn, query: np.ndarray, drawn: int, tables: Tables, rules: Rules, state: np.ndarray
+    urn: Urn, query: np.ndarray, drawn: int, tables: ContrastTables, rules: ContrastRules, state: np.ndarray
 ) -> int:
     """Return a word that the query does not hold, with the weights of all such words spelt out."""
     urn.left[:] = urn.free
-    for place in range(drawn):
-        unit = _place_in(urn.own, urn.size, query[place])
-        urn.left[unit if unit >= 0 else urn.size + tables.classes.class_of[query[place]]] -= 1
+    for position in range(drawn):
+        unit = _location_in(urn.own, urn.size, query[position])
+        urn.left[unit if unit >= 0 else urn.size + tables.classes.class_of[query[position]]] -= 1
     _add_up(urn.gammas, urn.left, rules.temperature, urn.rest)
     return _draw_any(urn, query, drawn, tables, rules, state)
 
 
 @compiled
-def _weight(word: int, urn: Urn, tables: Tables, rules: Rules) -> float:
+def _weight(word: int, urn: Urn, tables: ContrastTables, rules: ContrastRules) -> float:
     """Return the part of the running sums that a drawn word has."""
-    word_place = _place_in(urn.own, urn.size, word)
-    unit = word_place if word_place >= 0 else urn.size + tables.classes.class_of[word]
+    word_position = _location_in(urn.own, urn.size, word)
+    unit = word_position if word_position >= 0 else urn.size + tables.classes.class_of[word]
     return np.exp((urn.gammas[unit] - urn.top) / rules.temperature)
 
 
 @compiled
-def _draw_query(urn: Urn, query: np.ndarray, tables: Tables, rules: Rules, state: np.ndarray) -> None:
-    """Fill `query` with words."""
-    taken = 0.0
-    for place in range(len(query)):
-        if taken > 0.5 * urn.sums[-1]:
-            word = _draw_left(urn, query, place, tables, rules, state)
+def _draw_new(
+    urn: Urn,
+    query: np.ndarray,
+    drawn: int,
+    mass: float,
+    tables: ContrastTables,
+    rules: ContrastRules,
+    state: np.ndarray,
+) -> int:
+    """Return a word that the first `drawn` words of the query, which have this mass, do not hold."""
+    if mass > 0.5 * urn.sums[-1]:
+        return _draw_left(urn, query, drawn, tables, rules, state)
+    word = _draw_any(urn, query, 0, tables, rules, state)
+    while _holds(query, drawn, word):
+        word = _draw_any(urn, query, 0, tables, rules, state)
+    return word
+
+
+@compiled
+def _draw_query(
+    urn: Urn, query: np.ndarray, tables: ContrastTables, rules: ContrastRules, state: np.ndarray
+) -> None:
+    mass = 0.0
+    for position in range(len(query)):
+        if rules.repeats:
+            query[position] = _draw_any(urn, query, 0, tables, rules, state)
         else:
-            word = _draw_any(urn, query, 0, tables, rules, state)
-            while not rules.repeats and _holds(query, place, word):
-                word = _draw_any(urn, query, 0, tables, rules, state)
-        query[place] = word
-        if not rules.repeats:
-            taken += _weight(word, urn, tables, rules)
+            query[position] = _draw_new(urn, query, position, mass, tables, rules, state)
+            mass += _weight(query[position], urn, tables, rules)
 
 
 @compiled
@@ -247,7 +227,7 @@ def _scratch(words: int, classes: int) -> Urn:
 
 @compiled
 def _numbers(words: np.ndarray, number_of: np.ndarray, numbers: np.ndarray) -> int:
-    """Write the places in the vocabulary of those words that have one; return how many they are."""
+    """Write the positions in the vocabulary of those words that have one; return how many they are."""
     size = 0
     for word in words:
         if number_of[word] >= 0:
@@ -258,16 +238,13 @@ def _numbers(words: np.ndarray, number_of: np.ndarray, numbers: np.ndarray) -> i
 
 @compiled
 def draw_queries(
-    words: np.ndarray, offsets: np.ndarray, keys: np.ndarray, tables: Tables, rules: Rules
+    words: np.ndarray, offsets: np.ndarray, keys: np.ndarray, tables: ContrastTables, rules: ContrastRules
 ) -> DrawnQueries:
     """Draw the pseudo-queries of a batch of documents.
 
     Args:
-        words: int32, words of all documents end to end, as a word store has them.
-        offsets: int64 [documents + 1].
+        words: int32, words of all documents end to end, as in a word store; `offsets` int64 [documents + 1].
         keys: uint64 [documents, 2], Philox keys.
-        tables: see `Tables`.
-        rules: see `Rules`.
     """
     batch, longest = len(offsets) - 1, len(tables.lengths)
     capacity = batch * rules.per_document
@@ -299,3 +276,81 @@ def draw_queries(
                 outside += count_of(word, urn.own, urn.counts, urn.size) == 0
             queries, end = queries + 1, end + size
     return DrawnQueries(document[:queries], sizes[:queries], drawn[:end], cut, outside)
+
+
+@compiled
+def draw_queries_of_terms(
+    words: np.ndarray,  # int32, words of the documents of all entries end to end, as a word store has them
+    offsets: np.ndarray,  # int64 [entries + 1]
+    sizes: np.ndarray,  # int64 [entries], terms of each query of an entry, 1 or more
+    keys: np.ndarray,  # uint64 [entries, 2], Philox keys
+    term_of: np.ndarray,  # int32 [V], term of each word of the vocabulary, below 0 for none
+    tables: ContrastTables,
+    rules: ContrastRules,
+) -> DrawnQueries:
+    """Draw pseudo-queries with given numbers of terms, `per_document` for each entry of a batch.
+
+    Words are drawn without repeats; a word without a term, or with a term that the query has, is dropped. So each
+    accepted word is drawn from the distribution renormalised over the words that add a term. In the result, `document`
+    is the entry; an entry with too few words has no query, and `cut` counts these.
+    """
+    batch = len(offsets) - 1
+    longest = sizes.max() if batch > 0 else 0
+    document, lengths = (
+        np.empty(batch * rules.per_document, np.int64),
+        np.empty(batch * rules.per_document, np.int64),
+    )
+    chosen = np.empty(batch * rules.per_document * longest, np.int32)
+    room = 1
+    for row in range(batch):
+        room = max(room, offsets[row + 1] - offsets[row])
+    numbers, scratch = np.empty(room, np.int64), _scratch(room, len(tables.classes.tops))
+    drawn, state = np.empty(longest + MOST_DROPPED, np.int32), np.empty(STATE_WORDS, np.uint64)
+    queries = end = cut = outside = 0
+    for row in range(batch):
+        distinct = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of, numbers)
+        if distinct == 0:
+            cut += 1
+            continue
+        start_stream(state, keys[row, 0], keys[row, 1])
+        urn = _fill(numbers[:distinct], scratch, tables, rules)
+        most = min(urn.free.sum(), len(drawn))
+        first_query, first_end = queries, end
+        for _ in range(rules.per_document):
+            query = chosen[end : end + sizes[row]]
+            if _draw_terms(urn, query, drawn[:most], term_of, tables, rules, state) < sizes[row]:
+                queries, end = first_query, first_end
+                cut += 1
+                break
+            document[queries], lengths[queries] = row, sizes[row]
+            queries, end = queries + 1, end + sizes[row]
+        for word in chosen[first_end:end]:
+            outside += count_of(word, urn.own, urn.counts, urn.size) == 0
+    return DrawnQueries(document[:queries], lengths[:queries], chosen[:end], cut, outside)
+
+
+@compiled
+def _draw_terms(
+    urn: Urn,
+    query: np.ndarray,
+    drawn: np.ndarray,
+    term_of: np.ndarray,
+    tables: ContrastTables,
+    rules: ContrastRules,
+    state: np.ndarray,
+) -> int:
+    """Fill `query` with words of different terms; return how many there are, too few where `drawn` has no more room."""
+    terms, mass = 0, 0.0
+    for position in range(len(drawn)):
+        word = _draw_new(urn, drawn, position, mass, tables, rules, state)
+        drawn[position] = word
+        mass += _weight(word, urn, tables, rules)
+        is_new = term_of[word] >= 0
+        for other in query[:terms]:
+            is_new &= term_of[other] != term_of[word]
+        if is_new:
+            query[terms] = word
+            terms += 1
+            if terms == len(query):
+                break
+    return terms

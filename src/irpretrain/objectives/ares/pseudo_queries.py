@@ -15,10 +15,14 @@ import pyarrow.compute as pc
 from irpretrain.atomic import atomic_file
 from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
 from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError
-from irpretrain.objectives.ares.contrastive import OUTSIDE, read_contrastive_model
-from irpretrain.objectives.ares.contrastive_draws import DrawnQueries, Rules, Tables, draw_queries
-from irpretrain.objectives.ares.weight_classes import no_classes, weight_classes
-from irpretrain.progress import progress, say
+from irpretrain.objectives.ares.contrastive import OUTSIDE, no_classes, read_contrastive_model, weight_classes
+from irpretrain.objectives.ares.contrastive_draws import (
+    ContrastRules,
+    ContrastTables,
+    DrawnQueries,
+    draw_queries,
+)
+from irpretrain.progress import print_line, progress
 from irpretrain.randomness import stream_key
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.word_store import WordStore
@@ -26,19 +30,16 @@ from irpretrain.text.word_store import WordStore
 if TYPE_CHECKING:
     from irpretrain.config.axioms import PseudoQueriesConfig
 
+# Name of the random streams: (seed, "pseudo-queries", document id).
 STAGE = "pseudo-queries"
-"""Name of the random streams: (seed, "pseudo-queries", document id)."""
+
+# Room for drawn words, which decides how many documents are drawn for at a time.
 WORDS_AT_ONCE = 4_000_000
-"""Room for drawn words, which decides how many documents are drawn for at a time."""
 DOCUMENTS_AT_ONCE = 4096
 
 
 def read_temperature(path: str | Path) -> float:
-    """Return the temperature in a file that `irpretrain.axioms.calibration` wrote.
-
-    Raises:
-        IntegrityError: the file holds no temperature above 0.
-    """
+    """Return the temperature in a file of `irpretrain.axioms.calibration`; IntegrityError unless it is above 0."""
     try:
         temperature = float(json.loads(Path(path).read_text(encoding="utf-8"))["temperature"])
         if not temperature > 0:
@@ -52,39 +53,41 @@ def read_temperature(path: str | Path) -> float:
     return temperature
 
 
+def at_temperature(options: PseudoQueriesConfig, path: str | Path | None) -> PseudoQueriesConfig:
+    """Return the options with the temperature in the file, if a calibrated one is configured."""
+    if options.temperature == "calibrated" and path is not None:
+        return options.at(read_temperature(path))
+    return options
+
+
 def sample_pseudo_queries(
-    words: str | Path,
+    words: str | Path,  # the shard's word store
+    # Merged WORD_COUNTS of the collection, the ones that the word store was made with.
     statistics: str | Path,
-    options: PseudoQueriesConfig,
-    seed: int,
+    options: PseudoQueriesConfig,  # see `PseudoQueriesConfig`
+    seed: int,  # seed of the random streams, which are named by (seed, "pseudo-queries", document id)
+    # A DOCUMENT_QUERIES table in corpus order. A query is its words in the order drawn, joined by spaces;
+    # query_id is empty. Documents without a word of the vocabulary have no queries, all others
+    # `per_document`.
     output: str | Path,
+    # Output of `irpretrain.axioms.calibration` for the collection, if the options configure it.
     temperature: str | Path | None = None,
 ) -> dict[str, Any]:
     """Draw the pseudo-queries of the documents of one corpus shard.
 
-    Args:
-        words: the shard's word store.
-        statistics: merged WORD_COUNTS of the collection, the ones that the word store was made with.
-        options: see `PseudoQueriesConfig`.
-        seed: seed of the random streams, which are named by (seed, "pseudo-queries", document id).
-        output: a DOCUMENT_QUERIES table in corpus order. A query is its words in the order drawn, joined by spaces;
-            query_id is empty. Documents without a word of the vocabulary have no queries, all others `per_document`.
-        temperature: what `irpretrain.axioms.calibration` found for the collection, where the options ask for it.
-
     Returns:
-        Counts: documents, documents without words, queries, words, words outside their document, queries that are
-        shorter than the length drawn as the document has no more words, lengths observed and (before cutting) expected,
-        size of the vocabulary, mu, the temperature.
+        Counts: documents, documents without words, queries, words, words outside their document, queries cut as the
+        document has too few words, lengths observed and (before cutting) expected, size of the vocabulary, mu,
+        temperature.
 
     Raises:
-        ConfigError: the temperature is to be calibrated, and none was given.
+        ConfigError: the temperature is to be calibrated, and none is configured.
         InputError: the vocabulary is empty.
-        IntegrityError: the word store was made with other statistics, or the file of the temperature is damaged.
+        IntegrityError: the word store has other statistics, or the file of the temperature is damaged.
     """
     origin = "a number in the configuration, for every collection"
-    if options.temperature == "calibrated" and temperature is not None:
-        options = options.at(read_temperature(temperature))
-        origin = "calibrated on the collection"
+    if options.temperature == "calibrated":
+        options, origin = at_temperature(options, temperature), "calibrated on the collection"
     store = WordStore.open(words)
     sampler = PseudoQuerySampler(statistics, options, seed)
     if store.vocabulary != len(sampler.tables.number_of):
@@ -94,7 +97,7 @@ def sample_pseudo_queries(
             f"{len(sampler.tables.number_of):,}",
             remedy="Delete both and run the workflow again.",
         )
-    say(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
+    print_line(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
     report = _Report()
     with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
         for documents, queries in sampler.sample(store):
@@ -109,7 +112,7 @@ class PseudoQuerySampler:
     Attributes:
         names: the vocabulary.
         rows: int64 [V], the row of WORD_COUNTS of each word of the vocabulary.
-        tables, rules: what the compiled draw takes.
+        tables, rules: arguments of the compiled draw.
         length_probabilities: float64 [length_most], P(length) for lengths from 1.
     """
 
@@ -119,12 +122,7 @@ class PseudoQuerySampler:
         options: PseudoQueriesConfig,
         seed: int,
     ) -> None:
-        """Read what is drawn from.
-
-        Raises:
-            ConfigError: the temperature is not a number.
-            InputError: the vocabulary is empty.
-        """
+        """ConfigError if the temperature is no number, InputError if the vocabulary is empty."""
         temperature = options.temperature
         if temperature == "calibrated":
             raise ConfigError(
@@ -137,14 +135,14 @@ class PseudoQuerySampler:
         self.names = model.words
         self.rows = np.flatnonzero(model.number_of != OUTSIDE)
         self.length_probabilities = set_size_probabilities(options.length_mean, options.length_most)
-        self.tables = Tables(
+        self.tables = ContrastTables(
             number_of=model.number_of,
             background=model.background,
             information=-np.log(model.background),
             lengths=cumulative(self.length_probabilities),
             classes=no_classes(),
         )
-        self.rules = Rules(
+        self.rules = ContrastRules(
             mu=model.mu,
             temperature=temperature,
             repeats=options.repeats,
@@ -154,7 +152,6 @@ class PseudoQuerySampler:
         self.set_temperature(temperature)
 
     def set_temperature(self, temperature: float) -> None:
-        """Draw at this temperature from now on."""
         if self._whole:
             heights = self.tables.background * self.tables.information
             self.tables = self.tables._replace(classes=weight_classes(heights, temperature))
@@ -182,14 +179,15 @@ class PseudoQuerySampler:
         keys = [stream_key(self._seed, STAGE, name) for name in document_ids.to_pylist()]
         return draw_queries(words, offsets, np.array(keys, np.uint64).reshape(-1, 2), self.tables, self.rules)
 
+    def texts(self, queries: DrawnQueries) -> pa.Array:
+        offsets = np.concatenate(([0], np.cumsum(queries.sizes))).astype(np.int32)
+        return pc.binary_join(
+            pa.ListArray.from_arrays(offsets, self.names.take(pa.array(queries.words))), " "
+        )
+
 
 def _rows(documents: pa.Table, queries: DrawnQueries, sampler: PseudoQuerySampler) -> pa.Table:
-    """Return the queries as a DOCUMENT_QUERIES table."""
     size, per_document = len(queries.document), sampler.rules.per_document
-    offsets = np.concatenate(([0], np.cumsum(queries.sizes))).astype(np.int32)
-    texts = pc.binary_join(
-        pa.ListArray.from_arrays(offsets, sampler.names.take(pa.array(queries.words))), " "
-    )
     query_documents = documents.take(pa.array(queries.document))
     columns = {
         "part": query_documents.column("part"),
@@ -197,14 +195,12 @@ def _rows(documents: pa.Table, queries: DrawnQueries, sampler: PseudoQuerySample
         "sample": pa.array(np.tile(np.arange(per_document, dtype=np.int32), size // per_document)),
         "document_id": query_documents.column("document_id"),
         "query_id": pa.repeat("", size),
-        "query": texts,
+        "query": sampler.texts(queries),
     }
     return pa.table(columns, schema=DOCUMENT_QUERIES.schema)
 
 
 class _Report:
-    """Adds up what happened in the batches."""
-
     def __init__(self) -> None:
         self._sums: Counter[str] = Counter()
         self._lengths: Counter[int] = Counter()

@@ -1,15 +1,9 @@
-"""The language models of a collection and of its documents, with Dirichlet smoothing (PROP, equation 3).
+"""The smoothed document language model of PROP (equation 3), with sub-sampling of frequent words.
 
-    P(w|D) = (c(w,D) + μ P(w|C)) / (|D| + μ)
+Language models of PROP with sub-sampling of frequent words (Mikolov et al., "Distributed representations …", 2013).
 
-The vocabulary V holds the words that are no stop words and occur at least `minimum_count` times. c(w,D), |D|,
-P(w|C) and the mean |D| are taken over V, so that P(·|D) sums to one; with `rare_words: counted`, words under the
-minimum count in |D|, in the mean and in the denominator of P(w|C) too, as in PROP's released code, and P(·|D) then
-sums to a little less. With stemming all of this is over Porter stems (of words that are no stop words), and each
-stem has its surface forms to choose from.
-
-`DocumentModel` is the plain reference: it spells a whole distribution out. Sampling at speed is in
-`irpretrain.objectives.prop.word_sets`; the tests hold one against the other.
+PROP draws a word and keeps it with probability k(w), else draws again. That equals one draw in proportion to P(w|D)
+k(w), as in `irpretrain.objectives.prop.word_sets`.
 """
 
 from __future__ import annotations
@@ -28,70 +22,85 @@ import pyarrow.compute as pc
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
 from irpretrain.text.statistics import read_totals
-from irpretrain.text.stemming import stems_of
-from irpretrain.wording import worded
+from irpretrain.text.stop_words import stems_of
+from irpretrain.wording import cli_or_api
 
+KeepRule = Literal["word2vec-paper", "word2vec-code"]
+
+
+def keep_probabilities(
+    counts: np.ndarray, total: int, threshold: float, rule: KeepRule, minimum_count: int = 0
+) -> np.ndarray:
+    """Return k(w), the probability that a drawn word is accepted (float64, one per word).
+
+    With f = count / total and t = `threshold` (0 accepts every word): min(1, √(t/f)) for the formula of word2vec's
+    paper, and min(1, √(t/f) + t/f) for that of its code. Words with fewer than `minimum_count` occurrences are always
+    accepted: PROP's released code has no entry for them, and a worker that draws one dies.
+    """
+    if threshold == 0:
+        return np.ones(len(counts))
+    ratio = threshold * total / counts
+    keep = np.sqrt(ratio) + (ratio if rule == "word2vec-code" else 0.0)
+    return np.where(counts < minimum_count, 1.0, np.minimum(keep, 1.0))
+
+
+# The language models of a collection and of its documents, with Dirichlet smoothing (PROP, equation 3).
+#
+# P(w|D) = (c(w,D) + μ P(w|C)) / (|D| + μ)
+#
+# The vocabulary V holds the words that are no stop words and occur at least `minimum_count` times. c(w,D), |D|,
+# P(w|C) and the mean |D| are taken over V, so that P(·|D) sums to one; with `rare_words: counted`, words under the
+# minimum count in |D|, in the mean and in the denominator of P(w|C) too, as in PROP's released code, and P(·|D) then
+# sums to a little less. With stemming all of this is over Porter stems (of words that are no stop words), and each
+# stem has its surface forms to choose from.
+#
+# `DocumentModel` is the plain reference: it spells a whole distribution out. Sampling at speed is in
+# `irpretrain.objectives.prop.word_sets`; the tests hold one against the other.
+
+
+# Number of a word that is under the minimum count.
 RARE = -1
-"""Number of a word that is under the minimum count."""
 
+# Number of a stop word.
 STOP = -2
-"""Number of a stop word."""
 
 
 @dataclass(frozen=True)
 class SurfaceForms:
-    """The words that a drawn term can be written as; without stemming each term is its own and only form.
+    """The words that a drawn term can be written as; without stemming each term is its own and only form."""
 
-    Attributes:
-        words: surface forms, those of one term side by side.
-        offsets: int64[terms + 1]; term t has the forms offsets[t] to offsets[t + 1].
-        cumulative: float64[forms], running probabilities within each term, ∝ log(count + 1); the last of each is 1.
-    """
-
-    words: pa.Array
-    offsets: np.ndarray
+    words: pa.Array  # surface forms, those of one term side by side
+    offsets: np.ndarray  # int64[terms + 1]; term t has the forms offsets[t] to offsets[t + 1]
+    # float64[forms], running probabilities within each term, ∝ log(count + 1); the last of each is 1.
     cumulative: np.ndarray
 
 
 @dataclass(frozen=True)
 class CollectionModel:
-    """Counts and probabilities of the vocabulary V, by term number; terms are in code-point order.
+    """Counts and probabilities of the vocabulary V, by term number; terms are in code-point order."""
 
-    Attributes:
-        terms: words of V, or Porter stems.
-        counts: int64, occurrences c(w,C).
-        documents: int64, documents that hold the term.
-        background: float64, P(w|C).
-        mu: Dirichlet prior, in words.
-        total: occurrences of all words that count in lengths.
-        mean_length: mean |D| over all documents of the collection.
-        rare_words_count: whether words under the minimum count in |D|.
-        numbers: word → term number, or STOP; words that are missing are rare.
-        forms: surface forms of the terms.
-    """
-
-    terms: list[str]
-    counts: np.ndarray
-    documents: np.ndarray
-    background: np.ndarray
-    mu: float
-    total: int
-    mean_length: float
-    rare_words_count: bool
+    terms: list[str]  # words of V, or Porter stems
+    counts: np.ndarray  # int64, occurrences c(w,C)
+    documents: np.ndarray  # int64, documents that hold the term
+    background: np.ndarray  # float64, P(w|C)
+    mu: float  # Dirichlet prior, in words
+    total: int  # occurrences of all words that count in lengths
+    mean_length: float  # mean |D| over all documents of the collection
+    rare_words_count: bool  # whether words under the minimum count in |D|
+    # Word → term number, or STOP; words that are missing are rare.
     numbers: dict[str, int] = field(repr=False)
-    forms: SurfaceForms = field(repr=False)
+    forms: SurfaceForms = field(repr=False)  # surface forms of the terms
 
     def number(self, words: Sequence[str]) -> np.ndarray:
         """Return the term number of each word (int64), RARE or STOP."""
         return np.fromiter((self.numbers.get(word, RARE) for word in words), np.int64, len(words))
 
     def document(self, words: Sequence[str]) -> DocumentModel:
-        """Return the language model of a document with these words."""
         return DocumentModel(self, self.number(words))
 
 
 class DocumentModel:
-    """One document's smoothed language model, spelt out over V (PROP, equations 2 and 3).
+    """One document's smoothed language model over V (PROP, equations 2 and 3).
 
     Attributes:
         counts: int64[V], c(w,D).
@@ -121,10 +130,10 @@ def read_collection_model(
     rare_words: Literal["excluded", "counted"],
     stemming: Literal["none", "porter"],
 ) -> CollectionModel:
-    """Build a collection's model from its merged WORD_COUNTS table; the options are those of `objectives.rop`.
+    """Build a collection's model from its merged WORD_COUNTS table and options of `objectives.rop`.
 
     Raises:
-        InputError: no word is left for the vocabulary.
+        InputError: the vocabulary is empty.
     """
     stop = pa.array(sorted(stop_words), pa.string())
     if stemming == "porter":
@@ -135,7 +144,7 @@ def read_collection_model(
         raise InputError(
             statistics,
             f"no word outside the stop list occurs at least {minimum_count} times, so the vocabulary is empty",
-            remedy=worded(
+            remedy=cli_or_api(
                 "Lower the objective's minimum_count, or give it more text.",
                 "Lower it (--set minimum_count=NUMBER), or give more text.",
             ),
@@ -182,12 +191,12 @@ def _words(statistics: str | Path, stop: pa.Array) -> Iterator[pa.RecordBatch]:
 
 
 def _surface_words(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
-    kept, all_counts, all_documents = [], 0, 0
+    retained, all_counts, all_documents = [], 0, 0
     for batch in batches:
         all_counts += pc.sum(batch.column("count")).as_py() or 0
         all_documents += pc.sum(batch.column("documents")).as_py() or 0
-        kept.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
-    table = pa.Table.from_batches(kept, WORD_COUNTS.schema).combine_chunks()
+        retained.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
+    table = pa.Table.from_batches(retained, WORD_COUNTS.schema).combine_chunks()
     terms: list[str] = table["word"].to_pylist()
     forms = SurfaceForms(pa.array(terms, pa.string()), np.arange(len(terms) + 1), np.ones(len(terms)))
     numbers = {term: number for number, term in enumerate(terms)}

@@ -13,40 +13,43 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.group_tables import pair_groups
-from irpretrain.objectives.prop.language_model import RARE, CollectionModel, read_collection_model
-from irpretrain.objectives.prop.subsampling import keep_probabilities
+from irpretrain.objectives.groups import pair_groups
+from irpretrain.objectives.prop.language_model import (
+    RARE,
+    CollectionModel,
+    keep_probabilities,
+    read_collection_model,
+)
 from irpretrain.objectives.prop.word_sets import (
     DOCUMENT_AND_SAMPLE,
     EMPTY,
     RANDOM,
     SHORT,
     VOCABULARY,
-    Documents,
-    Pairs,
-    Rules,
-    Tables,
+    DrawTables,
+    SampledDocuments,
+    SetRules,
+    WordSetPairs,
     draw_pairs,
 )
 from irpretrain.randomness import stream_key
-from irpretrain.text.alias import alias_table
-from irpretrain.text.compose import texts_of
+from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.texts import texts_of
 from irpretrain.text.words import word_finder
 
 if TYPE_CHECKING:
-    from irpretrain.objectives.prop.rop import Options
+    from irpretrain.objectives.prop.rop import RopOptions
 
+# Name of the random streams: (seed, "rop", document id).
 STAGE = "rop"
-"""Name of the random streams: (seed, "rop", document id)."""
 
 
 class PairSampler:
     """Draws the pairs of documents of one collection.
 
     Attributes:
-        collection: the collection's language model.
         keep: float64[V], k(w) of sub-sampling.
         size_probabilities: float64[set_size_most], P(size) for sizes from 1.
     """
@@ -54,7 +57,7 @@ class PairSampler:
     def __init__(
         self,
         statistics: str | Path,
-        options: Options,
+        options: RopOptions,
         text: TextConfig,
         seed: int,
     ) -> None:
@@ -77,25 +80,25 @@ class PairSampler:
         self.size_probabilities = set_size_probabilities(options.set_size_mean, options.set_size_most)
         self._text, self._seed = text, seed
         self._tables = self._make_tables()
-        self._rules = Rules(
+        self._rules = SetRules(
             support=_support(options),
             mu=self.collection.mu,
             support_size=options.support_size,
             normalise_support=options.score_smoothing == "normalised",
             generated=options.generated_pairs or options.pairs_per_document,
-            kept=options.pairs_per_document,
+            retained=options.pairs_per_document,
         )
 
-    def _make_tables(self) -> Tables:
+    def _make_tables(self) -> DrawTables:
         collection = self.collection
-        kept_background = collection.background * self.keep
-        background, frequency = alias_table(kept_background), alias_table(collection.documents)
-        return Tables(
+        retained_background = collection.background * self.keep
+        background, frequency = alias_table(retained_background), alias_table(collection.documents)
+        return DrawTables(
             background=collection.background,
             keep=self.keep,
             background_thresholds=background[0],
             background_aliases=background[1],
-            background_mass=float(kept_background.sum()),
+            background_mass=float(retained_background.sum()),
             frequency_thresholds=frequency[0],
             frequency_aliases=frequency[1],
             sizes=cumulative(self.size_probabilities),
@@ -103,20 +106,15 @@ class PairSampler:
             form_cumulative=collection.forms.cumulative,
         )
 
-    def sample(self, rows: pa.RecordBatch, skip: np.ndarray) -> Batch:
-        """Draw the pairs of a batch of documents.
-
-        Args:
-            rows: document_id, part, position and the text's fields.
-            skip: float64[rows], probability of skipping each document.
-        """
+    def sample(self, rows: pa.RecordBatch, skip: np.ndarray) -> PairBatch:
+        """Draw the pairs of a batch of documents; `skip`, float64[rows], is the probability of skipping each."""
         identifiers = rows.column("document_id").to_pylist()
         terms, offsets, lengths = self._number(texts_of(rows, self._text))
         keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64).reshape(
             -1, 2
         )
-        documents = Documents(terms, offsets, lengths, keys, np.asarray(skip, np.float64))
-        return Batch(rows, draw_pairs(documents, self._tables, self._rules), self.collection.forms.words)
+        documents = SampledDocuments(terms, offsets, lengths, keys, np.asarray(skip, np.float64))
+        return PairBatch(rows, draw_pairs(documents, self._tables, self._rules), self.collection.forms.words)
 
     def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (term numbers end to end, offsets, |D|) of some texts."""
@@ -133,35 +131,26 @@ class PairSampler:
         return numbers[numbers >= 0], numbered[ends], lengths
 
 
-def _support(options: Options) -> int:
+def _support(options: RopOptions) -> int:
     if options.sampling == "random":
         return RANDOM
     return DOCUMENT_AND_SAMPLE if options.support == "document-and-sample" else VOCABULARY
 
 
 @dataclass(frozen=True)
-class Batch:
-    """The pairs of a batch of documents.
-
-    Attributes:
-        rows: the documents' identifiers and places.
-        pairs: what was drawn.
-        forms: words by form number.
-    """
-
-    rows: pa.RecordBatch
-    pairs: Pairs
-    forms: pa.Array
+class PairBatch:
+    rows: pa.RecordBatch  # the documents' identifiers and places
+    pairs: WordSetPairs  # what was drawn
+    forms: pa.Array  # words by form number
 
     def groups(self, drop_ties: bool) -> pa.Table:
         """Return the pairs as a GROUPS table, numbered from 0 within each document."""
-        kept = np.flatnonzero(~self._ties()) if drop_ties else np.arange(len(self.pairs.document))
-        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document[kept])
-        queries = self._queries().take((2 * kept[:, None] + np.arange(2)).ravel())
-        return pair_groups(documents, queries, self.pairs.scores[kept])
+        retained = np.flatnonzero(~self._ties()) if drop_ties else np.arange(len(self.pairs.document))
+        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document[retained])
+        queries = self._queries().take((2 * retained[:, None] + np.arange(2)).ravel())
+        return pair_groups(documents, queries, self.pairs.scores[retained])
 
     def _queries(self) -> pa.Array:
-        """Return the preferred and the other set of each pair as text."""
         sizes = np.repeat(self.pairs.sizes, 2)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         return pc.binary_join(
@@ -186,6 +175,5 @@ class Batch:
         }
 
     def set_sizes(self) -> dict[int, int]:
-        """Return size → pairs of that size."""
         sizes, pairs = np.unique(self.pairs.sizes, return_counts=True)
         return dict(zip(sizes.tolist(), pairs.tolist(), strict=True))

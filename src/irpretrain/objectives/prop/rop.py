@@ -26,13 +26,13 @@ from irpretrain.text.stop_words import StopList
 from irpretrain.text.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from irpretrain.objectives.prop.pair_sampler import Batch, PairSampler
+    from irpretrain.objectives.prop.pair_sampler import PairBatch, PairSampler
 
 NEEDS = frozenset({"statistics"})
 DOCUMENTS_PER_BATCH = 1024
 
 
-class Options(PresetOptions):
+class RopOptions(PresetOptions):
     """PROP's pairs of word sets from one document; the likelier set is preferred."""
 
     type: Literal["rop"] = option(..., "This objective.")
@@ -97,7 +97,7 @@ class Options(PresetOptions):
     short_document_skip: float = option(..., "Probability of skipping a short document.", ge=0, le=1)
 
     @model_validator(mode="after")
-    def _check_together(self) -> Options:
+    def _check_together(self) -> RopOptions:
         if self.mu != "mean-document-length" and not 0 < self.mu < math.inf:
             raise ValueError(f"mu: {self.mu} is not above 0; give a number of words or mean-document-length")
         if self.generated_pairs is not None and self.generated_pairs < self.pairs_per_document:
@@ -113,12 +113,15 @@ class Options(PresetOptions):
         return self.short_document_pieces > 0 and self.short_document_skip > 0
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
-    """Yield the word-set pairs of a shard (PROP, Algorithm 1): two literal queries, the preferred one first; one
-    document, whole.
+OPTIONS = RopOptions
 
-    The token store is needed only where short documents are skipped. Counts documents read, skipped by reason, pairs,
-    ties, drawn words, words outside the document, sets with a repeated word, set sizes observed and expected.
+
+def make_groups(shard: Shard, options: RopOptions, counts: Counts) -> Iterator[pa.Table]:
+    """Yield the word-set pairs of a shard (PROP, Algorithm 1): two literal queries, the preferred first; a whole
+    document.
+
+    Only skipping of short documents needs the token store. Counts documents read, skipped by reason, pairs, ties, drawn
+    words, words outside the document, sets with a repeated word, set sizes observed and expected.
 
     Raises:
         InputError: the vocabulary is empty.
@@ -141,7 +144,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
     counts.update(report.counts(options, sampler))
 
 
-def _skip_probabilities(shard: Shard, options: Options) -> np.ndarray:
+def _skip_probabilities(shard: Shard, options: RopOptions) -> np.ndarray:
     """Return float64[documents]: `short_document_skip` for documents with few word pieces, 0 for others."""
     if not options.skips_short_documents:
         return np.zeros(DOCUMENTS.count(shard.documents))
@@ -161,17 +164,15 @@ def _skip_probabilities(shard: Shard, options: Options) -> np.ndarray:
 
 
 class _Report:
-    """Adds up what happened in the batches."""
-
     def __init__(self) -> None:
         self._sums: Counter[str] = Counter()
         self._sizes: Counter[int] = Counter()
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         self._sums.update(batch.counts())
         self._sizes.update(batch.set_sizes())
 
-    def counts(self, options: Options, sampler: PairSampler) -> dict[str, Any]:
+    def counts(self, options: RopOptions, sampler: PairSampler) -> dict[str, Any]:
         sums, pairs = self._sums, self._sums["pairs_drawn"]
         dropped = sums["ties"] if options.ties == "drop" else 0
         return {

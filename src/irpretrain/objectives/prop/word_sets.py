@@ -1,16 +1,16 @@
-"""Algorithm 1 of PROP, compiled: pairs of word sets from documents' language models.
+"""Algorithm 1 of PROP, compiled: pairs of word sets from documents' language models, drawn exactly without rejection.
 
-Exact draws without rejection. Under sub-sampling a word is drawn in proportion to P(w|D) k(w), that is to
+Under sub-sampling a word is drawn in proportion to P(w|D) k(w), that is to
 
     c(w,D) k(w)  +  μ P(w|C) k(w).
 
-The first part lives on the document's own words (running sums, one binary search), the second is the same for all
-documents (one alias table); the part is chosen by their masses. So a draw costs no more than a few dozen
-nanoseconds, whatever the size of the vocabulary.
+The first part is on the document's own words (running sums, one binary search), the second is the same for all
+documents (one alias table); the part is chosen by their masses. So a draw costs a few dozen nanoseconds, whatever the
+size of the vocabulary.
 
-Each document has its own Philox stream. It yields, in this order: whether a short document is skipped; the words
-sampled into `document-and-sample`; for each generated pair its size and then the two sets, word by word, the surface
-forms of a set after its words; which pairs are kept.
+Each document has its own Philox stream, in this order: whether a short document is skipped; the words sampled into
+`document-and-sample`; for each generated pair its size and then the two sets, word by word, the surface forms of a set
+after its words; which pairs are selected.
 """
 
 from typing import NamedTuple
@@ -18,49 +18,46 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.compiled import compiled
-from irpretrain.text.alias import draw_alias
-from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
-from irpretrain.text.sorted_terms import count_of, count_terms, first_above
+from irpretrain.text.draws import (
+    STATE_WORDS,
+    count_of,
+    count_terms,
+    draw_alias,
+    first_above,
+    next_uniform,
+    start_stream,
+)
 
+# What words are drawn from: P(w|D) over V; P(w|D) over the document's words and a sample; V uniformly.
 VOCABULARY, DOCUMENT_AND_SAMPLE, RANDOM = 0, 1, 2
-"""What words are drawn from: P(w|D) over V; P(w|D) over the document's words and a sample; V uniformly."""
 
+# What became of a document.
 PAIRED, EMPTY, SHORT = 0, 1, 2
-"""What became of a document."""
 
 OTHERS_OF_LONG_DOCUMENT = 100
 
+# Relative difference up to which two log-likelihoods are equal: far above rounding (1e-15 a word), far below any
+# difference that a corpus makes. Without it, rounding would decide between products that are equal.
 SAME = 1e-12
-"""Relative difference up to which two log-likelihoods are equal: far above rounding (1e-15 a word), far below any
-difference that a corpus makes. Without it, rounding would decide between products that are equal."""
 
 
-class Tables(NamedTuple):
-    """What is the same for all documents; by term number unless said otherwise.
-
-    Attributes:
-        background: float64, P(w|C).
-        keep: float64, k(w).
-        background_thresholds, background_aliases: alias table of P(w|C) k(w).
-        background_mass: Σ P(w|C) k(w).
-        frequency_thresholds, frequency_aliases: alias table of document frequencies.
-        sizes: float64[most], running probabilities of the set sizes 1 … most.
-        form_offsets, form_cumulative: surface forms, see `language_model.SurfaceForms`.
-    """
-
-    background: np.ndarray
-    keep: np.ndarray
+class DrawTables(NamedTuple):
+    background: np.ndarray  # float64, P(w|C)
+    keep: np.ndarray  # float64, k(w)
+    # background_thresholds, background_aliases: alias table of P(w|C) k(w).
     background_thresholds: np.ndarray
     background_aliases: np.ndarray
-    background_mass: float
+    background_mass: float  # Σ P(w|C) k(w)
+    # frequency_thresholds, frequency_aliases: alias table of document frequencies.
     frequency_thresholds: np.ndarray
     frequency_aliases: np.ndarray
-    sizes: np.ndarray
+    sizes: np.ndarray  # float64[most], running probabilities of the set sizes 1 … most
+    # form_offsets, form_cumulative: surface forms, see `language_model.SurfaceForms`.
     form_offsets: np.ndarray
     form_cumulative: np.ndarray
 
 
-class Rules(NamedTuple):
+class SetRules(NamedTuple):
     """Options of the draw.
 
     Attributes:
@@ -68,7 +65,7 @@ class Rules(NamedTuple):
         mu: Dirichlet prior.
         support_size: size of DOCUMENT_AND_SAMPLE.
         normalise_support: divide by the support's total before scoring, instead of |D| + μ.
-        generated, kept: pairs drawn for a document, and how many of them are used.
+        generated, retained: pairs drawn per document, and how many of them are used.
     """
 
     support: int
@@ -76,63 +73,38 @@ class Rules(NamedTuple):
     support_size: int
     normalise_support: bool
     generated: int
-    kept: int
+    retained: int
 
 
-class Documents(NamedTuple):
-    """A batch of documents.
-
-    Attributes:
-        terms: int64, term numbers of all documents end to end, in any order within a document; sorted in place.
-        offsets: int64[documents + 1].
-        lengths: int64[documents], |D|.
-        keys: uint64[documents, 2], Philox keys.
-        skip: float64[documents], probability of skipping the document.
-    """
-
+class SampledDocuments(NamedTuple):
+    # int64, term numbers of all documents end to end, in any order within a document; sorted in place.
     terms: np.ndarray
-    offsets: np.ndarray
-    lengths: np.ndarray
-    keys: np.ndarray
-    skip: np.ndarray
+    offsets: np.ndarray  # int64[documents + 1]
+    lengths: np.ndarray  # int64[documents], |D|
+    keys: np.ndarray  # uint64[documents, 2], Philox keys
+    skip: np.ndarray  # float64[documents], probability of skipping the document
 
 
-class Pairs(NamedTuple):
-    """The kept pairs of a batch, the preferred set first.
+class WordSetPairs(NamedTuple):
+    """The kept pairs of a batch, the preferred set first."""
 
-    Attributes:
-        document: int64[pairs], which document of the batch.
-        sizes: int64[pairs], words in each of the two sets.
-        scores: float64[pairs, 2], log-likelihoods of the preferred and the other set.
-        forms: int64, surface forms of preferred and other set of each pair, end to end, in the order drawn.
-        outside: int64[pairs], words of both sets that the document does not hold.
-        repeated: int64[pairs], how many of the two sets hold a term more than once.
-        fate: int64[documents], PAIRED, EMPTY or SHORT.
-    """
-
-    document: np.ndarray
-    sizes: np.ndarray
-    scores: np.ndarray
+    document: np.ndarray  # int64[pairs], which document of the batch
+    sizes: np.ndarray  # int64[pairs], words in each of the two sets
+    scores: np.ndarray  # float64[pairs, 2], log-likelihoods of the preferred and the other set
+    # int64, surface forms of preferred and other set of each pair, end to end, in the order drawn.
     forms: np.ndarray
-    outside: np.ndarray
-    repeated: np.ndarray
-    fate: np.ndarray
+    outside: np.ndarray  # int64[pairs], words of both sets that the document does not hold
+    repeated: np.ndarray  # int64[pairs], how many of the two sets hold a term more than once
+    fate: np.ndarray  # int64[documents], PAIRED, EMPTY or SHORT
 
 
 class _Terms(NamedTuple):
-    """A document's terms, and behind them others that can be drawn.
+    """A document's terms, and behind them others that can be drawn."""
 
-    Attributes:
-        distinct: int64, the terms.
-        counts: int64, c(w,D); 0 of others.
-        sums: float64, running sums of their weights.
-        seen: int64[V], the last document in whose support a term was.
-    """
-
-    distinct: np.ndarray
-    counts: np.ndarray
-    sums: np.ndarray
-    seen: np.ndarray
+    distinct: np.ndarray  # int64, the terms
+    counts: np.ndarray  # int64, c(w,D); 0 of others
+    sums: np.ndarray  # float64, running sums of their weights
+    seen: np.ndarray  # int64[V], the last document in whose support a term was
 
 
 class _Support(NamedTuple):
@@ -144,7 +116,7 @@ class _Support(NamedTuple):
 
 
 @compiled
-def _document_sums(document: _Terms, size: int, tables: Tables) -> None:
+def _document_sums(document: _Terms, size: int, tables: DrawTables) -> None:
     """Write running sums of c(w,D) k(w) over the document's terms."""
     distinct, counts, sums = document.distinct, document.counts, document.sums
     total = 0.0
@@ -155,9 +127,9 @@ def _document_sums(document: _Terms, size: int, tables: Tables) -> None:
 
 @compiled
 def _sample_support(
-    document: _Terms, size: int, mark: int, tables: Tables, rules: Rules, state: np.ndarray
+    document: _Terms, size: int, mark: int, tables: DrawTables, rules: SetRules, state: np.ndarray
 ) -> tuple[int, float]:
-    """Add terms by document frequency behind the document's own; return the support's size and its Σ c + μ P(w|C).
+    """Add terms by document frequency after the document's own; return the support's size and its Σ c + μ P(w|C).
 
     `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support; `mark` is the document's number.
     """
@@ -172,28 +144,27 @@ def _sample_support(
             seen[term] = mark
             distinct[support], counts[support] = term, 0
             support += 1
-    total, kept = 0.0, 0.0
+    total, retained = 0.0, 0.0
     for index in range(support):
         term = distinct[index]
         weight = counts[index] + rules.mu * tables.background[term]
         total += weight
-        kept += weight * tables.keep[term]
-        sums[index] = kept
+        retained += weight * tables.keep[term]
+        sums[index] = retained
     return support, total
 
 
 @compiled
-def _draw_term(document: _Terms, support: int, tables: Tables, rules: Rules, state: np.ndarray) -> int:
-    """Return one term drawn from the document's distribution."""
+def _draw_term(document: _Terms, support: int, tables: DrawTables, rules: SetRules, state: np.ndarray) -> int:
     if rules.support == RANDOM:
         size = len(tables.background)
         return min(int(next_uniform(state) * size), size - 1)
     whole = document.sums[support - 1]
     if rules.support == DOCUMENT_AND_SAMPLE:
         return document.distinct[first_above(document.sums, support, next_uniform(state) * whole)]
-    place = next_uniform(state) * (whole + rules.mu * tables.background_mass)
-    if place < whole:
-        return document.distinct[first_above(document.sums, support, place)]
+    position = next_uniform(state) * (whole + rules.mu * tables.background_mass)
+    if position < whole:
+        return document.distinct[first_above(document.sums, support, position)]
     return draw_alias(tables.background_thresholds, tables.background_aliases, state)
 
 
@@ -207,7 +178,7 @@ def _has_repeat(terms: np.ndarray, size: int) -> bool:
 
 
 @compiled
-def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
+def _draw_form(term: int, tables: DrawTables, state: np.ndarray) -> int:
     """Return a surface form of the term; a term with one form takes no uniform."""
     start, end = tables.form_offsets[term], tables.form_offsets[term + 1]
     if end - start == 1:
@@ -217,32 +188,37 @@ def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
 
 @compiled
 def _draw_set(
-    document: _Terms, drawable: _Support, tables: Tables, rules: Rules, state: np.ndarray, terms: np.ndarray
+    document: _Terms,
+    drawable: _Support,
+    tables: DrawTables,
+    rules: SetRules,
+    state: np.ndarray,
+    terms: np.ndarray,
 ) -> tuple[float, int]:
     """Fill `terms` with drawn terms; return their log-likelihood and how many the document does not hold."""
     score, outside = 0.0, 0
-    for place in range(len(terms)):
+    for position in range(len(terms)):
         term = _draw_term(document, drawable.support, tables, rules, state)
         count = count_of(term, document.distinct, document.counts, drawable.size)
-        terms[place] = term
+        terms[position] = term
         score += np.log((count + rules.mu * tables.background[term]) / drawable.norm)
         outside += count == 0
     return score, outside
 
 
 @compiled
-def _kept_slot(generated: int, kept: int, state: np.ndarray) -> int:
+def _hash_slot(generated: int, retained: int, state: np.ndarray) -> int:
     """Return where the next generated pair is kept, or -1: a uniform choice in one pass (reservoir sampling)."""
-    if generated < kept:
+    if generated < retained:
         return generated
     slot = int(next_uniform(state) * (generated + 1))
-    return slot if slot < kept else -1
+    return slot if slot < retained else -1
 
 
 @compiled
-def _empty_pairs(batch: int, kept: int, most: int) -> Pairs:
-    capacity = batch * kept
-    return Pairs(
+def _empty_pairs(batch: int, retained: int, most: int) -> WordSetPairs:
+    capacity = batch * retained
+    return WordSetPairs(
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
         np.empty((capacity, 2)),
@@ -254,13 +230,13 @@ def _empty_pairs(batch: int, kept: int, most: int) -> Pairs:
 
 
 @compiled
-def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
+def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules) -> WordSetPairs:
     """Draw the pairs of a batch of documents (PROP, Algorithm 1); order within a pair is by likelihood.
 
-    Where both sets are equally likely, the second one drawn comes first (line 16 of the algorithm).
+    If both sets are equally likely, the second one drawn comes first (line 16 of the algorithm).
     """
     batch, most = len(documents.lengths), len(tables.sizes)
-    made = _empty_pairs(batch, rules.kept, most)
+    made = _empty_pairs(batch, rules.retained, most)
     longest = 0
     for document in range(batch):
         longest = max(longest, documents.offsets[document + 1] - documents.offsets[document])
@@ -293,11 +269,11 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
                 score[side], others = _draw_set(scratch, drawable, tables, rules, state, chosen)
                 outside += others
                 repeated += _has_repeat(chosen, length)
-                for place in range(length):
-                    forms[side, place] = _draw_form(chosen[place], tables, state)
+                for position in range(length):
+                    forms[side, position] = _draw_form(chosen[position], tables, state)
             if abs(score[0] - score[1]) <= SAME * abs(score[0]):
                 score[0] = score[1]
-            slot = _kept_slot(generated, rules.kept, state)
+            slot = _hash_slot(generated, rules.retained, state)
             if slot >= 0:
                 pair, base = pairs + slot, words + slot * 2 * most
                 made.document[pair], made.sizes[pair] = document, length
@@ -307,9 +283,9 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
                     made.scores[pair, rank] = score[side]
                     start = base + rank * length
                     made.forms[start : start + length] = forms[side, :length]
-        words = _close_gaps(made.forms, made.sizes, pairs, pairs + rules.kept, words, most)
-        pairs += rules.kept
-    return Pairs(
+        words = _close_gaps(made.forms, made.sizes, pairs, pairs + rules.retained, words, most)
+        pairs += rules.retained
+    return WordSetPairs(
         made.document[:pairs],
         made.sizes[:pairs],
         made.scores[:pairs],
@@ -328,7 +304,7 @@ def _close_gaps(
     end = first_word
     for pair in range(first_pair, end_pair):
         start = first_word + (pair - first_pair) * 2 * most
-        for place in range(2 * sizes[pair]):
-            forms[end] = forms[start + place]
+        for position in range(2 * sizes[pair]):
+            forms[end] = forms[start + position]
             end += 1
     return end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
+from itertools import accumulate, compress, islice, repeat
 from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.article import Article, Link, Role, Section
@@ -28,39 +28,37 @@ _CONJUNCTIONS = "or|and|oder|und|ou|et|o|y|e|lub|oraz|i|или|и|або|та|oc
 _SEPARATOR = ",;:，；、：،؛"
 _STOP = ".!?。！？．؟۔।"
 _DASH = "–—-"
+# What is left out in a row, as in `{{x}}, {{y}}`: one gap.
 _GAPS = re.compile(rf"{DROPPED}(?: *+[{_SEPARATOR}/{_DASH}]?+ *+{DROPPED})++")
-"""What is left out in a row, as in `{{x}}, {{y}}`: one gap."""
 _NO_WORD = rf"[^\n\w{ANCHOR}{ANCHOR_END}]"
 _LINE_WITHOUT_WORDS = re.compile(rf"\n(?={_NO_WORD}*+\n)(?=[^\n{DROPPED}]*+{DROPPED}){_NO_WORD}*+")
 _BRACKETS = {"(": ")", "[": "]", "（": "）", "［": "］"}
 _QUOTES = {"“": "”", "„": "“”", "«": "»", "「": "」", "『": "』", "《": "》", "〈": "〉", "【": "】"}
 _PAIRS = _BRACKETS | _QUOTES
 _CLOSING = frozenset(_BRACKETS.values())
+# Brackets with nothing in them, within each other, that go.
 _MOST_BRACKETS = 4
-"""Brackets with nothing in them, within each other, that go."""
 _STRAIGHT = frozenset("\"'")
 _OPEN, _CLOSE = re.escape("".join(_BRACKETS)), re.escape("".join(_CLOSING))
+# An opening bracket and what follows it, up to the next bracket in the line; with a gap.
 _BRACKETED = re.compile(
     rf"([{_OPEN}][^\n{DROPPED}{_OPEN}{_CLOSE}]*+{DROPPED}[^\n{_OPEN}{_CLOSE}]*+)(?=([{_OPEN}{_CLOSE}]))"
 )
-"""An opening bracket and what follows it, up to the next bracket in the line; with a gap."""
 _GAPS_IN_BRACKETS = re.compile(
     rf"{DROPPED}(?:(?: *+[{_SEPARATOR}])?+(?: ++(?:{_CONJUNCTIONS})(?= ))?+ *+{DROPPED})++"
 )
 _CONJUNCTION_AFTER = re.compile(rf"(?<=[{_OPEN}]){DROPPED}[ {_SEPARATOR}]*+(?:{_CONJUNCTIONS})(?= )")
+# A sign of birth, death or marriage whose date is left out.
 _SIGNED_GAP = re.compile(
     rf"(?:(?<=[{_OPEN}{_SEPARATOR}])|(?<=[{_SEPARATOR}] ))[*†✝⚭] *+{DROPPED}(?= *+(?:[{_SEPARATOR}]|$))"
 )
-"""A sign of birth, death or marriage whose date is left out."""
 _CONJUNCTION_BEFORE = re.compile(rf" (?:{_CONJUNCTIONS}) *$")
 _LONGEST_CONJUNCTION = 24
 _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
 _LOOSE_AT_START = re.compile(rf"[ {_SEPARATOR}]*+(?:[{_STOP}](?=[ \n]|$)[ {_SEPARATOR}]*+)?")
 _LINE_ENDS = re.compile(r"\n[ \n]++")
-_LOOSE = ((", , ", ", "), (" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
-"""Punctuation behind a space."""
-_SECTION = re.compile(rf"(?:^|\n){HEADING}([1-6]) ?")
+_SECTION = re.compile(rf"\n{HEADING}([1-6]) ?")
 
 
 def assemble(text: str, targets: Sequence[Target], language: WikiLanguage) -> Article:
@@ -71,7 +69,8 @@ def assemble(text: str, targets: Sequence[Target], language: WikiLanguage) -> Ar
         targets: of the anchors, in their order.
         language: says what a heading says of its section, and how titles begin.
     """
-    targets = [(language.titled(title), fragment) for title, fragment in targets]
+    if language.dots_capitals:
+        targets = [(language.titled(title), fragment) for title, fragment in targets]
     text = text.replace(NOTHING, "").replace(APOSTROPHE, "'").replace(BREAK, "\n")
     for character in SPACE_CHARACTERS:
         text = text.replace(character, " ")
@@ -83,8 +82,8 @@ def assemble(text: str, targets: Sequence[Target], language: WikiLanguage) -> Ar
 
 
 def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequence[Target]]:
-    kept = [bool(anchor.strip()) for anchor in _ANCHOR.findall(text)]
-    return _EMPTY_ANCHOR.sub(" ", text), list(compress(targets, kept))
+    has_words = [bool(anchor.strip()) for anchor in _ANCHOR.findall(text)]
+    return _EMPTY_ANCHOR.sub(" ", text), list(compress(targets, has_words))
 
 
 def _close_gaps(text: str) -> str:
@@ -93,15 +92,15 @@ def _close_gaps(text: str) -> str:
     A word goes only within brackets: a conjunction between gaps, or between a gap and a bracket.
     """
     text = _BRACKETED.sub(_without_conjunctions, _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text)))
-    shown, *rest = text.split(DROPPED)
+    line, *rest = text.split(DROPPED)
     pieces: list[str] = []
     for after in rest:
-        if pieces and not shown.strip(" "):  # between two gaps: what stands before the first one decides
-            shown = pieces.pop() + shown
-        before, after = _close_gap(shown, after)
+        if pieces and not line.strip(" "):  # between two gaps: what stands before the first one decides
+            line = pieces.pop() + line
+        before, after = _close_gap(line, after)
         pieces.append(before)
-        shown = after
-    return "".join([*pieces, shown])
+        line = after
+    return "".join([*pieces, line])
 
 
 def _without_conjunctions(bracketed: re.Match[str]) -> str:
@@ -172,8 +171,10 @@ def _tidy(text: str) -> str:
     if f"{ANCHOR} " in text or f" {ANCHOR_END}" in text:
         text = text.replace(f"{ANCHOR} ", f" {ANCHOR}").replace(f" {ANCHOR_END}", f"{ANCHOR_END} ")
         text = _with_single_spaces(text)
-    for loose, tidy in _LOOSE:
-        text = text.replace(loose, tidy)
+    if " ," in text:
+        text = text.replace(", , ", ", ").replace(" , ", ", ")
+    if " ." in text:
+        text = text.replace(" . ", ". ").replace(" .\n", ".\n")
     return _LINE_ENDS.sub("\n", text.replace(" \n", "\n")).strip(" \n")
 
 
@@ -189,8 +190,8 @@ class _Assembly:
 
     def article(self, text: str) -> Article:
         """Return the article of a tidy text."""
-        lead, *rest = _SECTION.split(text)
-        start, end = self._lines(lead, 0)
+        lead, *rest = _SECTION.split(f"\n{text}")
+        start, end = self._lines(lead[1:], 0)
         self._sections.append(Section(0, "", start, end))
         for level, content in zip(rest[::2], rest[1::2], strict=True):
             heading, _, body = content.partition("\n")
@@ -202,7 +203,6 @@ class _Assembly:
         return Article("".join(self._pieces), tuple(self._sections), tuple(self._links))
 
     def _lines(self, text: str, section: int) -> tuple[int, int]:
-        """Add lines; return where they are."""
         if not text:
             return self._length, self._length
         if self._length:
@@ -210,12 +210,12 @@ class _Assembly:
         pieces, at = self._pieces, self._length
         start = at + 1 if at else 0
         parts = text.replace(ANCHOR_END, ANCHOR).split(ANCHOR)  # text and anchors in turn
-        at += len(parts[0])
-        links, targets = self._links, self._targets
-        for anchor, after in zip(parts[1::2], parts[2::2], strict=True):
-            end = at + len(anchor)
-            links.append(Link(*next(targets), at, end, section))
-            at = end + len(after)
+        ends = list(accumulate(map(len, parts), initial=at))
+        if len(parts) > 1:
+            # One call a link and no loop around it: a page has hundreds.
+            targets = islice(self._targets, len(parts) // 2)
+            titles, fragments = zip(*targets, strict=True)
+            self._links += map(Link, titles, fragments, ends[1::2], ends[2::2], repeat(section))
         pieces += parts
-        self._length = at
+        self._length = at = ends[-1]
         return start, at

@@ -1,66 +1,143 @@
-"""What templates of dates and centuries show; English dates of numbers are in `template_functions`."""
+"""What templates of dates and centuries show."""
 
 import re
 from collections.abc import Callable
 
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, unnamed
 
-_MONTHS = {
-    "es": "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre",
-    "fr": "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre",
-    "pt": "janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro",
-}
-_BETWEEN = {"es": " de ", "fr": " ", "pt": " de "}
 _YEAR = re.compile("[0-9]{3}")
+_ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
+_DAY = re.compile(r"0?([1-9]|[12][0-9]|3[01])(er|º|ª|\.)?")
+_FIELD = re.compile("'([^']*)'|MMMM|[Mdy]")
+_DAY_FIRST = "d MMMM y"
+_SHORTEST_MONTH = 3
 _ROMAN = re.compile("[IVXLC]+", re.IGNORECASE)
 _ENDINGS = frozenset({"e", "er", "re", "ème", "s"})
 
 
-def day(given: Arguments) -> str:
-    """Day, month and year: Spanish `{{fecha|1|1|2000}}` shows "1 de enero de 2000".
+class Calendar:
+    """How an edition writes dates.
 
-    What follows the year is not shown: French `{{date|14 juillet 1789|en musique}}`.
+    Args:
+        pattern: of a long date, as CLDR writes it: `d 'de' MMMM 'de' y`.
+        months: names of the twelve months within a date, joined by bars.
     """
-    language = given.get(PARAMETER, "")
-    months = _MONTHS[language].split("|") if language in _MONTHS else []
-    shown = []
-    year_first = _YEAR.fullmatch(given.get("1", "")[:3]) and given.get("2", "").isdecimal()
-    for place in ("3", "2", "1") if year_first else ("1", "2", "3"):
-        part = given.get(place, "")
-        if place == "2" and part.isdecimal() and len(part) < 3 and 1 <= int(part) <= len(months):
-            part = months[int(part) - 1]
-        shown += [part] if part else []
-        if " " in part or _YEAR.search(part):
-            break
-    return _BETWEEN.get(language, " ").join(shown)
+
+    def __init__(
+        self,
+        pattern: str = "MMMM d, y",
+        months: str = "January|February|March|April|May|June|July|August|September|October|November|December",
+    ) -> None:
+        self._pattern, self._months = pattern, months.split("|")
+        self._month_year = _without_day(pattern)
+
+    def month(self, month: str) -> str:
+        """Return the number of a month that is a number, a name or the beginning of one; "" for anything else."""
+        if month.isdecimal():
+            return str(int(month)) if 1 <= int(month) <= 12 and len(month) < 3 else ""
+        beginning = month.lower().rstrip(".")
+        if len(beginning) < _SHORTEST_MONTH:
+            return ""
+        names = enumerate(self._months, 1)
+        return next((str(number) for number, name in names if name.lower().startswith(beginning)), "")
+
+    def date(self, arguments: Arguments) -> str:
+        """Year, month and day in any order: `{{start date|1990|5|12}}` shows "May 12, 1990", with df=y "12 May 1990",
+        Spanish `{{fecha|1|1|2000}}` "1 de enero de 2000"; without month or day what there is.
+
+        What follows the year is not shown: French `{{date|14 juillet 1789|en musique}}`.
+        """
+        parts = [arguments.get(name, "") for name in ("1", "2", "3")]
+        if date := _ISO.fullmatch(parts[0]):
+            parts = list(date.groups())
+        if year_first := _YEAR.match(parts[0]) is not None and bool(self.month(parts[1])):
+            parts.reverse()
+        words: list[str] = []
+        for part in parts:
+            words += [part] if part else []
+            if part and (" " in part or _YEAR.search(part)):
+                break
+        has_day = len(words) == 3 and _DAY.fullmatch(words[0])
+        if not (has_day or len(words) == 2) or not (month := self.month(words[-2])):
+            return " ".join(words)
+        # A month that is written as a word may be in another case, or cut.
+        name = self._months[int(month) - 1] if words[-2].isdecimal() or year_first else words[-2]
+        if not has_day:
+            if not _YEAR.search(words[1]) or (words[0].isdecimal() and not year_first):
+                return " ".join(words)
+            return _write(self._month_year, {"MMMM": name, "M": month, "y": words[1]})
+        day_first = arguments.get("df", "").upper() not in ("", "US") or not year_first
+        pattern = _DAY_FIRST if day_first and self._pattern[0] == "M" else self._pattern
+        return _write(pattern, {"d": _DAY.sub(r"\1\2", words[0]), "MMMM": name, "M": month, "y": words[2]})
+
+    def as_of(self, arguments: Arguments) -> str:
+        """`{{as of|2015|6|30}}` shows "As of 30 June 2015", with df=US "As of June 30, 2015", with lc=y "as of ...".
+
+        With since=y the words are "Since ...", with bare=y only the date is shown; what is given as alt= is shown
+        instead of all this.
+        """
+        if arguments.get("alt"):
+            return arguments["alt"]
+        if not unnamed(arguments):
+            return ""
+        words = "" if arguments.get("bare") else "Since " if arguments.get("since") else "As of "
+        form = "US" if arguments.get("df", "").upper() == "US" else "y"
+        return (words.lower() if arguments.get("lc") else words) + self.date({**arguments, "df": form})
+
+    def is_date(self, arguments: Arguments) -> bool:
+        """Whether the first arguments are a day, a month and a year, or a month's name and a year, in any order."""
+        first, second, third = (arguments.get(name, "") for name in ("1", "2", "3"))
+        if _ISO.fullmatch(first) and self.month(first[5:7]):
+            return True
+        if _is_year(first):
+            first, third = third, first
+        if not _is_year(third):
+            return _is_year(second) and not first.isdecimal() and bool(self.month(first))
+        return _DAY.fullmatch(first) is not None and bool(self.month(second))
 
 
-def circa(given: Arguments) -> str:
+def _is_year(text: str) -> bool:
+    return text.isdecimal() and len(text) in (3, 4)
+
+
+def _without_day(pattern: str) -> str:
+    year, month, day = pattern.index("y"), pattern.index("M"), pattern.index("d")
+    if month < day < year:
+        return "MMMM y"
+    if day < month:
+        return pattern[month:]
+    return re.sub("[^My년年月]*$", "", pattern[:day])
+
+
+def _write(pattern: str, values: dict[str, str]) -> str:
+    return _FIELD.sub(lambda field: field[1] if field[1] is not None else values[field[0]], pattern)
+
+
+def circa(arguments: Arguments) -> str:
     """`{{circa|1500|1600}}` shows "c. 1500 – c. 1600"."""
-    return " – ".join(f"c. {year}" for year in unnamed(given)[:2]) or "c."
+    return " – ".join(f"c. {year}" for year in unnamed(arguments)[:2]) or "c."
 
 
-def years(given: Arguments) -> str:
+def years(arguments: Arguments) -> str:
     """A word and one or two years: `{{fl.|1200|1250}}` shows "fl. 1200–1250"."""
-    return f"{given.get(PARAMETER, '')} {'–'.join(unnamed(given)[:2])}".strip()
+    return f"{arguments.get(PARAMETER, '')} {'–'.join(unnamed(arguments)[:2])}".strip()
 
 
-def century(given: Arguments) -> str:
+def century(arguments: Arguments) -> str:
     """French: `{{s|XIX|e}}` shows "XIXe siècle", `{{s2|III|e|IX|e}}` "IIIe et IXe siècles"."""
-    words = unnamed(given)
+    words = unnamed(arguments)
     numbers = [word for word in words if _ROMAN.fullmatch(word)] or words[:1]
     between = [word for word in words if word not in numbers and word not in _ENDINGS]
-    shown = f" {between[0] if between else 'et'} ".join(
+    numerals = f" {between[0] if between else 'et'} ".join(
         number + ("er" if number.upper() == "I" else "e") for number in numbers
     )
     several = len(numbers) > 1 and (not between or "s" in words)
     noun = "siècles" if several else "siècle"
-    return f"{shown} {noun} {given.get(PARAMETER, '')}".strip() if numbers else ""
+    return f"{numerals} {noun} {arguments.get(PARAMETER, '')}".strip() if numbers else ""
 
 
-FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
-    "century": century,
-    "circa": circa,
-    "day": day,
-    "years": years,
+FUNCTIONS: dict[str, Callable[[Arguments], str]] = {"century": century, "circa": circa, "years": years}
+CALENDAR_FUNCTIONS: dict[str, Callable[[Calendar, Arguments], str]] = {
+    "asof": Calendar.as_of,
+    "date": Calendar.date,
 }

@@ -2,8 +2,8 @@
 
 import re
 
+# Characters of TeX; what is longer is no part of a sentence.
 LONGEST = 200
-"""Characters of TeX; what is longer is no part of a sentence."""
 
 
 def _table(text: str) -> dict[str, str]:
@@ -34,8 +34,8 @@ _NOTHING = frozenset((
     "left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "displaystyle", "textstyle", "rm", "it",
     "bf", "quad", "qquad", "mathstrut",
 ))  # fmt: skip
+# Wrappers in which spaces count.
 _TEXTS = frozenset(["text", "textrm", "textbf", "textit", "mbox", "hbox"])
-"""Wrappers in which spaces count."""
 _WRAPPERS = _TEXTS | frozenset(
     ["mathrm", "mathbf", "mathit", "mathsf", "mathcal", "mathfrak", "operatorname", "boldsymbol", "mathbb"]
 )
@@ -46,12 +46,12 @@ _ACCENTS = {
 _BLACKBOARD = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ", "P": "ℙ", "H": "ℍ"}
 _TOKEN = re.compile(r"\\([a-zA-Z]+)|\\([,;:!> {}%#&_$|])|([{}^_])|(\s+)|([^\\{}^_\s])")
 _COMMAND, _SYMBOL, _MARK, _SPACE = range(1, 5)
+# An exponent or index without brackets; in brackets `x^{2y}` is not `x^2y`.
 _BARE = re.compile(r"[-+−]?[0-9]+|[^\W\d_][\u0300-\u036f\u20d7]?|[′*+−°†-]")
-"""An exponent or index without brackets; in brackets `x^{2y}` is not `x^2y`."""
+# What stands in a root or below a fraction's bar without brackets.
 _SINGLE = re.compile(r"[0-9.,]+|[d∂]?[^\W\d_][\u0300-\u036f\u20d7′]*|")
-"""What stands in a root or below a fraction's bar without brackets."""
+# What stands above a fraction's bar without brackets.
 _PRODUCT = re.compile(r"[\w.,′°]*")
-"""What stands above a fraction's bar without brackets."""
 _FRACTION = re.compile("[0-9]+/[0-9]")
 _ROOTS = {"": "√", "3": "∛", "4": "∜"}
 _MOST_NESTED = 8
@@ -215,8 +215,8 @@ def chemistry_in_a_line(formula: str) -> str:
     """
     if len(formula) > LONGEST or "->[" in formula:
         return ""
-    for arrow, shown in _ARROWS:
-        formula = formula.replace(arrow, shown)
+    for arrow, character in _ARROWS:
+        formula = formula.replace(arrow, character)
     formula = _MASS.sub(r"\1", _INDEX.sub(r"\1", _CHARGE.sub(r"^\1", formula)))
     if not _LINE_OF_CHEMISTRY.fullmatch(formula):
         return ""

@@ -9,38 +9,60 @@ import re
 from functools import cache
 from html import unescape
 
+from irpretrain.wikipedia.wikitext.arguments import split_arguments
 from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
 from irpretrain.wikipedia.wikitext.images import caption_in_gallery
 from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, EQUAL, FRACTION, NOTHING
-from irpretrain.wikipedia.wikitext.prose import LONGEST_START, reads_as_prose, stands_in_sentence
+from irpretrain.wikipedia.wikitext.prose import (
+    LONGEST,
+    LONGEST_BEFORE,
+    LONGEST_START,
+    follows_prose,
+    is_within_sentence,
+    quotation,
+    words_in_sentence,
+)
+from irpretrain.wikipedia.wikitext.quantities import LONGEST_AMOUNT, amount, unit_behind
 from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import Templates
 
+# Of MediaWiki's preprocessor: what stands in their opening tag, a `<` too, reaches to the first `>`.
 DROPPED_ELEMENTS = (
     "ref|references|gallery|math|chem|ce|timeline|score|imagemap|templatestyles|templatedata|syntaxhighlight|source|graph|"
-    "mapframe|maplink|hiero|inputbox|includeonly|indicator|categorytree|style|script|table"
+    "mapframe|maplink|hiero|inputbox|includeonly|indicator|categorytree"
 )
+DROPPED_HTML = "style|script|table"
 LITERAL_ELEMENTS = "nowiki|pre"
+# Their tags vanish before lines are read, so that a heading or a table may follow them.
+INCLUSION_ELEMENTS = "noinclude|onlyinclude|translate|tvar"
+# Templates within each other that are still shown; MediaWiki's own limit. It bounds the cost of nested ones.
 DEEPEST = 40
-"""Templates within each other that are still shown; MediaWiki's own limit. It bounds the cost of nested ones."""
 
+# The first character as a set of its own: with groups in its place, re.search takes four times as long.
 _TOKEN = re.compile(
-    r"\{\{([^{}<|]*+)(\|[^{}<]*+)?\}\}"  # a template without anything in it: most of them
-    r"|(\{\{++)|(\}\}++)|<(!--)"
-    rf"|<((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
+    r"[{}<](?:(?<=\{)\{(?:([^{}<|]*+)(\|[^{}<]*+)?\}\}|(\{*+))"  # the first: a template without anything in it
+    r"|(?<=\})(\}++)|(?<=<)(?:(!--)"
+    rf"|((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])"
+    rf"|((?i:{DROPPED_HTML}))(?=[\s/>])[^<>]*+>"
+    rf"|(/?(?i:{INCLUSION_ELEMENTS})(?=[\s/>])[^<>]*+>)))"
 )
-_SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
+_SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT, _HTML, _INCLUSION = range(1, 9)
 _FORMULAS = {"math": in_a_line, "chem": chemistry_in_a_line, "ce": chemistry_in_a_line}
 _COUNTED = frozenset({*_FORMULAS, "gallery", "table"})
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
+# What may follow a template at the beginning of a line that shows no text in that line, such as an infobox.
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
-"""What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
 _BLANKS = re.compile(r"[ \t]*+")
+# A line of a table behind a template on a line of its own.
+_ROW = re.compile(r"[ \t]*+\n[ \t]*+(?:\|(?![|}])|!(?!!))")
+_ALONE = re.compile(r"[ \t]*+(?:\n|\Z)")
+_INDENT = f" \t:*#{DROPPED}{NOTHING}"
 _OPENING_BRACKETS = ("(", "[", "（")
 _REFERENCE_OR_END = re.compile(r"[)\]）]|<ref[\s>]", re.IGNORECASE)
 _FRACTION = re.compile("[0-9]+/[0-9]")
 _MARKUP = frozenset(f"'>]{NOTHING}")
-_NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
+_NOWIKI = re.compile("<nowiki>", re.IGNORECASE)
+_NOWIKI_END = re.compile("</nowiki>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
 _UNCUT = str.maketrans({"|": BAR, "=": EQUAL})
 
@@ -55,22 +77,25 @@ def remove_hidden(text: str, templates: Templates, parts: Parts | None = None) -
 
 
 class _Scan:
-    """The scan over one page. `shown` is the text so far; templates that are still open know where they began in it."""
+    """The scan over one page. `output` is the text so far; open templates know where they began in it."""
 
     def __init__(self, text: str, templates: Templates, parts: Parts) -> None:
         self.text, self.templates, self.parts = text, templates, parts
-        self.shown: list[str] = []
-        # Of each: braces that are not closed yet, index of `shown` that is kept for them.
+        self.output: list[str] = []
+        # Of each: braces that are not closed yet, index of `output` that is kept for them.
         self.open: list[list[int]] = []
         self.unclosed: set[str] = set()  # elements without a closing tag from here on
+        self.unfinished = False  # whether no tag ends from here on
+        self.looked_at: str | None = None  # the piece that `ends_with_line_start` is about
+        self.ends_with_line_start = False
 
     def run(self) -> str:
-        text, shown, pattern_of, search = self.text, self.shown, self.templates.pattern, _TOKEN.search
+        text, output, pattern_of, search = self.text, self.output, self.templates.pattern, _TOKEN.search
         at = 0
         while token := search(text, at):
             start = token.start()
             if start > at:
-                shown.append(text[at:start])
+                output.append(text[at:start])
             at = token.end()
             kind = token.lastindex
             if kind in (_SIMPLE, _SIMPLE_ARGUMENTS):
@@ -80,36 +105,38 @@ class _Scan:
                     result = self._call(pattern, token[1], arguments[1:], at)
                 if result is not None:
                     self._add(result)
-                elif shown and shown[-1][-1:] == "\n":
+                elif output and output[-1][-1:] == "\n":
                     at = self._drop(at)
                 else:
-                    shown.append(DROPPED)
+                    output.append(DROPPED)
             elif kind == _OPEN:
-                self.open.append([at - start, len(shown)])
-                shown.append("")
+                self.open.append([at - start, len(output)])
+                output.append("")
             elif kind == _CLOSE:
                 at = self._close(at - start, at)
             elif kind == _COMMENT:
-                at = self._comment(at)
-            else:
-                at = self._element(token, start, at)
-        shown.append(text[at:])
+                at = self._comments(at)
+            elif kind == _ELEMENT:
+                at = self._extension(token, start, at)
+            elif kind == _HTML:
+                name = token[_HTML].lower()
+                at = self._drop(at) if token[0].endswith("/>") else self._element(name, start, at)
+        output.append(text[at:])
         for braces, index in self.open:
-            shown[index] = "{" * braces
-        return "".join(shown).replace(BAR, "|").replace(EQUAL, "=")
+            output[index] = "{" * braces
+        return "".join(output).replace(BAR, "|").replace(EQUAL, "=")
 
     def _before(self) -> str:
         """Return the character that is shown last; "" at the beginning and behind opening braces."""
-        return self.shown[-1][-1:] if self.shown else ""
+        return self.output[-1][-1:] if self.output else ""
 
     def _add(self, result: str) -> None:
-        """Show what a template shows."""
-        result = self._apart(result)
+        result = self._spaced_fraction(result)
         if "'" in result and "'" in result[:1] + result[-1:]:
             result = NOTHING + result + NOTHING
-        self.shown.append(result.translate(_UNCUT) if self.open else result)
+        self.output.append(result.translate(_UNCUT) if self.open else result)
 
-    def _apart(self, result: str) -> str:
+    def _spaced_fraction(self, result: str) -> str:
         """Keep a fraction apart from a digit before it; markup may be between."""
         if "/" in result and _FRACTION.match(result):
             before = self._before()
@@ -117,43 +144,57 @@ class _Scan:
         return result
 
     def _drop(self, at: int) -> int:
-        """Leave out what ends at `at`; return where to go on."""
         if self._before() != "\n" or self.text[at : at + 1] not in _OWN_LINE:
-            self.shown.append(DROPPED)
+            self.output.append(DROPPED)
             return at
+        if _ROW.match(self.text, at):
+            self.output.append("{|")  # it opens a table
         return self._after_blanks(at)  # else the line would begin with a space: preformatted text
 
     def _after_blanks(self, at: int) -> int:
         blanks = _BLANKS.match(self.text, at)
         return blanks.end() if blanks else at
 
-    def _comment(self, at: int) -> int:
-        """Return where to go on behind a comment; one that has lines of its own goes with them."""
-        end = self.text.find("-->", at)
-        if end < 0:
-            return len(self.text)
-        at = end + 3
-        if self.shown and self.shown[-1].rstrip(" \t")[-1:] == "\n":
+    def _comments(self, at: int) -> int:
+        """Return where to go on behind a run of comments; lines that hold nothing else go."""
+        text, between = self.text, ""
+        while (end := text.find("-->", at)) >= 0:
+            at = end + len("-->")
             after = self._after_blanks(at)
-            if self.text[after : after + 1] == "\n":
-                self.shown[-1] = self.shown[-1].rstrip(" \t")
+            if text.startswith("<!--", after):
+                between = between or text[at:after]
+                at = after + len("<!--")
+                continue
+            if text[after : after + 1] == "\n" and self._at_line_start():
+                self.output[-1] = self.output[-1].rstrip(" \t")
                 return after + 1
-        return at
+            self.output += [between] if between else []
+            return at
+        return len(text)
+
+    def _at_line_start(self) -> bool:
+        """Whether nothing but blanks is shown of the line; each piece that is shown is looked at once."""
+        if not self.output:
+            return False
+        if self.output[-1] is not self.looked_at:
+            self.looked_at = self.output[-1]
+            self.ends_with_line_start = self.looked_at.rstrip(" \t")[-1:] == "\n"
+        return self.ends_with_line_start
 
     def _close(self, braces: int, at: int) -> int:
         """Deal with closing braces that end at `at`; return where to go on."""
-        shown = self.shown
+        output = self.output
         while braces >= 2 and self.open:
             opened = self.open[-1]
             index = opened[1]
             used = 3 if braces >= 3 and opened[0] >= 3 else 2
             deep = len(self.open) + opened[0] // 2 > DEEPEST
             result = None if used == 3 or deep else self._show(index + 1, at)
-            del shown[index:]
+            del output[index:]
             braces -= used
             opened[0] -= used
             if opened[0]:
-                shown.append("{" if opened[0] == 1 else "")
+                output.append("{" if opened[0] == 1 else "")
             if opened[0] < 2:
                 self.open.pop()
             if result is None:
@@ -161,63 +202,94 @@ class _Scan:
             else:
                 self._add(result)
         if braces:
-            shown.append("}" * braces)
+            output.append("}" * braces)
         return at
 
     def _show(self, first: int, at: int) -> str | None:
-        """Return what a template shows whose call ends at `at` and begins at an index of `shown`; None: nothing."""
-        name = self.shown[first].partition("|")[0] if first < len(self.shown) else ""
+        """Return what a template shows whose call ends at `at` and begins at an index of `output`; None: nothing."""
+        name = self.output[first].partition("|")[0] if first < len(self.output) else ""
         pattern = self.templates.pattern(name)
         if pattern == "":
             return None
-        arguments = "".join(self.shown[first:]).partition("|")[2]
+        arguments = "".join(self.output[first:]).partition("|")[2]
         return self._call(pattern, name, arguments, at, first - 1)
 
     def _call(
         self, pattern: str | None, name: str, arguments: str, at: int, index: int | None = None
     ) -> str | None:
-        """Return what a call shows that ends at `at` and begins at an index of `shown`, at its end if None.
+        """Return what a call shows that ends at `at` and begins at an index of `output`, at its end if None.
 
         None: nothing.
         """
-        if pattern:
+        unit = self.templates.unit(pattern)
+        if pattern and not unit:
             return self.templates.show(pattern, name, arguments) or None
-        words = reads_as_prose(arguments) if arguments else ""
-        if not words:
+        index = len(self.output) if index is None else index
+        if not arguments:
+            return unit_behind(self._recent(index, LONGEST_AMOUNT), unit) or None
+        if len(arguments) > LONGEST:
             return None
-        before = self._line(len(self.shown) if index is None else index)
-        return words if stands_in_sentence(before, words, self.text, at) else None
+        parameters, calendar = split_arguments(arguments), self.templates.calendar
+        words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
+        words = words or words_in_sentence(parameters, arguments)
+        if words and is_within_sentence(self._line(index), words, self.text, at):
+            return words
+        if _ALONE.match(self.text, at) and not self._line(index).rpartition("\n")[2].strip(_INDENT):
+            words = quotation(parameters, calendar)
+            if words and follows_prose(self._recent(index, LONGEST_BEFORE)):
+                return f"{BREAK}\n{words}{BREAK}\n"
+        return None
 
     def _line(self, index: int) -> str:
-        """Return the last characters that are shown before an index of `shown`, of their line at least as many as the
-        place of a call is judged by."""
+        """Return the last characters that are output before an index, of their line at least as many as the position of
+        a call is judged by."""
         pieces: list[str] = []
         length = 0
         while index and length <= LONGEST_START and not (pieces and "\n" in pieces[-1]):
             index -= 1
-            pieces.append(self.shown[index])
+            pieces.append(self.output[index])
             length += len(pieces[-1])
         return "".join(reversed(pieces))
 
-    def _element(self, tag: re.Match[str], start: int, at: int) -> int:
-        """Deal with an element whose opening tag ends at `at`; return where to go on."""
+    def _recent(self, index: int, length: int) -> str:
+        """Return about the last characters that are output before an index, whatever their lines."""
+        pieces: list[str] = []
+        for piece in reversed(self.output[max(0, index - length) : index]):
+            pieces.append(piece[-length:])
+            length -= len(piece)
+            if length <= 0:
+                break
+        return "".join(reversed(pieces))
+
+    def _extension(self, tag: re.Match[str], start: int, at: int) -> int:
+        """Deal with an element whose name ends at `at`; return where to go on."""
+        end = -1 if self.unfinished else self.text.find(">", at)
+        if end < 0:
+            self.unfinished = True
+            self.output.append(tag[0])
+            return at
         name = tag[_ELEMENT].lower()
-        if tag[0].endswith("/>"):
-            if name in _LITERAL_NAMES:
-                self.shown.append(NOTHING)
-                return at
-            return self._drop_element(name, at)
+        if self.text[end - 1] != "/":
+            return self._element(name, start, end + 1)
+        if name in _LITERAL_NAMES:
+            self.output.append(NOTHING)
+            return end + 1
+        return self._drop_element(name, end + 1)
+
+    def _element(self, name: str, start: int, at: int) -> int:
+        """Deal with an element whose opening tag ends at `at`; return where to go on."""
         if name not in self.unclosed:
             inner, outer = _end_of_table(self.text, at) if name == "table" else _end(self.text, name, at)
             if outer >= 0:
                 if name in _LITERAL_NAMES:
-                    self.shown.append(_literal(name, self.text[at:inner]))
+                    self.output.append(_literal(name, self.text[at:inner]))
                     return outer
                 if name in _COUNTED:
                     return self._part(name, at, inner, outer)
                 return self._drop_element(name, outer)
             self.unclosed.add(name)
-        self.shown.append(self.text[start:at])
+        at = start + 1 + len(name)
+        self.output.append(self.text[start:at])
         return at
 
     def _part(self, name: str, at: int, inner: int, outer: int) -> int:
@@ -227,7 +299,7 @@ class _Scan:
             formula = _FORMULAS[name](unescape(content))
             self.parts.count("formulas", bool(formula))
             if formula := formula or self.parts.rendering.formula_word:
-                self.shown.append(_literal("nowiki", self._apart(formula)))
+                self.output.append(_literal("nowiki", self._spaced_fraction(formula)))
                 return outer
         elif name == "table":
             self.parts.count("tables", False)
@@ -244,11 +316,11 @@ class _Scan:
             return self._drop(at)
         # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line. What stands
         # alone in brackets is a gap.
-        shown = self.shown
+        output = self.output
         if self._before() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, at):
             return self._drop(at)
-        if shown and shown[-1] and shown[-1][-1] in "'\n]":
-            shown.append(NOTHING)
+        if output and output[-1] and output[-1][-1] in "'\n]":
+            output.append(NOTHING)
         return at
 
 
@@ -279,5 +351,15 @@ def _literal(name: str, content: str) -> str:
     """Protect text from the steps to come: its brackets and quotes, and the beginnings of its lines."""
     if name == "nowiki":
         return f"{NOTHING}{content.translate(_LITERAL)}{NOTHING}".replace("\n", "\n" + NOTHING)
-    shown = _NOWIKI.sub("", content).translate(_LITERAL)
-    return f"{BREAK}{shown}{BREAK}".replace("\n", BREAK)
+    output = _without_nowiki(content).translate(_LITERAL)
+    return f"{BREAK}{output}{BREAK}".replace("\n", BREAK)
+
+
+def _without_nowiki(content: str) -> str:
+    """Return the content of <pre> without pairs of <nowiki> and </nowiki>; a lone tag is text."""
+    pieces, at = [], 0
+    for end in _NOWIKI_END.finditer(content):
+        if start := _NOWIKI.search(content, at, end.start()):
+            pieces += [content[at : start.start()], content[start.end() : end.start()]]
+            at = end.end()
+    return "".join([*pieces, content[at:]])

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, DROPPED, NOTHING
 
 _MARKS = DROPPED + NOTHING
+# A bar, or what stands between bars that are in no link.
 _PART = re.compile(
     rf"(?:[^\[|{ANCHOR}]++|\[\[[^\[\]]*+\]\]|{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|[\[{ANCHOR}])++|\|"
 )
-"""A bar, or what stands between bars that are in no link."""
 _NUMBER = rf"[0-9x.,\s{_MARKS}]*"
 
 
@@ -40,10 +40,10 @@ class ImageOptions:
 
         What stands for templates that are left out is no caption.
         """
-        for place in range(len(parts) - 1, -1, -1):
-            part = parts[place].strip()
+        for number in range(len(parts) - 1, -1, -1):
+            part = parts[number].strip()
             if not (part in self._options or part in self._frames or (part and not part.strip(_MARKS))):
-                return place if part else -1
+                return number if part else -1
         return -1
 
 
@@ -61,8 +61,8 @@ def cut_at_bars(text: str) -> list[str]:
 def caption_in_gallery(line: str, images: ImageOptions) -> str:
     """Return the caption in a line of a gallery, `File:A.jpg|options|caption`, which may hold links."""
     parts = cut_at_bars(line)[1:]
-    place = images.last_caption(parts)
-    return parts[place].strip() if place >= 0 else ""
+    number = images.last_caption(parts)
+    return parts[number].strip() if number >= 0 else ""
 
 
 class _Words:

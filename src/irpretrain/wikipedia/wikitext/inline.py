@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import re
 
-from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
+from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, DROPPED_HTML, LITERAL_ELEMENTS
 from irpretrain.wikipedia.wikitext.lines import apostrophes
 from irpretrain.wikipedia.wikitext.marks import (
     BREAK,
@@ -21,12 +20,12 @@ LINE_ELEMENTS = (
     "br|p|div|li|dt|dd|ul|ol|dl|blockquote|center|poem|tr|td|th|caption|hr|h1|h2|h3|h4|h5|h6|table|pre"
 )
 INLINE_ELEMENTS = (
-    "abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|meta|link|noinclude|onlyinclude|q|rb|rp|rt|rtc|ruby|s|"
-    "samp|section|small|span|strike|strong|sub|sup|time|translate|tvar|tt|u|var|wbr|tbody|thead|tfoot|colgroup|col|phonos|nobr"
+    "abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|meta|link|q|rb|rp|rt|rtc|ruby|s|"
+    "samp|section|small|span|strike|strong|sub|sup|time|tt|u|var|wbr|tbody|thead|tfoot|colgroup|col|phonos|nobr"
 )
 _LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
 _TAG = re.compile(
-    rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
+    rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{DROPPED_HTML}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
 _SHIFTED = {"sup": (RAISED, RAISED_END), "sub": (LOWERED, LOWERED_END)}
 _FRACTION = re.compile(
@@ -34,6 +33,7 @@ _FRACTION = re.compile(
 )
 _POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
 _MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
+# Those that MediaWiki knows in small letters too; names of single languages are known by their capitals.
 _MAGIC_NAMES = frozenset(
     {
         *("NOTOC", "FORCETOC", "TOC", "NOEDITSECTION", "NOGALLERY", "INDEX", "NOINDEX", "NEWSECTIONLINK"),
@@ -41,17 +41,19 @@ _MAGIC_NAMES = frozenset(
         *("NOCONTENTCONVERT", "NOCC"),
     }
 )
-"""Those that MediaWiki knows in small letters too; names of single languages are known by their capitals."""
-_ENTITY = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|[a-zA-Z][a-zA-Z0-9]{1,30});")
 _VARIANT = re.compile(r"-\{(\s*+(?:[^{};\n]|;\s*+)*+)\}-")
+# So deep may variants stand in variants.
 _NESTED_VARIANTS = 3
-"""So deep may variants stand in variants."""
-_VARIANT_FLAG = re.compile(r"\s*([A-Z]|[a-z-]+)\s*(?:;[^|]*)?\|")
-_VARIANT_NAME = re.compile(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:")
+_VARIANT_FLAGS = re.compile(r"([\sA-Za-z;+-]*)\|")
+_HIDDEN_RULES = frozenset("HT-")
+# Of the languages that MediaWiki converts.
+_VARIANT_NAME = re.compile(
+    r"\s*(?:ban|crh|en-x|gan|iu|ike|kk|ku|mni|sh|shi|sr|tg|tly|uz|wuu|zgh|zh)(?:-[a-z]+)*\s*:", re.IGNORECASE
+)
+# A semicolon may also end an entity: &amp;.
 _NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)")
-"""A semicolon may also end an entity: &amp;."""
+# Variants to read, best first: one script in all of Chinese Wikipedia. Without one of them the first is read.
 _PREFERRED_VARIANTS = ("zh", "zh-hans", "zh-cn")
-"""Variants to read, best first: one script in all of Chinese Wikipedia. Without one of them the first is read."""
 _ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}")
 
 
@@ -79,27 +81,31 @@ def _tag(tag: re.Match[str]) -> str:
         return BREAK
     if name in _SHIFTED:
         return _SHIFTED[name][tag[0][1] == "/"]
-    # Apostrophes on both sides are two marks of italics, and letters behind a link and a tag no part of its anchor.
-    return NOTHING if tag.string[tag.start() - 1] in "']" else ""
+    # Apostrophes on both sides are two marks of italics, letters behind a link and a tag no part of its anchor; an
+    # address ends before a tag.
+    before = tag.string[tag.start() - 1]
+    return NOTHING if before in "']/" or (before.isalnum() and tag[0][1] != "/") else ""
 
 
 def _with_lines_of_poems(text: str) -> str:
     """Return a text in which the line ends within <poem> stay."""
     pieces = _POEM_TAG.split(text)
-    for place in range(2, len(pieces), 2):
-        if pieces[place - 1][1] != "/":
-            pieces[place] = pieces[place].replace("\n", f"{BREAK}\n")
+    for position in range(2, len(pieces), 2):
+        if pieces[position - 1][1] != "/":
+            pieces[position] = pieces[position].replace("\n", f"{BREAK}\n")
     return "".join(pieces)
 
 
 def _variant(markup: re.Match[str]) -> str:
     """Return one variant of a text in several scripts, `-{zh-hant:…; zh-hans:…}-`; conversion rules show nothing."""
     content = markup[1]
-    flag = _VARIANT_FLAG.match(content)
-    if flag:
-        if flag[1] in ("H", "T", "-"):
+    if given := _VARIANT_FLAGS.match(content):
+        flags = {flag.strip() for flag in given[1].split(";")}
+        content = content[given.end() :]
+        if "R" in flags:
+            return content
+        if flags & _HIDDEN_RULES:
             return ""
-        content = content[flag.end() :]
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
         return content[: one_way.start()].strip()
     if not _VARIANT_NAME.match(content):
@@ -112,15 +118,9 @@ def _variant(markup: re.Match[str]) -> str:
     return variants[read]
 
 
-def remove_quotes(text: str) -> str:
-    """Return `text` without marks of bold and italics, and without magic words such as __NOTOC__."""
-    if "__" in text:
-        text = _MAGIC_WORD.sub(_magic_word, text)
-    if "''" not in text:
-        return text
-    if "'''" in text:
-        text = _with_apostrophes(text)
-    return text.replace("'''''", "").replace("'''", "").replace("''", "")
+def remove_magic_words(text: str) -> str:
+    """Return `text` without magic words such as __NOTOC__; a heading may follow one in its line."""
+    return _MAGIC_WORD.sub(_magic_word, text) if "__" in text else text
 
 
 def _magic_word(word: re.Match[str]) -> str:
@@ -128,28 +128,24 @@ def _magic_word(word: re.Match[str]) -> str:
     return "" if name == word[1] or name in _MAGIC_NAMES else word[0]
 
 
+def remove_quotes(text: str) -> str:
+    """Return `text` without marks of bold and italics."""
+    if "''" not in text:
+        return text
+    if "'''" in text:
+        text = _with_apostrophes(text)
+    return text.replace("'''''", "").replace("'''", "").replace("''", "")
+
+
 def _with_apostrophes(text: str) -> str:
     """Look at every line with bold or more."""
     pieces, at = [], 0
-    place = text.find("'''")
-    while place >= 0:
-        start = text.rfind("\n", at, place) + 1 or at
-        end = text.find("\n", place)
+    position = text.find("'''")
+    while position >= 0:
+        start = text.rfind("\n", at, position) + 1 or at
+        end = text.find("\n", position)
         end = end if end >= 0 else len(text)
         pieces += [text[at:start], apostrophes(text[start:end])]
         at = end
-        place = text.find("'''", end)
+        position = text.find("'''", end)
     return "".join([*pieces, text[at:]])
-
-
-def decode_entities(text: str) -> str:
-    """Return `text` with characters for entities and character references, as HTML has them; unknown ones stay."""
-    if "&" not in text:
-        return text
-    return _ENTITY.sub(_entity, text.replace("&nbsp;", " "))
-
-
-def _entity(reference: re.Match[str]) -> str:
-    written = reference[0]
-    value = html.unescape(written)
-    return " " if value.isspace() else value

@@ -1,21 +1,28 @@
 """What the beginning of a line means: tables, headings, list items."""
 
 import re
+from collections.abc import Iterator
 
-from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, APOSTROPHE, BREAK, DROPPED, HEADING
+from irpretrain.wikipedia.wikitext.marks import APOSTROPHE, BREAK, DROPPED, HEADING
 from irpretrain.wikipedia.wikitext.rendering import Parts
 
 _ATTRIBUTES = re.compile(r"^[^|\[\]{}\n]*(?<!\|)\|(?!\|)")
 _CELLS = re.compile(r"\|\||!!")
 _LINE = re.compile(r"[ \t:*#;]*(\{\||\|\}|\|-|\|\+|[|!])?(.*)", re.DOTALL)
-_TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})")
+# The closing tag of an HTML table, which `remove_hidden` leaves without an opening one, closes any table.
+_TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})|</(?i:table)\s*+>")
 _HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
-_TABLE_REMAINS = re.compile(r"\n[ \t]*+(?:\{\||\|)([^\n]*)")
-_OWN_LINE = re.compile(r"\n(?:[ \t]*+(?:[*#:;]+|-{4,}|(?<=[ \t])(?!\|)))([^\n]*+)")
-"""A list item, a rule, preformatted text."""
+# Where no table is closed: what stands at the beginning of a line in tables only, unlike `|` and `!`.
+_HALF_TABLE = re.compile(r"\n[ \t:*#;]*+(?:\{\||\|[-+}])")
+# Lines without a blank line or a heading between, or the beginning of a heading.
+_BLOCK = re.compile(r"(?:\n(?!=[^\n]*=[ \t]*+\n)[ \t]*+(?=\S)[^\n]*+)++|\n=")
+_TABLE_LINE = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|(\|[-+])|(\|\})|[|!])")
+# The beginning of a cell or caption that is not empty.
+_CELL = re.compile(r"\n[ \t:*#;]*+(?:\|(?![-}])|!)[ \t|]*+[^\s|]")
+_OPENING, _ROW, _CLOSING = 1, 2, 3
+# A list item, a rule, preformatted text.
+_OWN_LINE = re.compile(r"\n(?:[*#:;]++|-{4,}|[ \t]++(?!\|))([^\n]*+)")
 _SOFT_BREAK = re.compile(rf"\n(?<=[^\n{BREAK}]\n)(?=[^\n{BREAK}])")
-_DEFINITION = re.compile(r"\n[*#:]*+;[^\n]*")
-_TERM_END = re.compile(rf"{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|:(?!//)")
 DEEPEST_HEADING = 6
 _QUOTES = re.compile(r"'{2,}")
 
@@ -46,11 +53,8 @@ def _without_attributes(cell: str) -> str:
 
 
 def remove_tables(text: str, parts: Parts) -> str:
-    """Return `text` without tables, or with their rows if `parts` keeps them.
-
-    A table without an end stays and loses its marked lines later (`remove_line_marks`).
-    """
-    if "{|" not in text:
+    """Return `text` without tables, or with their rows if `parts` keeps them; see also `_half_tables`."""
+    if _HALF_TABLE.search(text) is None:
         return text
     opened: list[int] = []
     tables: list[tuple[int, int]] = []
@@ -62,12 +66,56 @@ def remove_tables(text: str, parts: Parts) -> str:
             while tables and tables[-1][0] > start:
                 tables.pop()  # it is inside this one
             tables.append((start, mark.end()))
-    kept, at = [], 0
-    for start, end in tables:
-        rows = rows_of_table(text[start:end])
-        kept.append(text[at:start] + (rows if rows and parts.keeps("tables") else ""))
+    ends = [0, *(end for _, end in tables)]
+    starts = [*(start for start, _ in tables), len(text)]
+    halves = [half for between in zip(ends, starts, strict=True) for half in _half_tables(text, *between)]
+    pieces, at = [], 0
+    for start, end in sorted([*tables, *halves]):
+        pieces.append(text[at:start])
+        if _CELL.search(text, start, end) and parts.keeps("tables"):
+            pieces[-1] += rows_of_table(text[start:end])
         at = end
-    return "\n\n".join([*kept, text[at:]])
+    return "\n\n".join([*pieces, text[at:]])
+
+
+def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where tables lie that a template opens or closes, between two places without a whole table.
+
+    Such a table is known by a mark that stands in no prose. Without one, lines that begin with `|` or `!` are prose. It
+    ends with `|}`, or before a heading or the first block of lines behind its last mark that begins with neither.
+    """
+    if _HALF_TABLE.search(text, start, end) is None:
+        return
+    inside = False
+    blocks = list(_BLOCK.finditer(text, start, end))
+    marks = [list(_TABLE_LINE.finditer(text, block.start(), block.end())) for block in blocks]
+    certain = [next((mark.lastindex for mark in lines if mark.lastindex), None) for lines in marks]
+    following: int | None = None  # first certain mark behind a block, before a heading
+    continues = [False] * len(blocks)
+    for number in range(len(blocks) - 1, -1, -1):
+        continues[number] = following in (_ROW, _CLOSING)
+        following = None if blocks[number][0] == "\n=" else certain[number] or following
+    for block, lines, mark, goes_on in zip(blocks, marks, certain, continues, strict=True):
+        if block[0] == "\n=":
+            inside = False
+            continue
+        begins_with_cell = bool(lines) and lines[0].start() == block.start()
+        if mark is None:
+            inside = inside and (begins_with_cell or goes_on)
+            if inside:
+                yield block.span()
+            continue
+        first = block.start() if inside else _first_row(lines)
+        inside = lines[-1].lastindex != _CLOSING
+        yield first, block.end() if inside else lines[-1].end()
+
+
+def _first_row(lines: list[re.Match[str]]) -> int:
+    """Return where a table begins in a block: at its first certain mark, or at cells directly before it."""
+    number = next(number for number, line in enumerate(lines) if line.lastindex)
+    while number and "\n" not in lines[number].string[lines[number - 1].end() : lines[number].start()]:
+        number -= 1
+    return lines[number].start()
 
 
 def mark_headings(text: str) -> str:
@@ -88,32 +136,16 @@ def _heading(line: re.Match[str]) -> str:
 
 
 def remove_line_marks(text: str) -> str:
-    """Return `text` without marks of list items and rules, and without lines that are left of broken tables.
+    """Return `text` without marks of list items and rules.
 
     There is a blank line on both sides of list items, rules and lines of preformatted text.
     """
-    if "|" in text:
-        text = _TABLE_REMAINS.sub(_only_anchor_marks, text)
-    if ";" in text:
-        text = _DEFINITION.sub(_split_definition, text)
     return _OWN_LINE.sub("\n\n\\1\n", text)
 
 
 def join_lines(text: str) -> str:
     """Return `text` with one line a paragraph, list item and heading."""
     return _SOFT_BREAK.sub(" ", text)
-
-
-def _only_anchor_marks(line: re.Match[str]) -> str:
-    return "\n" + (ANCHOR + ANCHOR_END) * line[1].count(ANCHOR)
-
-
-def _split_definition(line: re.Match[str]) -> str:
-    """`; term: meaning` loses its colon."""
-    for mark in _TERM_END.finditer(line[0], line[0].index(";")):
-        if mark[0] == ":":
-            return f"{line[0][: mark.start()]} {line[0][mark.end() :]}"
-    return line[0]
 
 
 def apostrophes(line: str) -> str:
@@ -130,7 +162,7 @@ def apostrophes(line: str) -> str:
     if len(bold) % 2 and len(italic) % 2:
         candidates = [start for start, length in runs if length - text.get(start, 0) == 3]
         if candidates:
-            start = min(candidates, key=lambda place: _rank(line, place + text.get(place, 0)))
+            start = min(candidates, key=lambda position: _rank(line, position + text.get(position, 0)))
             text[start] = text.get(start, 0) + 1
     if not text:
         return line
@@ -141,7 +173,7 @@ def apostrophes(line: str) -> str:
     return "".join([*pieces, line[at:]])
 
 
-def _rank(line: str, place: int) -> int:
-    if line[place - 1 : place] in ("", " "):
+def _rank(line: str, position: int) -> int:
+    if position and line[position - 1] == " ":
         return 2
-    return 0 if line[place - 2 : place - 1] == " " else 1
+    return 0 if position > 1 and line[position - 2] == " " else 1

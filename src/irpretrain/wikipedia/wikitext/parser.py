@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from irpretrain.corpora.characters import clean_text
 from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.wikitext.assembly import assemble
+from irpretrain.wikipedia.wikitext.definitions import split_definitions
+from irpretrain.wikipedia.wikitext.entities import decode_entities
 from irpretrain.wikipedia.wikitext.hidden import remove_hidden
-from irpretrain.wikipedia.wikitext.inline import decode_entities, remove_quotes, remove_tags
+from irpretrain.wikipedia.wikitext.inline import remove_magic_words, remove_quotes, remove_tags
 from irpretrain.wikipedia.wikitext.lines import join_lines, mark_headings, remove_line_marks, remove_tables
 from irpretrain.wikipedia.wikitext.links import mark_links
 from irpretrain.wikipedia.wikitext.raised import write_raised
@@ -19,10 +20,8 @@ from irpretrain.wikipedia.wikitext.rendering import Parts, Rendering
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
 
+# Prose alone.
 PROSE = Rendering()
-"""Prose alone."""
-_UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What `clean_text` changes; looking for it is much faster than changing nothing."""
 
 
 def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = PROSE) -> Article:
@@ -31,10 +30,11 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
     Never fails: markup that is not balanced is text. docs/methods/wikipedia.md ("Plain text") says what is shown.
     """
     parts = Parts(rendering, language.images)
-    text = f"\n{clean_text(wikitext) if _UNCLEAN.search(wikitext) else wikitext}\n"
+    text = f"\n{clean_text(wikitext)}\n"
     text = remove_hidden(text, language.templates, parts)
     text = remove_tables(text, parts)
-    text = mark_headings(text)
+    text = mark_headings(remove_magic_words(text))
+    text = split_definitions(text)
     text = remove_tags(text)
     text, targets = mark_links(text, language, parts)
     text = remove_line_marks(text)

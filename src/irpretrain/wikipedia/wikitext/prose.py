@@ -1,66 +1,72 @@
-"""Which calls of templates that nobody has listed show their first argument: those that a sentence runs through.
+"""Which calls of templates that nobody has listed show words: those that a sentence runs through, and quotations.
 
 Editors wrap words of a sentence into templates that mark or format them, as in `which {{clarify span|in recent
 years|when?}} has grown`. Templates that show something else or nothing stand elsewhere (lists of links, boxes and hints
 on lines of their own, footnotes directly behind a word) or are given something else (names, numbers, file names).
+A quotation stands alone behind a line of prose, where no hint on a page or section stands.
 docs/methods/wikipedia.md has the measurement.
 """
 
 import re
 
-from irpretrain.wikipedia.wikitext.arguments import split_arguments
-from irpretrain.wikipedia.wikitext.marks import BAR, DROPPED, NOTHING
+from irpretrain.wikipedia.wikitext.arguments import Arguments, text_argument
+from irpretrain.wikipedia.wikitext.dates import Calendar
+from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, NOTHING
 
-LONGEST = 2000
-"""Characters of a call that is looked at."""
+# Characters of a call that is looked at.
+LONGEST = 4000
 _BREAK = re.compile(r"<[bB][rR]\s*/?>")
+# Words, links and line breaks.
 _IN_A_LINE = re.compile(
     rf"(?:[^\[\]{{}}<>\n]|\[\[[^\[\]\n]*+\]\]|\[(?:https?:)?//[^\[\]{{}}<>\n]*+\]|{_BREAK.pattern})++"
 )
-"""Words, links and line breaks."""
 _NOT_SEEN = re.compile(rf"\[\[(?:[^\[\]|{BAR}]*+[|{BAR}])?|\]\]?|\[\S*+")
 _YEAR = re.compile("[0-9]{4}[a-z]?")
 _WORD = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
+# Japanese, Chinese, Thai.
 _LETTER_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
-"""Japanese, Chinese, Thai."""
 _WITHOUT_SPACES = re.compile(f"(?:{_LETTER_WITHOUT_SPACES.pattern}){{6}}")
+# What follows words of a sentence that stand directly behind a letter; footnotes end with a stop themselves.
 _CONTINUED_WITHOUT_SPACES = re.compile(rf"{_LETTER_WITHOUT_SPACES.pattern}|[、，。]")
-"""What follows words of a sentence that stand directly behind a letter; footnotes end with a stop themselves."""
 _FILE = re.compile(r"\.[A-Za-z0-9]{2,4}$")
 _START = re.compile(rf"(?:^|\n)[ \t*#:;'\"„“«({DROPPED}{NOTHING}]*$")
 _CONTINUED = re.compile(r"(?:[ ,;)»”–—][ ,;)»”–—]{0,3}|[.:] )[\w('„“«\"\[]")
+# What stands before words of a sentence, in an argument of another call too; behind a word or a closing tag stand
+# footnotes and hints.
 _OPENING = re.compile(r"(?:[\s(\[/–—„“«‘\"|=]|<[a-zA-Z][^<>]*>)'{0,5}$")
-"""What stands before words of a sentence, in an argument of another call too; behind a word or a closing tag stand
-footnotes and hints."""
+# Characters of its line before a call that are looked at.
 LONGEST_START = 80
-"""Characters before a call that are looked at."""
+# Characters before a call alone in its line that are looked at.
+LONGEST_BEFORE = 400
+# Words in a script without capitals; fewer may be a name.
 _FEWEST_UNCASED = 4
-"""Words in a script without capitals; fewer may be a name."""
+_FEWEST_IN_SENTENCE = 5
+_LAST = re.compile(r"[.!?…。！？؟۔।»”’'\")\]—;,]\s*$")
+_TAG = re.compile("</?[a-zA-Z]+ ?/?>")
+_NO_PROSE = re.compile(r"[=|!{]|\[\[[^\[\]|]*:[^\[\]]*\.\w{3,4}\|")
 
 
-def reads_as_prose(arguments: str) -> str:
-    """Return the first argument of a call, or the one called text, if it has words of a sentence, else nothing.
+def words_in_sentence(parameters: Arguments, written: str) -> str:
+    """Return the first argument of a call, or the one that is called text, if it has words of a sentence, else "".
 
     Args:
-        arguments: what stands between the name's `|` and the closing braces.
+        parameters: the arguments.
+        written: the same as they are written.
     """
-    if len(arguments) > LONGEST:
-        return ""
-    parameters = split_arguments(arguments)
-    first = parameters.get("1") or parameters.get("text", "")
+    first = text_argument(parameters)
     if not _IN_A_LINE.fullmatch(first) or _YEAR.fullmatch(parameters.get("2", "")) or _FILE.search(first):
         return ""
-    before, _, after = arguments.partition(first)
+    before, _, after = written.partition(first)
     if "\n" in before or after.lstrip(" ")[:1] not in ("", "|") or len(_BREAK.findall(first)) > 1:
         return ""  # boxes are written over several lines, lists in them with a break behind each item
-    shown = _BREAK.sub(" ", _NOT_SEEN.sub("", first))
-    words = _WORD.findall(shown)
+    visible = _BREAK.sub(" ", _NOT_SEEN.sub("", first))
+    words = _WORD.findall(visible)
     letters = sum(map(len, words))
-    if letters < 0.6 * len(shown.replace(" ", "")):
+    if letters < 0.6 * len(visible.replace(" ", "")):
         return ""
-    if _WITHOUT_SPACES.search(shown):
+    if _WITHOUT_SPACES.search(visible):
         return first
-    if " " not in shown.strip() or len(words) < 2:
+    if " " not in visible.strip() or len(words) < 2:
         return ""
     cased = any(word.lower() != word.upper() for word in words)
     if not (
@@ -70,7 +76,38 @@ def reads_as_prose(arguments: str) -> str:
     return first
 
 
-def stands_in_sentence(before: str, words: str, text: str, end: int) -> bool:
+def quotation(parameters: Arguments, calendar: Calendar) -> str:
+    """Return the words of a call that stands alone behind a line of prose, if they are a sentence, else "".
+
+    A hint for editors is no sentence, or has the month in which it was written.
+    """
+    words = text_argument(parameters)
+    if not _LAST.search(words) or not _IN_A_LINE.fullmatch(_TAG.sub("", words).replace("\n", " ")):
+        return ""
+    for value in parameters.values():
+        month, _, year = value.partition(" ")
+        if year.isdecimal() and calendar.month(month):
+            return ""
+    return words if _is_sentence(_NOT_SEEN.sub("", words)) else ""
+
+
+def follows_prose(before: str) -> bool:
+    """Whether the last line of `before` that is not blank is prose, not a heading or a table."""
+    line = before.rstrip(f" \t\n{DROPPED}{NOTHING}{BREAK}").rpartition("\n")[2]
+    return not _NO_PROSE.match(line) and (line.endswith((":", "：")) or _is_sentence(_NOT_SEEN.sub("", line)))
+
+
+def _is_sentence(text: str) -> bool:
+    if _WITHOUT_SPACES.search(text):
+        return True
+    words = _WORD.findall(text)
+    cased = any(word.lower() != word.upper() for word in words)
+    return len(words) >= _FEWEST_IN_SENTENCE and (
+        not cased or sum(word.islower() for word in words) >= len(words) / 3
+    )
+
+
+def is_within_sentence(before: str, words: str, text: str, end: int) -> bool:
     """Whether a call is part of a sentence by what stands around it.
 
     Args:

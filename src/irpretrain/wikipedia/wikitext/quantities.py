@@ -7,12 +7,13 @@ Nothing is computed: converted amounts, rounding and percentages are left out.
 import re
 from collections.abc import Callable
 
+from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.arguments import Arguments, unnamed
 
 MINUS = "−"
 _NUMBER = re.compile(r"[-−+±~]?[\d.,/ +e]{1,40}")
+# Units that a smaller one may follow: `{{convert|5|ft|8|in}}`.
 _COMPOUND = frozenset({"ft", "yd", "mi", "st", "lb", "oz", "LT", "long ton", "h", "min"})
-"""Units that a smaller one may follow: `{{convert|5|ft|8|in}}`."""
 _BETWEEN = {
     **{word: f" {word} " for word in ("to", "and", "or", "by")},
     **dict.fromkeys(("-", "–", "to(-)"), "–"),
@@ -22,33 +23,46 @@ _BETWEEN = {
     ", ": ", ",
     "to about": " to about ",
 }
+# The same of Romance languages.
 _BETWEEN_NUMBERS = {**_BETWEEN, **{word: f" {word} " for word in ("à", "ou", "et", "a", "o", "y", "e", "/")}}
-"""The same of Romance languages."""
+# Codes of units of `convert` that are not what a reader sees.
 _UNITS = {
     "C": "°C", "F": "°F", "R": "°R", "C-change": "°C", "F-change": "°F", "degC": "°C", "degF": "°F",
     "sqmi": "sq mi", "sqft": "sq ft", "sqin": "sq in", "sqyd": "sq yd", "cuft": "cu ft", "cuin": "cu in",
     "cuyd": "cu yd", "cumi": "cu mi", "ftin": "ft", "lbft": "lb⋅ft",
 }  # fmt: skip
-"""Codes of units of `convert` that are not what a reader sees."""
 _MULTIPLE = re.compile(r"e([369]|1[258])(?=\D)")
+_SYMBOLS = (
+    "mm cm dm m km ft yd mi nmi cm² m² km² cm2 m2 km2 mq kmq ha cm³ m³ km³ ml dl hl mg kg kt lb ms min Hz kHz MHz GHz "
+    "kW MW GW TW kWh MWh GWh kV mA °C °F Pa hPa kPa MPa bar kJ kN kB MB GB TB dB km/h m/s mph kn % ‰ € msnm mnm mslm "
+    "mdpl mnpm slm hab. ab. hab./km² ab./km² hab/km² Ew./km²"
+)
+_SYMBOL_BY_NAME = {symbol.lower(): symbol for symbol in _SYMBOLS.split()}
+# Such as "m s.l.m.", "m n. m." and "m ü. NN", in small letters.
+_SEA_LEVEL = re.compile(r"m(?: ?[a-zü]{1,4}\.?){1,4}")
+_AMOUNT = re.compile(r"[-−+±~]?[0-9][0-9.,\xa0 ]*(?:/[0-9]+)?")
+_BEHIND_NUMBER = re.compile(r"[0-9][\])'’]*(\s|&nbsp;|&#160;)*$")
+# Characters before a unit that are looked at.
+LONGEST_AMOUNT = 16
+_COMPASS = frozenset("NSEWO")
 _WITHOUT_SPACE = frozenset({"%", "°", "′", "″", "'", '"', "‰", "deg"})
+# Codes of units of `value`; a bare C and F are coulomb and farad there.
 _DEGREES = {"degC": "°C", "degF": "°F"}
-"""Codes of units of `value`; a bare C and F are coulomb and farad there."""
 
 
 def convert(arguments: Arguments) -> str:
     """Return the amount and unit that were given: `{{convert|5|to|7|km|mi}}` shows "5 to 7 km"."""
     words = unnamed(arguments)
-    shown, place = "", 0
-    while place < len(words) and _NUMBER.fullmatch(words[place]):
-        following = words[place + 1] if place + 1 < len(words) else ""
+    text, position = "", 0
+    while position < len(words) and _NUMBER.fullmatch(words[position]):
+        following = words[position + 1] if position + 1 < len(words) else ""
         between = _BETWEEN.get(following.lower())
-        amount = re.sub(r"(?<=\d)\+(?=\d+/)", " ", words[place])
-        shown += amount + (between or _unit_of_code(following) + " ")
-        place += 2
-        if between is None and (following not in _COMPOUND or place + 1 >= len(words)):
+        amount = re.sub(r"(?<=\d)\+(?=\d+/)", " ", words[position])
+        text += amount + (between or _unit_of_code(following) + " ")
+        position += 2
+        if between is None and (following not in _COMPOUND or position + 1 >= len(words)):
             break  # what comes now is the unit to convert to, or the number of digits
-    return shown.strip() or " ".join(words[:2])
+    return text.strip() or " ".join(words[:2])
 
 
 def _unit_of_code(code: str) -> str:
@@ -69,24 +83,25 @@ def power(exponent: str) -> str:
 
 
 def exponent(arguments: Arguments) -> str:
-    """`5.98{{e|24}}` shows "5.98×10^24"."""
-    return power(arguments.get("1", ""))
+    """`5.98{{e|24}}` and `{{exp|5.98|24}}` show "5.98×10^24"."""
+    *number, tens = unnamed(arguments)[:2] or [""]
+    return "".join(number) + power(tens)
 
 
 def value(arguments: Arguments) -> str:
     """A number with its uncertainty, power of ten and unit: `{{val|1.5|0.3|e=3|u=m}}` shows "(1.5±0.3)×10^3 m"."""
     words = unnamed(arguments)
-    shown, bracket = "", False
+    text, bracket = "", False
     if words:
-        shown, bracket = _with_uncertainty(words)
+        text, bracket = _with_uncertainty(words)
     exponent_given = arguments.get("e") or ""
     if exponent_given:
-        shown = f"({shown})" if bracket else shown
-        shown = shown + power(exponent_given) if shown else power(exponent_given)[1:]
+        text = f"({text})" if bracket else text
+        text = text + power(exponent_given) if text else power(exponent_given)[1:]
     unit = _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
     if per := _first(arguments, "up", "upl"):
         unit = (_first(arguments, "u", "ul") or "") + "/" + per
-    return arguments.get("p", "") + _with_unit(shown, _DEGREES.get(unit, unit)) + arguments.get("s", "")
+    return arguments.get("p", "") + _with_unit(text, _DEGREES.get(unit, unit)) + arguments.get("s", "")
 
 
 def _first(arguments: Arguments, *names: str) -> str:
@@ -98,11 +113,11 @@ def _with_uncertainty(words: list[str]) -> tuple[str, bool]:
     number = words[0].replace("-", MINUS) if words[0].startswith("-") else words[0]
     if len(words) == 1:
         return number, False
-    place = 1
-    while place + 1 < len(words) and (between := _BETWEEN.get(words[place].lower())):
-        number += between + words[place + 1]
-        place += 2
-    if place > 1:
+    position = 1
+    while position + 1 < len(words) and (between := _BETWEEN.get(words[position].lower())):
+        number += between + words[position + 1]
+        position += 2
+    if position > 1:
         return number, True
     if words[1].startswith("("):
         return number + words[1], False
@@ -144,18 +159,22 @@ def measure(arguments: Arguments) -> str:
     those of `value`.
     """
     words = unnamed(arguments)
-    shown, place = "".join(words[:1]), 1
-    while place + 1 < len(words) and words[place] in _BETWEEN_NUMBERS and _NUMBER.fullmatch(words[place + 1]):
-        shown += _BETWEEN_NUMBERS[words[place]] + words[place + 1]
-        place += 2
+    text, position = "".join(words[:1]), 1
+    while (
+        position + 1 < len(words)
+        and words[position] in _BETWEEN_NUMBERS
+        and _NUMBER.fullmatch(words[position + 1])
+    ):
+        text += _BETWEEN_NUMBERS[words[position]] + words[position + 1]
+        position += 2
     units: list[str] = []
-    for word in words[place:]:
+    for word in words[position:]:
         if re.fullmatch(r"[-−]?\d", word) and units:
             units[-1] += word if word in ("2", "3") else "^" + word.replace("-", MINUS)
         else:
             units.append(word)
     named = {name: text for name, text in arguments.items() if not name.isdecimal()}
-    return value({**named, "1": shown, "u": " ".join(units) or _first(arguments, "u", "ul", "unité")})
+    return value({**named, "1": text, "u": " ".join(units) or _first(arguments, "u", "ul", "unité")})
 
 
 def ordinal(arguments: Arguments) -> str:
@@ -170,6 +189,32 @@ def ordinal(arguments: Arguments) -> str:
         else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1], "th")
     )
     return number + ending
+
+
+def unit_named(name: str) -> str:
+    """Return the unit that a template's name is, "" for other names."""
+    key = spelt(name)
+    if key in _SYMBOL_BY_NAME:
+        return _SYMBOL_BY_NAME[key]
+    return key if " " in key and _SEA_LEVEL.fullmatch(key) else ""
+
+
+def unit_behind(before: str, unit: str) -> str:
+    """Return what a call without arguments that is named by a unit shows behind a number; elsewhere ""."""
+    number = _BEHIND_NUMBER.search(before)
+    return "" if number is None else unit if number[1] else _with_unit("", unit)
+
+
+def amount(unit: str, arguments: Arguments) -> str:
+    """Return the amount that an unlisted call shows: one number, with units that are its name or arguments."""
+    words = unnamed(arguments)
+    if not words or len(words) > 4 or not _AMOUNT.fullmatch(words[0]) or _COMPASS.intersection(words):
+        return ""
+    units = [word for word in words[1:] if spelt(word) in _SYMBOL_BY_NAME]
+    numbers = [word for word in words[1:] if word not in units and re.fullmatch(r"[-−]?[0-9]", word)]
+    if len(units) + len(numbers) < len(words) - 1 or (numbers and not units):
+        return ""
+    return measure({**arguments, "unité": unit} if unit and not units else arguments)
 
 
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {

@@ -6,8 +6,8 @@ from typing import Literal
 
 from irpretrain.wikipedia.wikitext.images import ImageOptions
 
+# Captions of files in the text, tables, captions in galleries.
 Part = Literal["captions", "tables", "galleries"]
-"""Captions of files in the text, tables, captions in galleries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class Parts:
 
     def keeps(self, part: Part) -> bool:
         """Count a part of the page; return whether it is shown."""
-        kept = part in self.rendering.keep
-        self.count(part, kept)
-        return kept
+        keeps = part in self.rendering.keep
+        self.count(part, keeps)
+        return keeps
 
-    def count(self, what: str, shown: bool) -> None:
+    def count(self, what: str, is_rendered: bool) -> None:
         """Count what was shown or left out."""
-        self.counts[f"{what} {'shown' if shown else 'left out'}"] += 1
+        self.counts[f"{what} {'shown' if is_rendered else 'left out'}"] += 1

@@ -1,60 +1,12 @@
-"""Functions that patterns of templates call as `@name`: dates, links, lists and the like."""
+"""Functions that patterns of templates call as `@name`: links, lists and the like."""
 
 import re
 from collections.abc import Callable
 
-from irpretrain.wikipedia.wikitext import dates, quantities
-from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, unnamed
-
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-
-
-def _date(given: Arguments) -> str:
-    """`{{start date|1990|5|12}}` shows "May 12, 1990", with df=y "12 May 1990"; without month or day what there is.
-
-    The month may be a name.
-    """
-    parts = unnamed(given)[:3]
-    if not parts:
-        return ""
-    if not parts[0].isdecimal():
-        return " ".join(parts)
-    number = _month_number(parts[1]) if len(parts) > 1 else ""
-    month = int(number) if number.isdecimal() and len(number) < 3 else 0
-    if month and number != parts[1] and len(parts[0]) < 3:
-        return " ".join(parts)  # the day comes first
-    if not 1 <= month <= 12:
-        return parts[0]
-    name = _MONTHS.split("|")[month - 1]
-    if len(parts) < 3 or not parts[2].isdecimal():
-        return f"{name} {parts[0]}"
-    day = parts[2].lstrip("0")
-    return f"{day} {name} {parts[0]}" if given.get("df") else f"{name} {day}, {parts[0]}"
-
-
-def _as_of(given: Arguments) -> str:
-    """`{{as of|2015|6|30}}` shows "As of 30 June 2015", with df=US "As of June 30, 2015", with lc=y "as of ...".
-
-    The month may be a number or a name, cut after three letters or more. With since=y the words are "Since ...", with
-    bare=y only the date is shown; what is given as alt= is shown instead of all this.
-    """
-    if given.get("alt"):
-        return given["alt"]
-    year, month, day = (*unnamed(given), "", "", "")[:3]
-    if not year:
-        return ""
-    words = "" if given.get("bare") else "Since " if given.get("since") else "As of "
-    american = given.get("df", "").upper() == "US"
-    date = _date({"1": year, "2": _month_number(month), "3": day, "df": "" if american else "y"})
-    return (words.lower() if given.get("lc") else words) + date
-
-
-def _month_number(month: str) -> str:
-    beginning = month.lower().rstrip(".")
-    if len(beginning) < 3:
-        return month
-    months = enumerate(_MONTHS.lower().split("|"), 1)
-    return next((str(number) for number, name in months if name.startswith(beginning)), month)
+from irpretrain.wikipedia.wikitext import quantities
+from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, text_argument, unnamed
+from irpretrain.wikipedia.wikitext.dates import FUNCTIONS as DATE_FUNCTIONS
+from irpretrain.wikipedia.wikitext.marks import BREAK
 
 
 def _nihongo(given: Arguments) -> str:
@@ -80,13 +32,18 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
 def _lines(given: Arguments) -> str:
-    """Each argument as a list item."""
     return "".join(f"\n* {value}" for value in unnamed(given)) + "\n"
 
 
 def _joined(given: Arguments) -> str:
     """All arguments, with what stands behind the function's name between them: `@joined +`."""
     return given.get(PARAMETER, "").join(unnamed(given))
+
+
+def _quote(given: Arguments) -> str:
+    """A quotation, as a paragraph of its own."""
+    words = text_argument(given)
+    return f"{BREAK}\n{words}{BREAK}\n" if words else ""
 
 
 def _last(given: Arguments) -> str:
@@ -99,8 +56,8 @@ def _red_link(given: Arguments) -> str:
     A number behind the function's name is the title's place: Chinese `{{tsl|de|Titel|Title|words}}`, `@red-link 3`.
     """
     parameter = given.get(PARAMETER, "")
-    place = int(parameter) if parameter.isdecimal() else 1
-    title, label = given.get(str(place), ""), given.get(str(place + 1), "")
+    position = int(parameter) if parameter.isdecimal() else 1
+    title, label = given.get(str(position), ""), given.get(str(position + 1), "")
     return f"[[{title}|{label}]]" if title and label else f"[[{title}]]" if title else ""
 
 
@@ -109,13 +66,13 @@ def _ship(given: Arguments) -> str:
 
     The last argument says what is shown: 1 the number, 2 the name, 3 both, 6 prefix and name, else all.
     """
-    words = [given.get(place, "") for place in ("1", "2", "3", "4")]
+    words = [given.get(position, "") for position in ("1", "2", "3", "4")]
     prefix = given.get(PARAMETER) or words.pop(0)
-    name, number, shown = words[:3]
+    name, number, form = words[:3]
     behind = f" ({number})" if number else ""
     title = f"{prefix} {name}".strip()
     labels = {"1": number or name, "2": name, "3": name + behind, "6": title}
-    return labels.get(shown, title + behind) if name else ""
+    return labels.get(form, title + behind) if name else ""
 
 
 def _siglo(given: Arguments) -> str:
@@ -136,11 +93,10 @@ def _music(given: Arguments) -> str:
     return {"flat": "♭", "sharp": "♯", "natural": "♮", "b": "♭", "#": "♯"}.get(given.get("1", ""), "")
 
 
+# What a pattern `@name` calls. None returns a lot more than it was given, nor any of it twice.
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     **quantities.FUNCTIONS,
-    **dates.FUNCTIONS,
-    "date": _date,
-    "asof": _as_of,
+    **DATE_FUNCTIONS,
     "nihongo": _nihongo,
     "interlanguage": _interlanguage,
     "lines": _lines,
@@ -151,5 +107,5 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "ship": _ship,
     "siglo": _siglo,
     "last": _last,
+    "quote": _quote,
 }
-"""What a pattern `@name` calls. None returns a lot more than it was given, nor any of it twice."""

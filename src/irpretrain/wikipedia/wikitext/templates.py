@@ -6,15 +6,19 @@ from functools import cache
 
 from irpretrain.wikipedia.titles import normal_title, spelt
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, split_arguments, unnamed
+from irpretrain.wikipedia.wikitext.dates import CALENDAR_FUNCTIONS, Calendar
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
+from irpretrain.wikipedia.wikitext.quantities import unit_named
 from irpretrain.wikipedia.wikitext.template_functions import FUNCTIONS
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _NO_TEXT = f" {DROPPED}"
+# Stands for a template whose name is an ordinal, and in its pattern for that name.
 ORDINAL = "<ordinal>"
-"""Stands for a template whose name is an ordinal, and in its pattern for that name."""
+# Those of French, the only edition whose list has them.
 _ORDINAL = re.compile(r"(?:[0-9]{1,4}|[IVX][IVXLC]*)(?:er|re|nde?|e)(?: siècle)?")
-"""Those of French, the only edition whose list has them."""
+# Begins the pattern of an unlisted template that a unit names: what it shows depends on what stands before it.
+_UNIT = "@unit "
 _REST = re.compile(r"[1-9][0-9]?\*")
 
 
@@ -28,9 +32,11 @@ class Templates:
             `@name` calls a function, `@name word` with that word. "" shows nothing. A name that ends in `*` stands
             for all names that begin so, `ORDINAL` for all that are one. Each field is used once at most: what is
             shown must not be longer than what was given.
+        calendar: how dates are written.
     """
 
-    def __init__(self, patterns: Mapping[str, str]) -> None:
+    def __init__(self, patterns: Mapping[str, str], calendar: Calendar | None = None) -> None:
+        self.calendar = calendar or Calendar()
         self._patterns = {name: pattern for name, pattern in patterns.items() if not name.endswith("*")}
         self._prefixes = {name[:-1]: pattern for name, pattern in patterns.items() if name.endswith("*")}
         self._spelt: dict[str, str | None] = {}
@@ -47,6 +53,10 @@ class Templates:
             self._spelt[name] = pattern
         return pattern
 
+    def unit(self, pattern: str | None) -> str:
+        """Return the unit that an unlisted template is named by, from its pattern; "" for all others."""
+        return pattern[len(_UNIT) :] if pattern and pattern.startswith(_UNIT) else ""
+
     def show(self, pattern: str, name: str, arguments: str) -> str:
         """Return what a call shows, as wikitext; `arguments` is what follows the name's `|`."""
         if ":" in name and name.strip()[-1:] != ":":
@@ -54,6 +64,8 @@ class Templates:
         parameters = split_arguments(arguments)
         if pattern.startswith("@"):
             function, _, parameter = pattern[1:].partition(" ")
+            if function in CALENDAR_FUNCTIONS:
+                return CALENDAR_FUNCTIONS[function](self.calendar, parameters)
             parameters[PARAMETER] = parameter
             return FUNCTIONS[function](parameters)
         return _fill(pattern, parameters)
@@ -68,16 +80,18 @@ class Templates:
             return self._patterns[key]
         if ORDINAL in self._patterns and _ORDINAL.fullmatch(title := normal_title(name)):
             return self._patterns[ORDINAL].replace(ORDINAL, title)
-        return next((pattern for prefix, pattern in self._prefixes.items() if key.startswith(prefix)), None)
+        pattern = next(
+            (pattern for prefix, pattern in self._prefixes.items() if key.startswith(prefix)), None
+        )
+        return f"{_UNIT}{unit}" if pattern is None and (unit := unit_named(name)) else pattern
 
 
 def pattern_fault(pattern: str) -> str | None:
     """Say in words why `Templates` could not show by a pattern; None where it can."""
     if pattern.startswith("@"):
-        functions = ", ".join(f"@{name}" for name in FUNCTIONS)
-        return (
-            None if pattern[1:].partition(" ")[0] in FUNCTIONS else f"is no function; there are {functions}"
-        )
+        functions = FUNCTIONS.keys() | CALENDAR_FUNCTIONS.keys()
+        known = ", ".join(f"@{name}" for name in sorted(functions))
+        return None if pattern[1:].partition(" ")[0] in functions else f"is no function; there are {known}"
     parts = _FIELD.split(pattern)
     if any(brace in text for text in parts[::2] for brace in "{}"):
         return "has a brace that is not of a field"
@@ -103,8 +117,8 @@ def _fill(pattern: str, parameters: Arguments) -> str:
     values = [_value(field, parameters) for field in parts[1::2]]
     if not any(value.strip(_NO_TEXT) for value in values) and "|}" not in pattern:
         return ""
-    shown = parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
-    return shown.strip(" ")
+    rendered = parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
+    return rendered.strip(" ")
 
 
 def _value(field: str, parameters: Arguments) -> str:

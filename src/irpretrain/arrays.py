@@ -1,0 +1,62 @@
+"""Arrays that are written to disk as they come."""
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import numpy as np
+
+
+class GrowingArray:
+    """A one-dimensional `.npy` file that is written piece by piece; its header is completed at the end."""
+
+    def __init__(self, path: Path, kind: np.dtype) -> None:
+        self._path, self._kind, self._length = path, kind, 0
+        self._digest = hashlib.sha256()
+        self._handle: BinaryIO
+
+    def __enter__(self) -> Self:
+        self._handle = open(self._path, "wb")
+        self._header()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if exception[0] is not None:
+            with suppress(OSError):  # what is kept back finds no room either
+                self._handle.close()
+            return
+        with self._handle:
+            # NumPy pads headers so that the length can grow in place.
+            self._handle.seek(0)
+            self._header()
+
+    def add(self, values: np.ndarray) -> None:
+        data = np.ascontiguousarray(values, dtype=self._kind).tobytes()
+        self._digest.update(data)
+        self._handle.write(data)
+        self._length += len(values)
+
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def _header(self) -> None:
+        header = {
+            "descr": np.lib.format.dtype_to_descr(self._kind),
+            "fortran_order": False,
+            "shape": (self._length,),
+        }
+        np.lib.format.write_array_header_1_0(self._handle, header)
+
+
+# `.npy` files that are written through memory.
+
+
+def create_mapped(path: Path, kind: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """Create a `.npy` file of zeros and return its array, mapped for writing; OSError if the disk is full."""
+    mapped = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
+    # Blocks are allocated at once: a write to a mapped file that finds no room kills the process without a message.
+    with open(path, "rb+") as handle:
+        os.posix_fallocate(handle.fileno(), 0, os.fstat(handle.fileno()).st_size)
+    return mapped

@@ -1,0 +1,136 @@
+"""Values of the axioms for the queries of a table, in one pass (ARES, section 3.2 and table 1)."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.atomic import atomic_file
+from irpretrain.axioms.batch import UNKNOWN, AxiomBatch, AxiomCollection, BatchMaker
+from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ROWS_PER_GROUP, ContractWriter
+from irpretrain.progress import progress
+from irpretrain.text.document_rows import WordDocuments
+
+# Queries of a batch. With a document of its own each, their documents' vectors take 800 bytes × dimensions / 100.
+QUERIES_AT_ONCE = 8192
+
+# All queries; those without terms, with a term that the document or the collection lacks, and by their RANK.
+COUNTED = (
+    "queries", "without_terms", "document_lacks_a_term", "collection_lacks_a_term", "rank_1", "rank_beyond_depth",
+)  # fmt: skip
+
+
+def compute_axiom_values(
+    queries: str | Path,  # a DOCUMENT_QUERIES table. Queries of one document should follow each other.
+    words: str | Path | Sequence[str | Path],  # word store, or stores, that hold the documents
+    # The documents' collection, with the choices and thresholds of docs/methods/axioms.md.
+    collection: AxiomCollection,
+    text: TextConfig,  # how a text becomes words; as the statistics were made with
+    output: str | Path,  # an AXIOM_VALUES table, its rows in the order of `queries`
+    held_alone: bool = False,  # leave out the terms of a query that its document lacks
+) -> dict[str, Any]:
+    """Compute the values that axioms compare, for queries and their documents.
+
+    Returns:
+        Counts: queries, by special cases; see `COUNTED`.
+
+    Raises:
+        InputError: the stores or the postings lack a document.
+        IntegrityError: the inputs are damaged, or not of the same collection.
+    """
+    directories = [words] if isinstance(words, str | Path) else list(words)
+    stores = WordDocuments.open(directories, len(collection.terms.numbers))
+    maker = BatchMaker(collection, stores, text.word_kind, held_alone)
+    document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
+    rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
+    counts, done = Counter(dict.fromkeys(COUNTED, 0)), 0
+    batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
+    title = f"axioms {Path(output).stem}"
+    with atomic_file(output) as temporary, ContractWriter(AXIOM_VALUES, temporary) as writer:
+        for chunk in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
+            positions = slice(done, done + chunk.num_rows)
+            batch = maker.make(chunk["query"].to_pylist(), rows[positions], numbers[positions])
+            values = axiom_values(batch)
+            writer.add(_table(chunk, batch, values))
+            counts.update(_count_special(batch, values))
+            done += chunk.num_rows
+    return dict(counts)
+
+
+def axiom_values(batch: AxiomBatch) -> dict[str, np.ndarray]:
+    """Return every axiom's values by its column of AXIOM_VALUES."""
+    return {definition.column: definition.values(batch) for definition in DEFINITIONS.values()}
+
+
+def _table(table: pa.RecordBatch, batch: AxiomBatch, values: dict[str, np.ndarray]) -> pa.Table:
+    columns = {"terms": batch.sizes, **values}
+    for name, column in columns.items():
+        table = table.append_column(
+            AXIOM_VALUES.schema.field(name), pa.array(column, AXIOM_VALUES.schema.field(name).type)
+        )
+    return pa.Table.from_batches([table])
+
+
+def _count_special(batch: AxiomBatch, values: dict[str, np.ndarray]) -> dict[str, int]:
+    """Return how many queries a batch has, and how many of each kind in `COUNTED`."""
+    unknown = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
+    special = {
+        "without_terms": batch.sizes == 0,
+        "document_lacks_a_term": (values["stm_2"] < 1) & (batch.sizes > 0),
+        "collection_lacks_a_term": np.diff(unknown),
+        "rank_1": values["rank"] == 1,
+        "rank_beyond_depth": values["rank"] == 0,
+    }
+    return {"queries": len(batch)} | {name: int(np.count_nonzero(rows)) for name, rows in special.items()}
+
+
+# AXIOM_VALUES as whole documents: batches in which no document is cut in two.
+
+
+COLUMNS = ["part", "position", "document_id", "query", *(d.column for d in DEFINITIONS.values())]
+
+
+@dataclass(frozen=True)
+class ValueBatch:
+    # Part, position, document_id, query and values, one row per query; those of a document are consecutive.
+    rows: pa.Table
+    values: np.ndarray  # float64 [queries, 9], larger is better
+    words: np.ndarray  # int64 [queries], words of each query, a repeated one as often as it occurs
+    starts: np.ndarray  # int64 [documents + 1], the first query of each document
+
+    @property
+    def document_ids(self) -> list[str]:
+        identifiers: list[str] = self.rows["document_id"].take(pa.array(self.starts[:-1])).to_pylist()
+        return identifiers
+
+
+def whole_documents(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[ValueBatch]:
+    """Yield whole documents of an AXIOM_VALUES table in batches of about `rows` queries; IntegrityError on a NaN."""
+    waiting = AXIOM_VALUES.schema.empty_table().select(COLUMNS)
+    for batch in AXIOM_VALUES.stream(path, COLUMNS, rows):
+        table = pa.concat_tables([waiting, pa.Table.from_batches([batch])]).combine_chunks()
+        last = int(_starts(table)[-2])
+        if last:
+            yield _whole(table.slice(0, last), path)
+        waiting = table.slice(last)
+    if waiting.num_rows:
+        yield _whole(waiting, path)
+
+
+def _whole(rows: pa.Table, source: str | Path) -> ValueBatch:
+    spaces = pc.count_substring(rows["query"], " ").to_numpy().astype(np.int64)
+    return ValueBatch(rows, larger_is_better(rows, source), spaces + 1, _starts(rows))
+
+
+def _starts(rows: pa.Table) -> np.ndarray:
+    """Return int64 [documents + 1]: the first row of each document, and the number of rows."""
+    part, position = rows["part"].to_numpy(), rows["position"].to_numpy()
+    borders = 1 + np.flatnonzero((np.diff(part) != 0) | (np.diff(position) != 0))
+    return np.concatenate([np.zeros(1, np.int64), borders, np.array([len(part)])]).astype(np.int64)

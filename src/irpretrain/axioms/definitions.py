@@ -1,0 +1,340 @@
+"""The nine axioms of ARES (Chen et al., SIGIR 2022, section 3.2).
+
+RANK: the rank of the document among all when the query is searched by BM25 (ARES, section 3.2.1).
+"""
+
+import math
+
+import numpy as np
+
+from irpretrain.axioms.batch import AxiomBatch, DocumentBatch, QueryTerms, TermPositions, on_grid, terms_held
+from irpretrain.compiled import compiled
+
+
+def rank(batch: AxiomBatch) -> np.ndarray:
+    """Return RANK, from 1, smaller is better; 0 means +∞: beyond `rank_depth`, or not retrieved (int32).
+
+    A term that occurs twice in the query counts twice.
+    """
+    from irpretrain.rank_engine import Bm25, document_ranks  # numba
+
+    options, (terms, offsets) = batch.collection.options, batch.searched
+    return document_ranks(
+        batch.collection.postings,
+        batch.numbers,
+        terms,
+        offsets,
+        Bm25(options.bm25.k1, options.bm25.b, options.rank_lengths),
+        depth=options.rank_depth,
+        threads=batch.collection.threads,
+    )
+
+
+# REP-QL and REP-TFIDF: how representative a query is of its document (ARES, section 3.2.2).
+
+
+def query_likelihood(batch: AxiomBatch) -> np.ndarray:
+    """Return REP-QL: the mean of ln P(t|D) over the terms of each query, -∞ without terms (float64).
+
+    P(t|D) = (tf + μ P(t|C)) / (|D| + μ),  P(t|C) = (df + 1) / (Σ df + |V|)   (equations 3 and 4, over terms)
+    """
+    collection = batch.collection
+    return _query_likelihood(
+        batch.queries,
+        batch.term_positions,
+        batch.documents,
+        batch.document,
+        collection.frequencies,
+        collection.mu / collection.frequency_total,
+        collection.mu,
+    )
+
+
+def tf_idf(batch: AxiomBatch) -> np.ndarray:
+    """Return REP-TFIDF: the mean of tf · ln((N + 1) / (df + 1)) over the terms of each query, 0 without terms."""
+    collection = batch.collection
+    return _tf_idf(batch.queries, batch.term_positions, collection.frequencies, collection.documents)
+
+
+@compiled
+def _query_likelihood(
+    queries: QueryTerms,
+    term_positions: TermPositions,
+    documents: DocumentBatch,
+    document: np.ndarray,
+    frequencies: np.ndarray,
+    prior_of_one: float,
+    mu: float,
+) -> np.ndarray:
+    """`prior_of_one`: μ / (Σ df + |V|)."""
+    values = np.full(len(document), -np.inf)
+    for query in range(len(document)):
+        first, last = queries.offsets[query], queries.offsets[query + 1]
+        norm, total = documents.lengths[document[query]] + mu, 0.0
+        for slot in range(first, last):
+            held = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
+            prior = prior_of_one * (frequencies[queries.terms[slot]] + 1)
+            total += on_grid(math.log((held + prior) / norm))
+        if last > first:
+            values[query] = total / (last - first)
+    return values
+
+
+@compiled
+def _tf_idf(
+    queries: QueryTerms, term_positions: TermPositions, frequencies: np.ndarray, documents: int
+) -> np.ndarray:
+    values = np.zeros(len(queries.offsets) - 1)
+    for query in range(len(values)):
+        first, last = queries.offsets[query], queries.offsets[query + 1]
+        total = 0.0
+        for slot in range(first, last):
+            held = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
+            total += held * on_grid(math.log((documents + 1) / (frequencies[queries.terms[slot]] + 1)))
+        if last > first:
+            values[query] = total / (last - first)
+    return values
+
+
+# PROX-1 and PROX-2: where the terms of a query are in its document (ARES, section 3.2.3). Smaller is better.
+
+
+def distance(batch: AxiomBatch) -> np.ndarray:
+    """Return PROX-1 (equation 1): the mean over pairs of terms of the mean number of words between them (float64).
+
+    0 without a pair of terms. A missing term makes it +∞, or is left out (`missing_terms`); +∞ if the document holds no
+    term of the query.
+    """
+    return _distance(batch.queries, batch.term_positions, batch.collection.options.missing_terms == "skipped")
+
+
+def first_position(batch: AxiomBatch) -> np.ndarray:
+    """Return PROX-2 (equation 2): the mean of the terms' first positions, from 0; missing terms as in PROX-1."""
+    return _first_position(
+        batch.queries, batch.term_positions, batch.collection.options.missing_terms == "skipped"
+    )
+
+
+@compiled
+def _distance(queries: QueryTerms, term_positions: TermPositions, skip: bool) -> np.ndarray:
+    values = np.full(len(queries.offsets) - 1, math.inf)
+    for query in range(len(values)):
+        first, last = queries.offsets[query], queries.offsets[query + 1]
+        held = terms_held(term_positions, first, last)
+        if held == 0 or (held < last - first and not skip):
+            continue
+        total, pairs = 0.0, held * (held - 1) // 2
+        for term in range(first, last):
+            for other in range(term + 1, last):
+                total += _words_between(term_positions, term, other)
+        values[query] = total / max(pairs, 1)
+    return values
+
+
+@compiled
+def _first_position(queries: QueryTerms, term_positions: TermPositions, skip: bool) -> np.ndarray:
+    values = np.full(len(queries.offsets) - 1, math.inf)
+    for query in range(len(values)):
+        first, last = queries.offsets[query], queries.offsets[query + 1]
+        held = terms_held(term_positions, first, last)
+        if held == 0 or (held < last - first and not skip):
+            continue
+        total = 0
+        for slot in range(first, last):
+            if term_positions.offsets[slot + 1] > term_positions.offsets[slot]:
+                total += term_positions.positions[term_positions.offsets[slot]]
+        values[query] = total / held
+    return values
+
+
+@compiled
+def _words_between(term_positions: TermPositions, term: int, other: int) -> float:
+    """Return δ: the mean number of words between all pairs of occurrences; 0 if a term is missing."""
+    left, left_end = term_positions.offsets[term], term_positions.offsets[term + 1]
+    right, right_end = term_positions.offsets[other], term_positions.offsets[other + 1]
+    pairs = (left_end - left) * (right_end - right)
+    if pairs == 0:
+        return 0.0
+    # Both lists are walked in order of position. Each occurrence adds its distance to those of the other term
+    # before it, from their number and sum: linear cost, exact sum.
+    lefts = rights = left_sum = right_sum = total = 0
+    while left < left_end or right < right_end:
+        if right == right_end or (
+            left < left_end and term_positions.positions[left] < term_positions.positions[right]
+        ):
+            position = int(term_positions.positions[left])
+            total += position * rights - right_sum
+            lefts, left_sum, left = lefts + 1, left_sum + position, left + 1
+        else:
+            position = int(term_positions.positions[right])
+            total += position * lefts - left_sum
+            rights, right_sum, right = rights + 1, right_sum + position, right + 1
+    return on_grid(total / pairs - 1)
+
+
+# REG: how often the document holds the most diverse term of a query (ARES, section 3.2.4).
+
+
+def diversity(batch: AxiomBatch) -> np.ndarray:
+    """Return REG: tf of the term that is least similar to the rest of the query, 0 without terms (float64).
+
+    Similarity is the cosine of the term's vector with the mean of the other terms' vectors, and 0 if one of them is
+    zero. A term's vector is the sum of those of its words in the query. Among equally similar terms, the rarest in the
+    document counts.
+    """
+    return _diversity(batch.queries, batch.term_positions, batch.collection.vectors)
+
+
+@compiled
+def _diversity(queries: QueryTerms, term_positions: TermPositions, vectors: np.ndarray) -> np.ndarray:
+    values = np.zeros(len(queries.offsets) - 1)
+    longest = 0
+    for query in range(len(values)):
+        longest = max(longest, queries.offsets[query + 1] - queries.offsets[query])
+    term_vectors, products = np.empty((longest, vectors.shape[1])), np.empty((longest, longest))
+    for query in range(len(values)):
+        first, size = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
+        if size > 2:
+            _products(queries, vectors, first, size, term_vectors, products)
+        least, value = math.inf, 0
+        for term in range(size):
+            held = term_positions.offsets[first + term + 1] - term_positions.offsets[first + term]
+            # Two terms are as similar to each other as the other way round.
+            similarity = _cosine_with_others(products, term, size) if size > 2 else 0.0
+            if similarity < least or (similarity == least and held < value):
+                least, value = similarity, held
+        values[query] = value
+    return values
+
+
+@compiled
+def _products(
+    queries: QueryTerms,
+    vectors: np.ndarray,
+    first: int,
+    size: int,
+    term_vectors: np.ndarray,
+    products: np.ndarray,
+) -> None:
+    """Fill the scalar products of the vectors of a query's terms."""
+    columns = vectors.shape[1]
+    term_vectors[:size] = 0.0
+    for term in range(size):
+        for position in range(queries.word_offsets[first + term], queries.word_offsets[first + term + 1]):
+            word = queries.words[position]
+            if word >= 0:
+                for column in range(columns):
+                    term_vectors[term, column] += vectors[word, column]
+    for term in range(size):
+        for other in range(term + 1):
+            total = 0.0
+            for column in range(columns):
+                total += term_vectors[term, column] * term_vectors[other, column]
+            products[term, other] = products[other, term] = total
+
+
+@compiled
+def _cosine_with_others(products: np.ndarray, term: int, size: int) -> float:
+    """Return the cosine of a term's vector with the sum of the others', from their scalar products."""
+    product, square = 0.0, 0.0
+    for other in range(size):
+        if other == term:
+            continue
+        product += products[term, other]
+        for third in range(size):
+            if third != term:
+                square += products[other, third]
+    square *= products[term, term]
+    return on_grid(product / math.sqrt(square)) if square > 0 else 0.0
+
+
+# STM-1, STM-2 and STM-3: what a query and its document have in common in meaning (ARES, section 3.2.5).
+
+
+def similarity(batch: AxiomBatch) -> np.ndarray:
+    """Return STM-1: the cosine of the mean word vectors of query and document (float64).
+
+    0 if one of them has no word with a vector; -1 for a query without terms.
+    """
+    vectors = batch.collection.vectors
+    return _mean_similarity(batch.queries, batch.document, batch.document_vectors, vectors)
+
+
+def share_held(batch: AxiomBatch) -> np.ndarray:
+    """Return STM-2's share: how many of a query's terms the document holds; 0 without terms (float64)."""
+    return _share_held(batch.queries, batch.term_positions)
+
+
+def share_similar(batch: AxiomBatch) -> np.ndarray:
+    """Return STM-3: the share of query words whose cosine with the document's mean vector is above the threshold
+    (float64).
+
+    0 without terms; a word without vector has cosine 0.
+    """
+    threshold = batch.collection.options.stm_3_threshold
+    vectors = batch.collection.vectors
+    return _share_similar(batch.queries, batch.document, batch.document_vectors, vectors, threshold)
+
+
+@compiled
+def cosine(left: np.ndarray, right: np.ndarray) -> float:
+    """Return the cosine of two vectors, 0 if one is zero. Sums and products are of double precision."""
+    product = left_square = right_square = 0.0
+    for column in range(len(left)):
+        left_value, right_value = np.float64(left[column]), np.float64(right[column])
+        product += left_value * right_value
+        left_square += left_value * left_value
+        right_square += right_value * right_value
+    if left_square == 0 or right_square == 0:
+        return 0.0
+    return on_grid(product / (math.sqrt(left_square) * math.sqrt(right_square)))
+
+
+@compiled
+def _mean_similarity(
+    queries: QueryTerms, document: np.ndarray, document_vectors: np.ndarray, vectors: np.ndarray
+) -> np.ndarray:
+    values = np.full(len(document), -1.0)
+    total = np.empty(vectors.shape[1])
+    for query in range(len(document)):
+        first, last = queries.offsets[query], queries.offsets[query + 1]
+        if first == last:
+            continue
+        total[:] = 0.0
+        for position in range(queries.word_offsets[first], queries.word_offsets[last]):
+            word = queries.words[position]
+            if word >= 0:
+                for column in range(len(total)):
+                    total[column] += vectors[word, column]
+        values[query] = cosine(total, document_vectors[document[query]])
+    return values
+
+
+@compiled
+def _share_held(queries: QueryTerms, term_positions: TermPositions) -> np.ndarray:
+    values = np.zeros(len(queries.offsets) - 1)
+    for query in range(len(values)):
+        first, last = queries.offsets[query], queries.offsets[query + 1]
+        values[query] = terms_held(term_positions, first, last) / max(last - first, 1)
+    return values
+
+
+@compiled
+def _share_similar(
+    queries: QueryTerms,
+    document: np.ndarray,
+    document_vectors: np.ndarray,
+    vectors: np.ndarray,
+    threshold: float,
+) -> np.ndarray:
+    values = np.zeros(len(document))
+    for query in range(len(document)):
+        first = queries.word_offsets[queries.offsets[query]]
+        last = queries.word_offsets[queries.offsets[query + 1]]
+        similar = 0
+        for position in range(first, last):
+            word = queries.words[position]
+            word_cosine = cosine(vectors[word], document_vectors[document[query]]) if word >= 0 else 0.0
+            similar += word_cosine > threshold
+        values[query] = similar / max(last - first, 1)
+    return values

@@ -1,0 +1,193 @@
+"""The queries of a preference predictor: judged ones, and pseudo-queries as long as they (ARES, sections 4.1 and 4.2).
+
+The positive queries of ARES: a data set's queries, each with the documents that are relevant to it (section 4.2).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.atomic import atomic_file
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, ContractWriter
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import read_qrels, relevant
+from irpretrain.objectives.ares.contrastive_draws import draw_queries_of_terms
+from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler, at_temperature
+from irpretrain.progress import notice, progress
+from irpretrain.randomness import stream_key
+from irpretrain.text.document_rows import WordDocuments
+from irpretrain.text.terms import read_terms
+from irpretrain.text.texts import read_queries
+
+DOCUMENT_KEYS = ["document_id", "part", "position"]
+
+
+def judged_queries(
+    documents: Sequence[str | Path], queries: str | Path, qrels: str | Path, output: str | Path
+) -> dict[str, Any]:
+    """Write every (relevant document, query) of a data set, in corpus order.
+
+    Args:
+        documents: DOCUMENTS tables of all shards of the data set's corpus, in any order.
+        qrels: TREC judgements; grades of 1 or more are relevant.
+        output: a DOCUMENT_QUERIES table; `sample` counts a document's queries by identifier (code points). Its bytes do
+            not depend on the number of shards.
+
+    Returns:
+        Counts: queries and documents written, rows, relevant documents outside the corpus, and relevance judgements of
+        these and of unknown queries, both left out.
+
+    Raises:
+        InputError: no relevant document of a query is in the corpus.
+    """
+    texts = read_queries(queries)
+    queries_of: dict[str, list[str]] = defaultdict(list)
+    unknown_queries = 0
+    for query, grades in read_qrels(qrels).items():
+        if query not in texts:
+            unknown_queries += len(relevant(grades))
+            continue
+        for document in relevant(grades):
+            queries_of[document].append(query)
+    positions = _positions(documents, queries_of)
+    if not positions:
+        raise InputError(
+            qrels,
+            "no relevant document of any query is in the corpus",
+            remedy="Check that queries, judgements and corpus belong together.",
+        )
+    documents_in_corpus = {document for *_, document in positions}
+    rows = DOCUMENT_QUERIES.write(output, _judged_rows(positions, queries_of, texts))
+    return {
+        "rows": rows,
+        "queries": len({query for document in documents_in_corpus for query in queries_of[document]}),
+        "documents": len(documents_in_corpus),
+        "documents_not_in_corpus": len(queries_of) - len(documents_in_corpus),
+        "judgements_of_documents_not_in_corpus": sum(
+            len(names) for document, names in queries_of.items() if document not in documents_in_corpus
+        ),
+        "judgements_of_unknown_queries": unknown_queries,
+    }
+
+
+def _positions(
+    documents: Sequence[str | Path], queries_of: Mapping[str, list[str]]
+) -> list[tuple[int, int, str]]:
+    """Return (part, position, document) of the wanted documents that the corpus has, in corpus order."""
+    names = pa.array(sorted(queries_of), pa.string())
+    positions = []
+    for path in documents:
+        for batch in DOCUMENTS.stream(path, DOCUMENT_KEYS):
+            retained = batch.filter(pc.is_in(batch.column("document_id"), value_set=names))
+            positions += [(row["part"], row["position"], row["document_id"]) for row in retained.to_pylist()]
+    return sorted(positions)
+
+
+def _judged_rows(
+    positions: Sequence[tuple[int, int, str]], queries_of: Mapping[str, list[str]], texts: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    for part, position, document in positions:
+        for sample, query in enumerate(sorted(queries_of[document])):
+            yield {
+                "part": part,
+                "position": position,
+                "sample": sample,
+                "document_id": document,
+                "query_id": query,
+                "query": texts[query],
+            }
+
+
+# Pseudo-queries with as many terms as a judged query has (ARES, sections 4.1 and 4.2): the negatives of a predictor.
+#
+# A judged query may be longer than any pseudo-query of its document. A predictor of such pairs learns lengths.
+
+
+# Name of the random streams: (seed, "negative-queries", document id U+001F query id).
+STAGE = "negative-queries"
+QUERIES_AT_ONCE = 2048
+QUERY_KEYS = ["part", "position", "sample", "document_id", "query_id", "terms"]
+
+
+def sample_negative_queries(
+    judged: str | Path,  # AXIOM_VALUES of judged queries; those without a term get no pseudo-query
+    words: list[str],  # word stores that hold their documents
+    statistics: str | Path,  # merged WORD_COUNTS of the collection
+    options: PseudoQueriesConfig,  # how words are drawn; `repeats` and the lengths have no effect
+    axioms: AxiomsConfig,  # which words are terms
+    seed: int,
+    output: str | Path,  # a DOCUMENT_QUERIES table in corpus order; query_id is that of the judged query
+    # Output of `irpretrain.axioms.calibration` for the collection, if the options configure it.
+    temperature: str | Path | None = None,
+) -> dict[str, Any]:
+    """Draw `per_document` pseudo-queries for each judged query, with its document and its number of terms.
+
+    Returns:
+        Counts: judged queries, pseudo-queries, their words and words outside their document, and judged queries without
+        pseudo-queries: without a term, or with more terms than the words that can be drawn have.
+
+    Raises:
+        ConfigError, InputError, IntegrityError: see `sample_pseudo_queries`.
+    """
+    sampler = PseudoQuerySampler(statistics, at_temperature(options, temperature), seed)
+    terms = read_terms(statistics, axioms.stop_list, axioms.stemming)
+    stores = WordDocuments.open(words, len(sampler.tables.number_of))
+    table = AXIOM_VALUES.read(judged, QUERY_KEYS)
+    retained = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
+    rows = stores.rows(retained["document_id"])
+    counts = {
+        "judged_queries": table.num_rows,
+        "judged_queries_without_terms": table.num_rows - retained.num_rows,
+        "judged_queries_too_long": 0,
+        "queries": 0,
+        "words": 0,
+        "words_outside_document": 0,
+    }
+    starts = range(0, retained.num_rows, QUERIES_AT_ONCE)
+    with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
+        for start in progress(
+            starts,
+            "sample negative queries",
+            "queries",
+            retained.num_rows,
+            size=lambda start: min(QUERIES_AT_ONCE, retained.num_rows - start),
+        ):
+            batch = retained.slice(start, QUERIES_AT_ONCE)
+            names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
+            keys = [stream_key(seed, STAGE, name) for name in names.to_pylist()]
+            drawn = draw_queries_of_terms(
+                *stores.gather(rows[start : start + QUERIES_AT_ONCE]),
+                batch["terms"].to_numpy().astype(np.int64),
+                np.array(keys, np.uint64).reshape(-1, 2),
+                terms.term_of[sampler.rows],
+                sampler.tables,
+                sampler.rules,
+            )
+            writer.add(_negative_rows(batch, drawn.document, sampler.texts(drawn), options.per_document))
+            counts["judged_queries_too_long"] += drawn.cut
+            counts["queries"] += len(drawn.document)
+            counts["words"] += len(drawn.words)
+            counts["words_outside_document"] += drawn.outside
+    if counts["judged_queries_too_long"]:
+        notice(
+            f"negative queries of {Path(judged).parent.name}",
+            f"left out: {counts['judged_queries_too_long']:,} of {table.num_rows:,} judged queries, which have more "
+            "terms than can be drawn for their documents (pseudo_queries.support, minimum_count)",
+        )
+    return counts
+
+
+def _negative_rows(judged: pa.Table, row_of: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
+    """Return the pseudo-queries of judged queries; a document's are numbered through all its judged queries."""
+    of_query = judged.take(pa.array(row_of))
+    number = np.tile(np.arange(per_document, dtype=np.int32), len(row_of) // per_document)
+    columns = {name: of_query[name] for name in ("part", "position", "document_id", "query_id")}
+    columns["sample"] = pa.array(of_query["sample"].to_numpy() * per_document + number)
+    columns["query"] = texts
+    return pa.table([columns[name] for name in DOCUMENT_QUERIES.schema.names], DOCUMENT_QUERIES.schema)

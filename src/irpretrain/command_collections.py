@@ -1,0 +1,250 @@
+"""Commands on documents: a dump, ranking groups, axioms, a search."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from irpretrain.command_files import (
+    JSONL,
+    Command,
+    Input,
+    opened,
+    output,
+    read_pairs,
+    read_settings,
+    settings,
+    together,
+    write_objects,
+    written,
+)
+from irpretrain.corpora.registry import FORMATS
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import Ranking, falling_scores
+from irpretrain.progress import Counter, progress
+
+TEXTS_AT_ONCE = 1024
+# Of searches: queries × depth.
+RESULTS_AT_ONCE = 1 << 20
+DOCUMENTS = together(
+    click.argument("documents", type=Input(), help="File or folder of documents, or ir_datasets:<id>."),
+    click.option(
+        "--format",
+        type=click.Choice(sorted({*FORMATS["documents"]} - {"ir_datasets"})),
+        metavar="FORMAT",
+        help="Format of the documents (docs/corpora.md); by default known by their beginning.",
+    ),
+    click.option(
+        "--option",
+        "format_options",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="An option of the format, such as id_field=key (docs/corpora.md); repeat it.",
+    ),
+)
+CHOICES = together(
+    click.option("--preset", type=click.Choice(["paper", "released"]), default="paper", show_default=True),
+    click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all random draws."),
+)
+TOPICS = together(
+    click.argument("topics", type=Input(), help="Queries, in any format of topics (docs/corpora.md)."),
+    click.option(
+        "--topics-format",
+        type=click.Choice(sorted({*FORMATS["topics"]} - {"ir_datasets"})),
+        metavar="FORMAT",
+        help="By default known by the beginning of the file.",
+    ),
+    click.option(
+        "--topics-option", multiple=True, metavar="KEY=VALUE", help="Such as fields=[title, description]."
+    ),
+)
+SEARCHED = """DOCUMENTS may be an index that the workflow made (results/indexes/...): Lucene searches it,
+by the model of --model. That needs the installation of the workflow."""
+SEARCH_KEYS = (
+    "A key of a section, such as axioms.bm25.k1=0.9; of an index, of section retrieval, such as bm25.k1=0.9"
+)
+
+
+def open_collection(
+    documents: str,
+    settings: dict[str, Any],
+    sections: Mapping[str, Any] | None = None,
+    *,
+    format: str | None,
+    format_options: Iterable[str],
+    encoder: str | None = None,
+    vectors: str | None = None,
+    **choices: Any,
+) -> Any:
+    """Return the collection of the documents; `malformed` is taken out of `settings`."""
+    from irpretrain.library.collection import Collection
+    from irpretrain.library.formats import guess_format
+    from irpretrain.library.options import Options
+
+    others = read_settings("--option", format_options)
+    others |= {key: settings.pop(key) for key in ("malformed",) if key in settings}
+    options = Options(**choices, **(sections or {}))
+    known = format or guess_format("documents", documents)
+    return Collection.read(documents, known, options, encoder, vectors, **others)
+
+
+@click.command("parse-dump", Command)
+@click.argument(
+    "dump", type=Input(), help="pages-articles dump of MediaWiki, packed or not, or a folder of its parts."
+)
+@output(JSONL)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after so many articles.")
+@settings("An option of the format wikipedia-dump (docs/corpora.md)", "--set", "--option")
+def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, Any]) -> str:
+    """Write the articles of a Wikipedia dump: text, sections, links."""
+    from irpretrain.library.documents import read_documents
+
+    rows = (asdict(article) for article in islice(read_documents(dump, "wikipedia-dump", **settings), limit))
+    left_out = ("position", "parts")
+    plain = ({key: value for key, value in row.items() if key not in left_out} for row in rows)
+    return write_objects(output, plain, "articles")
+
+
+@click.command("groups", Command)
+@click.argument("objective", help="Its type, such as rop, srr or ict (docs/library.md).")
+@DOCUMENTS
+@output(f"{JSONL}: queries, documents, scores; the first sequence is preferred")
+@click.option(
+    "--encoder", type=Input(), metavar="DIR", help="Hugging Face directory; all but rop and ares need it."
+)
+@CHOICES
+@settings("A key of the objective, or of a section, such as graph.segment_words=100 (docs/reference/config)")
+def groups(objective: str, documents: str, output: str, settings: dict[str, Any], **given: Any) -> str:
+    """Make the ranking groups of an objective; `irpretrain pretrain` learns from them."""
+    from irpretrain.library.options import Options
+
+    named = settings.keys() & Options.model_fields.keys()  # ares has a key axioms too, which is no section
+    sections = {name: settings.pop(name) for name in named if isinstance(settings[name], dict)}
+    made = open_collection(documents, settings, sections, **given).groups(objective, **settings)
+    rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in made)
+    message = write_objects(output, rows, "groups", len(made))
+    return f"{message}; documents skipped: {skipped}" if (skipped := made.skipped_text()) else message
+
+
+@click.command("weigh", Command)
+@click.argument("model", type=Input(), help="Directory of a trained regressor.")
+@DOCUMENTS
+@output(f"{JSONL}: document_id, weights")
+@settings("A key of section term_weights.<name> (docs/reference/config)")
+def weigh(model: str, documents: str, output: str, settings: dict[str, Any], **given: Any) -> str:
+    """Weight the words of documents by DeepCT."""
+    from irpretrain.library.models import TermWeigher
+
+    collection = open_collection(documents, settings, **given)
+    weigher = TermWeigher(model, **settings)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for names, texts in collection.stream(TEXTS_AT_ONCE):
+            for name, weights in zip(names, weigher.weigh(texts), strict=True):
+                yield {"document_id": name, "weights": weights}
+
+    return write_objects(output, rows(), "documents", len(collection))
+
+
+@click.command("axioms", Command)
+@DOCUMENTS
+@click.argument("pairs", type=Input(), help=f"{JSONL}: query, document_id.")
+@output("CSV, a row per pair (docs/methods/axioms.md)")
+@click.option(
+    "--vectors", type=Input(), metavar="FILE", help="Word vectors; by default trained on the documents."
+)
+@CHOICES
+@settings("A key of a section, such as word_vectors.minimum_count=1 (docs/reference/config)")
+def axioms(documents: str, pairs: str, output: str, settings: dict[str, Any], **given: Any) -> str:
+    """Compute what ARES's nine axioms compare."""
+    rows = list(read_pairs(pairs, ("query", "document_id")))
+    collection = open_collection(documents, settings, settings, **given)
+    for row in rows:
+        if (name := row.fields["document_id"]) not in collection:
+            raise InputError(pairs, f"there is no document {name!r}", row.line, "Check the documents.")
+    values = collection.axioms((row.fields["query"], row.fields["document_id"]) for row in rows)
+    with opened(output) as handle:
+        values.to_csv(handle, index=False)
+    return written(output, len(values), "pairs")
+
+
+@click.command("search", Command, epilog=SEARCHED)
+@DOCUMENTS
+@TOPICS
+@output("TREC run, which the workflow takes in first_stages.<name>.runs")
+@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents per query.")
+@click.option(
+    "--model",
+    type=click.Choice(["bm25", "ql", "ql-jm"]),
+    default="bm25",
+    show_default=True,
+    help="Of an index.",
+)
+@CHOICES
+@settings(SEARCH_KEYS)
+def search(
+    documents: str,
+    topics: str,
+    output: str,
+    topics_format: str | None,
+    topics_option: tuple[str, ...],
+    depth: int,
+    model: str,
+    settings: dict[str, Any],
+    **given: Any,
+) -> str:
+    """Find the best documents of queries: a first stage."""
+    from irpretrain.library.formats import read_topics
+    from irpretrain.retrieval.opened_index import RECORD
+
+    queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
+    queries = {name: queries[name] for name in sorted(queries)}
+    if Path(documents, RECORD).exists():
+        rankings = _ranked_by_index(documents, queries, depth, model, settings)
+    else:
+        rankings = _ranked(open_collection(documents, settings, settings, **given), queries, depth)
+    found = 0
+    with opened(output) as handle:
+        for query, ranking in rankings:
+            found += 1
+            scores = falling_scores([score for _, score in ranking])
+            for rank, ((document, _), score) in enumerate(zip(ranking, scores, strict=True), 1):
+                handle.write(f"{query} Q0 {document} {rank} {score!r} {model}\n")
+    without = f"; {len(queries) - found:,} have no document" if found < len(queries) else ""
+    return f"{written(output, len(queries), 'queries')}{without}"
+
+
+def _ranked(collection: Any, queries: Mapping[str, str], depth: int) -> Iterator[tuple[str, Ranking]]:
+    names = progress(list(queries), "irpretrain", "queries", len(queries))
+    at_once = max(1, RESULTS_AT_ONCE // min(depth, len(collection) + 1))
+    while some := list(islice(names, at_once)):
+        found = collection.search({name: queries[name] for name in some}, depth)
+        for name, rows in found.groupby("query_id", sort=False):
+            scores = (float(f"{score:.9g}") for score in rows["score"])
+            yield name, list(zip(rows["document_id"], scores, strict=True))
+
+
+def _ranked_by_index(
+    index: str, queries: Mapping[str, str], depth: int, model: Any, settings: dict[str, Any]
+) -> Iterator[tuple[str, Ranking]]:
+    """Yield what Lucene finds, with the index's own stemmer and stop words."""
+    from irpretrain.config.base import explain
+    from irpretrain.config.retrieval import RetrievalConfig
+    from irpretrain.retrieval.lucene import searched
+    from irpretrain.retrieval.opened_index import OpenedIndex, own_analysis
+
+    options = explain(
+        RetrievalConfig, {**settings, **own_analysis(index), "depth": depth}, "retrieval", top=True
+    )
+    opened_index = OpenedIndex(index, model, options)
+    try:
+        terms = opened_index.terms(queries)
+        yield from searched(opened_index, terms, depth, Counter("irpretrain", "queries", len(terms)), False)
+    finally:
+        opened_index.reader.close()
+
+
+COLLECTION_COMMANDS = (parse_dump, groups, weigh, axioms, search)

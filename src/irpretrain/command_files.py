@@ -1,0 +1,246 @@
+"""What the commands share: arguments that are files or pipes, settings, and outputs that appear whole or not at all."""
+
+import gzip
+import io
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
+
+import click
+import yaml
+
+from irpretrain.atomic import atomic_file, check_output_file
+from irpretrain.errors import ConfigError, InputError, IRPretrainError
+from irpretrain.progress import print_line, progress
+
+if TYPE_CHECKING:
+    from irpretrain.corpora.files import FieldLine
+
+STANDARD = "-"
+JSONL = "JSON objects, one per line"
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Session:
+    """One call of the command: its inputs and outputs, and files in place of what can be read only once."""
+
+    def __init__(self) -> None:
+        self.inputs, self.outputs = list[str](), list[str]()
+        self.names: dict[Path, str] = {}
+        self._folder: TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def spooled(self, path: str) -> str:
+        """Return a file with the content of standard input, or of a pipe: formats are known by reading twice."""
+        self._folder = self._folder or TemporaryDirectory(prefix="irpretrain-")
+        copy = Path(self._folder.name, f"input-{len(self.names) + 1}")
+        if path == STANDARD and STANDARD in self.names.values():
+            raise click.UsageError("Only one file can be standard input.")
+        self.names[copy] = path
+        with nullcontext(sys.stdin.buffer) if path == STANDARD else open(path, "rb") as source:
+            with open(copy, "wb") as target:
+                shutil.copyfileobj(source, target)
+        return str(copy)
+
+    def name(self, path: str) -> str:
+        """Return what the user called a file."""
+        return self.names.get(Path(path), path)
+
+    def renamed(self, error: IRPretrainError) -> IRPretrainError:
+        """Return an error that names what the user gave."""
+        if not self.names:
+            return error
+        from irpretrain.library.options import renamed
+
+        names = {path: "standard input" if name == STANDARD else name for path, name in self.names.items()}
+        return renamed(error, names)
+
+
+class Input(click.Path):
+    """A file, a folder, `-`, a pipe such as <(…), or a name that only the library knows, such as ir_datasets:<id>."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `click.ParamType.convert`."""
+        path = str(super().convert(value, param, ctx))
+        session = ctx.find_object(Session) if ctx is not None else None
+        if session is None:  # a shell asks for completions
+            return path
+        is_pipe = path == STANDARD or (
+            os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+        )
+        if not is_pipe:
+            session.inputs.append(path)
+        return session.spooled(path) if is_pipe else path
+
+
+class Output(click.Path):
+    """A file to write; `-` is standard output."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `click.ParamType.convert`."""
+        path = str(super().convert(value, param, ctx))
+        if ctx is not None and (session := ctx.find_object(Session)):
+            session.outputs.append(path)
+        return path
+
+
+class Command(click.Command):
+    """Checks the output before it runs, and prints what the function returns on stderr."""
+
+    def __init__(self, *positional: Any, **named: Any) -> None:
+        super().__init__(*positional, **named)
+        self.params.append(
+            click.Option(
+                ["-q", "--quiet"], is_flag=True, expose_value=False, help="Print errors only.", callback=_keep
+            )
+        )
+
+    def invoke(self, ctx: click.Context) -> None:
+        """See `click.Command.invoke`."""
+        session = ctx.ensure_object(Session)
+        for output in session.outputs:
+            if output != STANDARD:
+                check_output_file(output, session.inputs)
+        with redirect_stderr(io.StringIO()) if ctx.meta.get("quiet") else nullcontext():
+            print_line(super().invoke(ctx))
+
+
+def _keep(ctx: click.Context, _: click.Parameter, quiet: bool) -> None:
+    ctx.meta["quiet"] = quiet
+
+
+def together(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+    """Return one decorator for several options or arguments, in the order of the help."""
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def output(what: str) -> Callable[[Decorated], Decorated]:
+    """Return the argument OUTPUT of a command that writes one file."""
+    return click.argument(
+        "output", type=Output(), default=STANDARD, help=f"{what}; by default standard output."
+    )
+
+
+def settings(what: str, *names: str) -> Callable[[Decorated], Decorated]:
+    """Return the option --set, whose value is a mapping of keys to YAML's values."""
+    return click.option(
+        *(names or ["--set"]),
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=_settings,
+        help=f"{what}; repeat it.",
+    )
+
+
+def _settings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    return {} if ctx.resilient_parsing else read_settings(param.opts[0], values)
+
+
+def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Return what an option sets: KEY=VALUE with YAML's values; a key with dots leads into a section."""
+    from irpretrain.config.yaml_files import StrictLoader
+
+    result: dict[str, Any] = {}
+    for given in texts:
+        key, separator, text = given.partition("=")
+        if not (key and separator):
+            raise ConfigError(f"{option} {given}: write KEY=VALUE")
+        *sections, last = key.split(".")
+        parent = result
+        for section in sections:
+            parent = parent.setdefault(section, {})
+            if not isinstance(parent, dict):
+                raise ConfigError(f"{option} {given}: {section} has a value already")
+        try:
+            parent[last] = yaml.load(text, StrictLoader)
+        except (yaml.YAMLError, ValueError, RecursionError):  # no such day, no such number, too many brackets
+            raise ConfigError(f"{option} {given}: {text!r} cannot be read as a value") from None
+    return result
+
+
+@contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into SystemExit, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python sets signal handlers in the main thread only
+        return
+
+    def end(*_: Any) -> None:
+        sys.exit(128 + signal.SIGTERM)  # as shells have it
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
+    """Yield the JSON objects of a file, which have these keys, with texts or whole numbers as values."""
+    from irpretrain.corpora.checked import read_objects
+    from irpretrain.corpora.fields import as_identifier
+    from irpretrain.corpora.records import Malformed
+
+    for entry in read_objects(Path(path)):
+        if isinstance(entry, Malformed):
+            raise InputError(path, str(entry), entry.line)
+        for key in keys:
+            value = entry.fields.get(key)
+            text = as_identifier(value) if key.endswith("_id") else value
+            if not isinstance(text, str):
+                raise InputError(
+                    path, f"{key} is missing or no text", entry.line, f"Give {' and '.join(keys)}."
+                )
+            entry.fields[key] = text
+        yield entry
+
+
+def write_objects(path: str, rows: Iterable[dict[str, Any]], unit: str, total: int | None = None) -> str:
+    """Write rows as JSON objects, whole or not at all, and return what was written."""
+    count = 0
+    with opened(path) as handle:
+        for row in progress(rows, "irpretrain", unit, total):
+            handle.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+            count += 1
+    return written(path, count, unit)
+
+
+def written(path: str, count: int, unit: str) -> str:
+    """Return how much of what is where."""
+    return f"{count:,} {unit} in {'standard output' if path == STANDARD else path}"
+
+
+@contextmanager
+def opened(path: str) -> Iterator[TextIO]:
+    """Open an output that appears whole or not at all, gzip where its name ends in .gz; or standard output for `-`."""
+    if path == STANDARD:
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with atomic_file(path) as temporary, open(temporary, "wb") as raw:
+        file: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.endswith(".gz") else raw
+        # half a character, which JSON can hold, becomes the escape that JSON has for it
+        with io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace") as handle:
+            yield handle

@@ -1,0 +1,152 @@
+"""Commands on models: pre-train, fine-tune, score, export, and the curves of trainings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from irpretrain.command_files import (
+    JSONL,
+    STANDARD,
+    Command,
+    Input,
+    output,
+    read_pairs,
+    settings,
+    write_objects,
+)
+from irpretrain.errors import ConfigError, InputError
+
+GROUPS = (
+    f"{JSONL}: queries and documents, the preferred one first, as `irpretrain groups` writes them; a query and a "
+    "document are a pair, which is preferred to what BM25 finds first among the other documents."
+)
+MODEL_FOLDER = click.Path()
+LABEL = "Name on the card; by default that of the directory."
+
+
+def read_groups(path: str, encoder: str, seed: int, negatives: int) -> Any:
+    """Return the groups of a file; a fault is named with its line."""
+    from irpretrain.library.groups import Groups
+    from irpretrain.library.options import Options
+
+    lines = list(read_pairs(path, ()))
+    try:
+        return Groups.of((line.fields for line in lines), encoder, Options(seed=seed), negatives)
+    except ConfigError as error:
+        number, _, reason = str(error).removeprefix("group ").partition(": ")
+        if not number.isdecimal():
+            raise
+        raise InputError(path, reason, lines[int(number)].line) from None
+
+
+def folder(what: str) -> Any:
+    """Return the argument OUTPUT of a command that writes a folder."""
+    return click.argument("output", type=MODEL_FOLDER, callback=_no_stream, help=what)
+
+
+def _no_stream(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value == STANDARD:
+        raise InputError(value, "this command writes a folder", remedy="Name a folder.")
+    return value
+
+
+SEED = click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all random draws."
+)
+NEGATIVES = click.option(
+    "--negatives",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Other documents beside a pair's own.",
+)
+
+
+@click.command("pretrain", Command)
+@click.argument("groups", type=Input(), help=GROUPS)
+@folder("Model directory to write.")
+@click.option("--encoder", required=True, metavar="DIR", help="Hugging Face directory to start from.")
+@SEED
+@NEGATIVES
+@settings("A key of section pretraining, such as epochs=2 or batch_groups=32 (docs/reference/config)")
+def pretrain(
+    groups: str, output: str, encoder: str, seed: int, negatives: int, settings: dict[str, Any]
+) -> str:
+    """Pre-train a cross-encoder on ranking groups or pairs."""
+    from irpretrain.library.training import pretrain as run
+
+    counts = run(read_groups(groups, encoder, seed, negatives), output, **settings)
+    return f"{counts['steps']:,} steps; the model is in {output}"
+
+
+@click.command("finetune", Command)
+@click.argument("model", type=Input(), help="Directory of the cross-encoder to start from.")
+@click.argument("groups", type=Input(), help=GROUPS)
+@folder("Model directory to write.")
+@SEED
+@NEGATIVES
+@settings("A key of section finetuning, such as epochs=2 or batch_sizes=[16] (docs/reference/config)")
+def finetune(
+    model: str, groups: str, output: str, seed: int, negatives: int, settings: dict[str, Any]
+) -> str:
+    """Fine-tune a cross-encoder on groups of one query, or pairs."""
+    from irpretrain.library.training import finetune as run
+
+    counts = run(read_groups(groups, model, seed, negatives), output, **settings)
+    return (
+        f"{counts['training_queries']:,} queries, {counts['epochs_trained']} epochs; the model is in {output}"
+    )
+
+
+@click.command("score", Command)
+@click.argument("model", type=Input(), help="Hugging Face directory.")
+@click.argument("pairs", type=Input(), help=f"{JSONL}: query, document (both texts).")
+@output("The same with a score; larger is more relevant")
+@settings("A key of section reranking (docs/reference/config)")
+def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
+    """Score pairs of a query and a document by a cross-encoder."""
+    from irpretrain.library.models import CrossEncoder
+
+    rows = [line.fields for line in read_pairs(pairs, ("query", "document"))]
+    scores = CrossEncoder(model, **settings).score([(row["query"], row["document"]) for row in rows])
+    scored = (row | {"score": float(str(value))} for row, value in zip(rows, scores, strict=True))
+    return write_objects(output, scored, "pairs")
+
+
+@click.command("export", Command)
+@click.argument(
+    "model", type=Input(), help="Directory of a pre-trained model or a regressor, beside its .meta.json."
+)
+@folder("Directory to write.")
+@click.option("--label", default="", help=LABEL)
+def export(model: str, output: str, label: str) -> str:
+    """Copy a trained model with a card for others."""
+    from irpretrain.library.export import export as run
+
+    return f"{run(model, output, label)['files']} files and a card in {output}"
+
+
+@click.command("curves", Command)
+@click.argument(
+    "results",
+    type=click.Path(),
+    help="Results directory of a run, folder of *.metrics.jsonl, or one such file.",
+)
+@click.option("--to", type=click.Choice(["tensorboard", "wandb"]), default="tensorboard", show_default=True)
+@click.option("--project", default="irpretrain", show_default=True, help="Of Weights & Biases.")
+def curves(results: str, to: str, project: str) -> str:
+    """Write the learning curves of trainings, finished or not."""
+    from irpretrain.training import curves as files
+
+    if to == "wandb":
+        return f"{_number(files.log_curves(results, project))} in project {project} of Weights & Biases"
+    runs = files.write_curves(results)
+    return f"{_number(runs)}. To see them: tensorboard --logdir {files.events_folder(results)}"
+
+
+def _number(runs: Mapping[str, int]) -> str:
+    return f"{len(runs)} learning curve{'' if len(runs) == 1 else 's'}"
+
+
+MODEL_COMMANDS = (pretrain, finetune, score, export, curves)

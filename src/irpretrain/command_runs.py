@@ -1,0 +1,200 @@
+"""Commands on test collections: measures of runs, and an overlay for files of one's own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from irpretrain.command_files import STANDARD, Command, Input, Output, Session, opened
+from irpretrain.errors import InputError
+from irpretrain.progress import notice
+
+NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
+MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")
+# As in the workflow's tables.
+CONFIDENCE, RESAMPLES, PERMUTATIONS = 0.95, 2_000, 100_000
+# Characters of a run's name in the table, which fits 100 columns.
+LONGEST = 16
+READING = """The first run is the baseline: the others' differences from it have a bootstrap interval (95%), the paired
+t-test and the randomisation test over queries, and the t-test's p adjusted for all runs of a measure (Holm). A judged
+query without documents counts 0; queries without judgements are left out."""
+
+
+class MeasureRow(NamedTuple):
+    """A line of the table of scores: of one run by one measure."""
+
+    measure: str
+    run: str
+    queries: int
+    mean: float
+    low: float
+    high: float
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    t_test_p: float | None = None
+    randomisation_p: float | None = None
+    holm_p: float | None = None
+
+
+@click.command("evaluate", Command, epilog=READING)
+@click.argument("qrels", type=Input(), help="Judgements, in any format of judgements (docs/corpora.md).")
+@click.argument("runs", type=Input(), nargs=-1, required=True, help="Runs, in any format of runs.")
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    default=MEASURES,
+    show_default=True,
+    help=NOTATION,
+)
+@click.option("--csv", is_flag=True, help="Write CSV with all digits in place of a table for readers.")
+@click.option(
+    "--output", "-o", type=Output(), default="-", metavar="FILE", help="By default standard output."
+)
+@click.pass_obj
+def evaluate(
+    session: Session, qrels: str, runs: Sequence[str], measures: Sequence[str], csv: bool, output: str
+) -> str:
+    """Score runs by judgements, with intervals and tests."""
+    from irpretrain.library.formats import read_relevance
+
+    judged = read_relevance(qrels)
+    if not judged:
+        raise InputError(qrels, "there are no judgements")
+    rankings = {session.name(path): _read_run(path, judged) for path in runs}
+    rows = list(_rows(rankings, judged, measures))
+    with opened(output) as handle:
+        handle.writelines(f"{line}\n" for line in (_csv(rows) if csv else _table(rows)))
+    return f"{len(rankings)} run{'s' * (len(rankings) > 1)}, {len(judged):,} judged queries"
+
+
+def _read_run(path: str, judged: Mapping[str, Any]) -> Any:
+    """Return a run in any format, its queries without judgements left out."""
+    from irpretrain.config.retrieval import RunConfig
+    from irpretrain.corpora.policy import RecordTally
+    from irpretrain.corpora.topics_and_judgements import read_records
+    from irpretrain.evaluation.runs import canonical, read_run
+    from irpretrain.library.formats import guess_format
+
+    if (known := guess_format("runs", path)) == "trec":
+        run = read_run(path)
+    else:
+        config, lists = RunConfig(format=known, path=path), dict[str, list[tuple[str, float]]]()
+        records = read_records("runs", config, Path(path))
+        for entry in RecordTally(config.malformed, "malformed").sound(Path(path), records):
+            score = float(-entry.rank if entry.score is None else entry.score)
+            lists.setdefault(entry.query_id, []).append((entry.document_id, score))
+        run = canonical(lists)
+    unjudged = sorted(run.keys() - judged.keys())
+    if len(unjudged) == len(run):
+        raise InputError(path, f"none of its {len(run)} queries is judged; the first is {unjudged[:1]}")
+    if unjudged:
+        notice(
+            "evaluate", f"{path}: left out: {len(unjudged):,} queries without judgements, first {unjudged[0]}"
+        )
+    return run
+
+
+def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> Iterator[MeasureRow]:
+    from irpretrain.evaluation.measures import per_query
+    from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
+
+    values = {run: per_query(ranking, judged, measures) for run, ranking in rankings.items()}
+    baseline = next(iter(values))
+    for measure in values[baseline]:
+        columns = {run: list(scores[measure].values()) for run, scores in values.items()}
+        tests = {
+            run: paired_t_test(scores, columns[baseline])
+            for run, scores in columns.items()
+            if run != baseline
+        }
+        adjusted = dict(zip(tests, holm([test.p_value for test in tests.values()]), strict=True))
+        for run, scores in columns.items():
+            row = MeasureRow(
+                measure, run, len(scores), *bootstrap_interval(scores, RESAMPLES, CONFIDENCE, 1, run)
+            )
+            if run == baseline:
+                yield row
+                continue
+            differences = [first - second for first, second in zip(scores, columns[baseline], strict=True)]
+            difference, low, high = bootstrap_interval(differences, RESAMPLES, CONFIDENCE, 1, run)
+            drawn = randomisation_test(scores, columns[baseline], PERMUTATIONS, 1, run)
+            tested = (tests[run].p_value, drawn.p_value, adjusted[run])
+            yield MeasureRow(*row[:6], difference, low, high, *tested)
+
+
+def _csv(rows: Sequence[MeasureRow]) -> Iterator[str]:
+    import csv
+    import io
+
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\n").writerows([MeasureRow._fields, *rows])
+    yield lines.getvalue().rstrip("\n")
+
+
+def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
+    cells: list[tuple[str, ...]] = [
+        (
+            "measure",
+            "run",
+            "mean",
+            "95% interval",
+            "change",
+            "95% interval",
+            "t-test",
+            "random",
+            "Holm",
+        )
+    ]
+    measure = ""
+    for row in rows:
+        against = [""] * 5
+        if row.difference is not None:
+            against = [
+                f"{row.difference:+.3f}",
+                f"[{row.difference_low:+.3f}, {row.difference_high:+.3f}]",
+                *(f"{p:.3f}" for p in (row.t_test_p, row.randomisation_p, row.holm_p)),
+            ]
+        name = "" if row.measure == measure else row.measure
+        run = row.run if len(row.run) <= LONGEST else f"…{row.run[1 - LONGEST :]}"
+        cells.append((name, run, f"{row.mean:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", *against))
+        measure = row.measure
+    if all(row.difference is None for row in rows):
+        cells = [line[:4] for line in cells]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+
+
+@click.command("init", Command)
+@click.argument("folder", type=click.Path(), help="Folder with documents, topics and judgements.")
+@click.option(
+    "--documents", metavar="PATH", help="Documents in the folder; by default found by name and beginning."
+)
+@click.option("--topics", metavar="PATH", help="Topics, likewise.")
+@click.option("--qrels", metavar="PATH", help="Judgements, likewise.")
+@click.option(
+    "--output", "-o", type=Output(), metavar="FILE", help="By default my-collection.yaml in the folder."
+)
+@click.pass_obj
+def init(session: Session, folder: str, output: str | None, **paths: str | None) -> str:
+    """Write the overlay that compares first stages and re-rankers on files of your own."""
+    from irpretrain.library.own_collection import describe_folder
+
+    overlay, message = describe_folder(Path(folder), paths)
+    if output is None:
+        output = str(Path(folder, "my-collection.yaml"))
+        session.outputs.append(output)
+    if output != STANDARD and Path(output).exists():
+        raise InputError(
+            output, "there is such a file already", remedy="Delete it, or name another by --output."
+        )
+    with opened(output) as handle:
+        handle.write(overlay)
+    arguments = f"--configfile {Path(output).absolute()} --directory {Path(folder).absolute()}"
+    return f'{message}\nNow run, in the project\'s folder: make run ARGS="{arguments}"'
+
+
+RUN_COMMANDS = (evaluate, init)

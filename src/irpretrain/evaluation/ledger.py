@@ -1,0 +1,324 @@
+"""The ledger of comparisons: what each compared run is scored on, and what its model has read.
+
+A table compares runs that should differ in the experiment alone. The ledger holds the facts of each run. Most facts
+follow from the configuration, so a plan can be checked before anything runs; the rest is counted by the jobs.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from irpretrain.config.depths import reranked, scored
+from irpretrain.config.usage import (
+    active_experiments,
+    first_stages_of,
+    trained_on,
+    training_candidates,
+    with_starts,
+)
+from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.files import list_files
+from irpretrain.corpora.ir_datasets_library import corpus_identifier
+from irpretrain.corpora.registry import format_module
+from irpretrain.errors import InputError
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.measures import cutoff
+from irpretrain.provenance import content_hash
+
+if TYPE_CHECKING:
+    from irpretrain.config import Config
+
+# Option of a corpus that reads a range of its files.
+RANGE = "articles"
+# Options that cut the same text into other documents.
+FORM = ("unit",)
+
+
+@dataclass(frozen=True, order=True)
+class PretrainingText:
+    """A text of pre-training: equal to another one that is the same part of the same files, however it is spelled.
+
+    Attributes:
+        files: what it is read from, as `_files_of` returns it.
+        options: of its format, where they are not the defaults, without `FORM`.
+        path: as the configuration spells it, with its patterns of files.
+    """
+
+    files: tuple[str, ...]
+    options: tuple[tuple[str, str], ...] = ()
+    path: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.part}".rstrip()
+
+    @property
+    def part(self) -> str:
+        """Which part of the files is read: "articles 0 to 200"; empty for all of them."""
+        return " ".join(map(" ".join, self.options))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one run is scored on and made of; empty where it does not apply or is not counted yet.
+
+    Attributes:
+        dataset, candidates, model, regime: name of the run.
+        seeds: of training.
+        queries: their number and a hash of their identifiers.
+        lists: hash of the file with the candidate lists.
+        depth: number of documents of each query that are scored.
+        seen: number of them that the deepest measure looks at.
+        tuning: of a first stage's parameters: the queries and the measure that chose them.
+        encoder: path and layers of the encoder.
+        texts: what pre-training reads.
+        tested_texts: those of them that the tested corpus is read from too, with articles in common.
+        documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
+        groups: ranking groups read per task.
+        word_pieces: word pieces read in pre-training, special tokens included.
+        steps: of pre-training.
+        training_queries: data set and candidates that fine-tune the model.
+        recipe: hash of the options of fine-tuning.
+    """
+
+    dataset: str
+    candidates: str
+    model: str
+    regime: str
+    seeds: tuple[int, ...] = ()
+    queries: str = ""
+    lists: str = ""
+    depth: int | None = None
+    seen: int | None = None
+    tuning: str = ""
+    encoder: str = ""
+    texts: tuple[PretrainingText, ...] = ()
+    tested_texts: tuple[PretrainingText, ...] = ()
+    documents: int | None = None
+    text_pieces: int | None = None
+    groups: tuple[tuple[str, int], ...] = ()
+    word_pieces: int | None = None
+    steps: int | None = None
+    training_queries: str = ""
+    recipe: str = ""
+
+    def cells(self) -> list[str]:
+        """Return the facts as cells of a CSV file with `COLUMNS`; lists are separated by semicolons."""
+        return [_cell(getattr(self, column)) for column in COLUMNS]
+
+
+COLUMNS = tuple(field.name for field in fields(Facts))
+
+
+def planned_facts(config: Config, dataset: str, candidates: str, model: str, regime: str) -> Facts:
+    """Return what the configuration says of a run.
+
+    Args:
+        candidates: a first stage, or its first documents, "bm25@20"; a first stage's run has its own name.
+        model: key of `models`, or a snapshot, "prop@60".
+    """
+    lists, _, cut = candidates.partition("@")
+    name, _, step = model.partition("@")
+    facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut) if cut else None)
+    if not cut and dataset in config.datasets:
+        facts["depth"] = _depth(config, dataset, lists, regime)
+        facts["seen"] = _seen(config, dataset, facts["depth"])
+    if regime == FIRST_STAGE:
+        facts["tuning"] = _tuning(config, name)
+    elif name in config.models:
+        facts |= _pretraining(config, dataset, name, int(step) if step else None)
+        if regime != "zero-shot" and dataset in config.datasets:
+            facts |= _finetuning(config, dataset, lists, name)
+    return Facts(dataset, candidates, model, regime, **facts)
+
+
+def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the pre-trainings of a model have counted, from the counts of their sidecars, the first one first."""
+    trained = [count for count in counts if count.get("steps")]
+    if not trained:
+        return {}
+    groups = (item for count in trained for item in (count.get("groups") or {}).items())
+    return {
+        "steps": sum(count["steps"] for count in trained),
+        "groups": _per_task(groups),
+        "word_pieces": _sum(trained, "tokens"),
+        "documents": _sum(trained, "documents"),
+        "text_pieces": _sum(trained, "text_pieces"),
+    }
+
+
+def differences(rows: Iterable[Facts], columns: Iterable[str]) -> dict[str, dict[str, list[Facts]]]:
+    """Return the columns in which rows differ: column → value as text → its rows. Empty facts differ from nothing."""
+    rows = list(rows)
+    differing = {}
+    for column in columns:
+        texts: dict[Any, str] = {}
+        by_value: dict[str, list[Facts]] = {}
+        for row in rows:
+            value = getattr(row, column)
+            # Equal texts of pre-training may be spelled in several ways: the first one counts.
+            if text := texts.setdefault(value, _text(value)):
+                by_value.setdefault(text, []).append(row)
+        if len(by_value) > 1:
+            differing[column] = by_value
+    return differing
+
+
+def unlike(rows: Iterable[Facts]) -> dict[str, dict[str, list[Facts]]]:
+    """Return what no comparison may differ in: queries, depth, candidate lists of re-ranked runs, and what pre-training
+    reads of a file or shares with the tested corpus."""
+    rows = list(rows)
+    reranked = [row for row in rows if row.regime != FIRST_STAGE]
+    differing = differences(rows, ["dataset", "queries", "seen"]) | differences(reranked, ["candidates"])
+    by_file: dict[str, dict[str, list[Facts]]] = {}
+    for row in rows:
+        for text in row.texts:
+            for file in text.files:
+                by_file.setdefault(file, {}).setdefault(text.part, []).append(row)
+    differing |= {file: by_text for file, by_text in by_file.items() if len(by_text) > 1}
+    tested = by_tested_texts(rows)
+    return differing | ({"tested_texts": tested} if tested else {})
+
+
+def by_tested_texts(rows: Iterable[Facts]) -> dict[str, list[Facts]]:
+    """Return pre-trained rows by the texts that they share with the tested corpus; empty where all share the same."""
+    by_texts: dict[tuple[PretrainingText, ...], list[Facts]] = {}
+    for row in rows:
+        if row.texts:
+            by_texts.setdefault(row.tested_texts, []).append(row)
+    return {_text(texts) or "none": same for texts, same in by_texts.items()} if len(by_texts) > 1 else {}
+
+
+def _depth(config: Config, dataset: str, candidates: str, regime: str) -> int | None:
+    if regime != FIRST_STAGE:
+        return reranked(config, candidates, dataset).documents
+    is_reported = any(
+        experiment.dataset == dataset and not experiment.depths and candidates in first_stages_of(experiment)
+        for experiment in active_experiments(config).values()
+    )
+    return scored(config, candidates, dataset).documents if is_reported else None
+
+
+def _seen(config: Config, dataset: str, depth: int | None) -> int | None:
+    cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
+    return depth if depth is None or None in cutoffs else min(depth, max(most or 0 for most in cutoffs))
+
+
+def _tuning(config: Config, first_stage: str) -> str:
+    """Return what chose the parameters of a first stage; nothing of a run of others, where it is unknown."""
+    stage = config.first_stages.get(first_stage)
+    if stage is None or stage.tuned_on is None:
+        return "" if stage is not None and stage.runs else "not tuned"
+    return f"tuned on {stage.tuned_on} by {(stage.sweep or config.retrieval.sweep).measure}"
+
+
+def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> dict[str, Any]:
+    chain = [name for name in reversed(with_starts(config, [model])) if config.models[name].tasks]
+    described = config.models[model]
+    facts: dict[str, Any] = {}
+    if described.cross_encoder is None and described.neural is None:
+        encoder = config.encoder_of(model)
+        facts["encoder"] = f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
+    corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
+    facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
+    if dataset in config.datasets:
+        tested = config.datasets[dataset].corpus
+        shared = (corpus for corpus in corpora if _overlap(config, corpus, tested))
+        facts["tested_texts"] = tuple(sorted({_text_of(config, corpus) for corpus in shared}))
+    lengths = [config.training_of(name) for name in chain]
+    if step is not None:
+        facts["steps"] = step
+    elif all(length.steps is not None for length in lengths):
+        facts["steps"] = sum(length.steps or 0 for length in lengths) or None
+        facts["groups"] = _per_task(
+            (task.objective, (length.steps or 0) * length.batch_groups)
+            for name, length in zip(chain, lengths, strict=True)
+            for task in config.models[name].tasks
+            if length.mixing == "sum" or len(config.models[name].tasks) == 1
+        )
+    return facts
+
+
+def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, str]:
+    source = trained_on(config, dataset)
+    lists = training_candidates(config, dataset, candidates)
+    options = config.finetuning_of(model).model_dump(exclude={"recipe", "keep_models", "compute"})
+    return {"training_queries": f"{source}, {lists}", "recipe": content_hash(options)}
+
+
+def _text_of(config: Config, corpus: str) -> PretrainingText:
+    """Return the text of a corpus, whatever documents it is cut into."""
+    described = config.corpora[corpus]
+    defaults = format_module("documents", described.format).OPTIONS().model_dump()
+    options = {name: value for name, value in described.options.items() if value != defaults.get(name)}
+    patterns = tuple(described.files or ())
+    return PretrainingText(
+        _files_of(described.path, described.format, patterns, os.getcwd()),
+        tuple((name, _option_text(name, value)) for name, value in options.items() if name not in FORM),
+        " ".join([described.path, *patterns]),
+    )
+
+
+def _option_text(name: str, value: Any) -> str:
+    separator = " to " if name == RANGE else ", "
+    return separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+@cache
+def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    """Return the files behind a path relative to a folder, links resolved; a path that is not there as it is."""
+    kind, name = resolve(path)
+    if kind == "ir_datasets":
+        return (f"{kind}:{corpus_identifier(str(name))}",)
+    if kind == "embedded":
+        return (path,)
+    try:
+        files = list_files(
+            os.path.join(folder, path), format_module("documents", format_name).SUFFIXES, patterns or None
+        )
+    except InputError:
+        return (os.path.realpath(os.path.join(folder, path)),)
+    return tuple(sorted(map(os.path.realpath, files)))
+
+
+def _overlap(config: Config, corpus: str, other: str) -> bool:
+    """Whether two corpora are read from one file and may have articles in common."""
+    (start, end), (other_start, other_end) = (
+        config.corpora[name].options.get(RANGE) or (0, math.inf) for name in (corpus, other)
+    )
+    files, other_files = (_text_of(config, name).files for name in (corpus, other))
+    return not set(files).isdisjoint(other_files) and start < other_end and other_start < end
+
+
+def _per_task(groups: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Return groups by objective, those of several trainings added."""
+    added: dict[str, int] = {}
+    for objective, number in groups:
+        added[objective] = added.get(objective, 0) + number
+    return tuple(added.items())
+
+
+def _sum(counts: list[Mapping[str, Any]], key: str) -> int | None:
+    return sum(count[key] for count in counts) if all(key in count for count in counts) else None
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ";".join(" ".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _text(value: Any) -> str:
+    """Return a fact as text; equal group counts as one: "1,600"."""
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        numbers = {number for _, number in value}
+        return f"{numbers.pop():,}" if len(numbers) == 1 else ", ".join(f"{task} {n:,}" for task, n in value)
+    return "; ".join(map(str, value)) if isinstance(value, tuple) else str(value)

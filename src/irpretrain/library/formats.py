@@ -1,0 +1,134 @@
+"""Files of a user as the workflow reads them: their format, known by their beginning, and topics and judgements."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from irpretrain.config.base import explain
+from irpretrain.config.corpora import FileConfig, QrelsConfig, TopicsConfig
+from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.files import list_files, open_bytes
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.registry import FORMATS, Kind, format_module
+from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
+from irpretrain.errors import InputError
+
+# Bytes of a file that its format is known by.
+BEGINNING = 1 << 14
+SQUAD = r'\s*\{\s*"(version|data)"\s*:'
+SPACE = r"[^\S\n]+"
+# Kind → formats, each with what a file of it begins with; the first that fits counts.
+SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
+    "documents": (
+        ("parquet", r"PAR1"),
+        ("warc", r"WARC/"),
+        ("wikipedia-dump", r"\s*<mediawiki"),
+        ("squad", SQUAD),
+        ("jsonl", r"\s*\{"),
+        ("trecweb", r"\s*<DOC>[\s\S]*<DOCHDR>"),
+        ("trectext", r"\s*<DOC\b"),
+        ("smart", r"\.I "),
+        ("cord19", r"cord_uid,"),
+        ("tsv", r"[^\n]*\t"),
+    ),
+    "topics": (
+        ("squad", SQUAD),
+        ("jsonl", r"\s*\{"),
+        ("smart", r"\.I "),
+        ("trec", r"\s*<"),
+        ("tsv", r"[^\n]*\t"),
+        ("colon", r"[^\s:]+:"),
+    ),
+    "judgements": (
+        ("squad", SQUAD),
+        ("json", r"\s*\{"),
+        ("letor", r"\S+ qid:"),
+        ("tsv", r"[^\t\n]+\t[^\t\n]+\t[^\t\n]*[a-z]"),
+        ("trec", rf"(\S+{SPACE}){{3}}\S"),
+    ),
+    "runs": (
+        ("letor", r"\S+ qid:"),
+        ("lecard", r"\s*\{"),
+        ("trec", rf"(\S+{SPACE}){{5}}\S"),
+        ("tsv", r"[^\t\n]+\t[^\t\n]+\t"),
+    ),
+}
+
+
+def guess_format(kind: Kind, source: str | Path) -> str:
+    """Return the format of a file, or of the first file of a folder, by its beginning.
+
+    Raises:
+        InputError: there is no such file, or it begins as no format does.
+    """
+    if resolve(str(source))[0] == "ir_datasets":
+        return "ir_datasets"
+    formats = [format_module(kind, name) for name, _ in SIGNS[kind]]
+    suffixes = sorted({suffix for module in formats for suffix in getattr(module, "SUFFIXES", ())})
+    name = _sign(kind, list_files(source, suffixes)[0])
+    if name is None:
+        raise InputError(
+            source,
+            f"its beginning is that of no format of {kind}",
+            remedy=f"Name the format: {', '.join(FORMATS[kind])} (docs/corpora.md).",
+        )
+    return name
+
+
+def _sign(kind: Kind, path: Path) -> str | None:
+    if path.is_file():
+        with open(path, "rb") as raw:
+            if raw.read(4) == b"PAR1":
+                return "parquet" if kind == "documents" else None
+    with open_bytes(path) as stream:
+        text = stream.read(BEGINNING).decode("utf-8", errors="replace").lstrip("\ufeff")
+    text = re.sub(r"\A(\s*(<\?xml[^>]*>|<!--[\s\S]*?-->|#[^\n]*\n))*", "", text)
+    return next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)
+
+
+def read_topics(
+    path: str, format: str | None = None, options: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """Return query → text, as the workflow reads topics.
+
+    Raises:
+        InputError: there is no such file, or queries cannot be read.
+    """
+    with TemporaryDirectory(prefix="irpretrain-") as folder:
+        config, source = _described(TopicsConfig, path, format, options or {}, "queries", folder)
+        files = source_files("topics", config, source)
+        return {
+            query.query_id: query.text
+            for query in read_queries(config, files, RecordTally(config.malformed, "malformed"))
+        }
+
+
+def read_relevance(path: str) -> Judgements:
+    """Return query → document → relevance, as the workflow reads judgements."""
+    with TemporaryDirectory(prefix="irpretrain-") as folder:
+        config, source = _described(QrelsConfig, path, None, {}, "qrels", folder)
+        files = source_files("judgements", config, source)
+        return read_judgements(config, files, RecordTally(config.malformed, "malformed"))
+
+
+def _described(
+    kind: type[FileConfig], path: str, format: str | None, options: Mapping[str, Any], part: str, folder: str
+) -> tuple[FileConfig, Path]:
+    """Return the checked description of a file, and the file to read."""
+    named: dict[str, Any] = {
+        "format": format or guess_format(kind.kind, path),
+        "path": path,
+        "options": dict(options),
+    }
+    if "malformed" in options:
+        named["malformed"] = named["options"].pop("malformed")
+    config: FileConfig = explain(kind, named, part, top=True)
+    if config.format != "ir_datasets":
+        return config, Path(path)
+    from irpretrain.corpora.ir_datasets_library import describe_part
+
+    description = Path(folder, "ir-dataset.json")
+    describe_part(str(resolve(path)[1]), part, False, description)
+    return config, description

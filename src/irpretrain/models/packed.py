@@ -1,0 +1,394 @@
+"""BERT and other encoders over sequences laid end to end, without padding.
+
+Attention within sequences that are laid end to end, without padding.
+
+Two ways, equal but for rounding: torch's kernel of variable length, on GPUs that have it, and one call of torch's
+attention per sequence, anywhere.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import AttentionInterface, BertModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from irpretrain.config.training import Packing
+from irpretrain.models.length_batches import to_device
+from irpretrain.models.parameters import is_bert
+
+# First compute capability with the kernel (Ampere).
+OLDEST = (8, 0)
+
+# The kernel's heads are multiples of HEAD_STEP up to WIDEST_HEAD wide.
+WIDEST_HEAD, HEAD_STEP = 256, 8
+
+
+@dataclass(frozen=True)
+class SequenceBounds:
+    """Where each of some sequences, laid end to end, begins and ends."""
+
+    # int32 [sequences + 1], on the device that attends; the first is 0, the others are where a sequence ends.
+    ends: Tensor
+    longest: int  # no sequence is longer; in positions
+    device_lengths: Tensor  # int64 [sequences]; the lengths, on the device where they were counted
+
+    @classmethod
+    def of(cls, lengths: Tensor, longest: int, device: torch.device | None = None) -> SequenceBounds:
+        """Return the bounds of sequences of the given lengths, int64 [sequences], for a device; None for theirs."""
+        ends = functional.pad(lengths.cumsum(0), (1, 0)).to(torch.int32)
+        return cls(ends if device is None else to_device(ends, device), longest, lengths)
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        return list(self.device_lengths.tolist())
+
+
+class PackedAttention(Protocol):
+    """Attention of rows on all rows of their own sequence."""
+
+    def __call__(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        asking: SequenceBounds,
+        requested: SequenceBounds,
+        dropout: float,
+        reach: int | None = None,
+    ) -> Tensor:
+        """Return what each row of `query` reads.
+
+        Args:
+            query: float [asking rows, heads, size of a head], laid end to end by `asking`.
+            key, value: float [rows, heads, size of a head], laid end to end by `requested`; the same sequences.
+            dropout: of the attention weights.
+            reach: positions to either side that a row reads, if all rows ask; None for the whole sequence.
+        """
+
+
+def by_sequence(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    asking: SequenceBounds,
+    requested: SequenceBounds,
+    dropout: float,
+    reach: int | None = None,
+) -> Tensor:
+    """Attend by one call per sequence; see `PackedAttention`."""
+    # Single precision on a CPU: torch's gradients of attention in bf16 take 1.4 to 4 times as long there
+    # (docs/benchmarks.md).
+    if query.device.type == "cpu" and query.dtype.itemsize < torch.float32.itemsize:
+        with torch.autocast("cpu", enabled=False):
+            attended = by_sequence(
+                query.float(), key.float(), value.float(), asking, requested, dropout, reach
+            )
+        return attended.to(query.dtype)
+    parts = zip(
+        query.split(asking.lengths), key.split(requested.lengths), value.split(requested.lengths), strict=True
+    )
+    return torch.cat([_attend_one(*part, dropout, reach) for part in parts])
+
+
+def _attend_one(query: Tensor, key: Tensor, value: Tensor, dropout: float, reach: int | None) -> Tensor:
+    q, k, v = (x.transpose(0, 1)[None] for x in (query, key, value))  # [1, heads, rows, size of a head]
+    near, rows = None, len(query)
+    if reach is not None and rows > reach + 1:
+        near = torch.ones(rows, rows, dtype=torch.bool, device=query.device).triu(-reach).tril(reach)
+    attended = functional.scaled_dot_product_attention(q, k, v, attn_mask=near, dropout_p=dropout)
+    return attended[0].transpose(0, 1)
+
+
+def by_kernel(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    asking: SequenceBounds,
+    requested: SequenceBounds,
+    dropout: float,
+    reach: int | None = None,
+) -> Tensor:
+    """Attend by torch's kernel of variable length, which has no dropout; see `PackedAttention`."""
+    from torch.nn.attention.varlen import varlen_attn
+
+    assert dropout == 0.0
+    window = (-1, -1) if reach is None else (reach, reach)
+    ends, longest = (asking.ends, requested.ends), (asking.longest, requested.longest)
+    attended = varlen_attn(query, key, value, *ends, *longest, window_size=window)
+    assert isinstance(attended, Tensor)
+    return attended
+
+
+def no_kernel(device: torch.device, dtype: torch.dtype, head: int, dropout: float) -> str | None:
+    """Return why torch's kernel of variable length cannot be used, or None if it can; `head` is a head's size."""
+    if device.type != "cuda":
+        return "it needs a GPU"
+    if not torch.backends.cuda.is_flash_attention_available() or _kernel_missing():
+        return "this torch was built without it"
+    if torch.cuda.get_device_capability(device) < OLDEST:
+        return f"{torch.cuda.get_device_name(device)} is older than Ampere"
+    if dtype not in (torch.bfloat16, torch.float16):
+        return "it has no single precision; set compute.precision to bf16 or fp16"
+    if head > WIDEST_HEAD or head % HEAD_STEP:
+        return f"attention heads of {head} are none of its sizes"
+    if dropout > 0:
+        return (
+            f"it has no dropout, and the encoder's attention has {dropout:g} (pretraining.attention_dropout: 0 "
+            "takes it away)"
+        )
+    return None
+
+
+def _kernel_missing() -> bool:
+    try:
+        from torch.nn.attention.varlen import varlen_attn  # noqa: F401
+    except ImportError:
+        return True
+    return False
+
+
+# Packed sequences in encoders beside BERT, through transformers' attention interface.
+#
+# The encoder computes all sequences as one long row. transformers looks up the attention function by the name in the
+# encoder's configuration, and makes no mask for a function that it knows no mask for; ours attends within each
+# sequence. Embeddings take positions as an argument; everything else treats each position by itself. The head of the
+# classifier then reads the last states as it reads padded ones.
+
+
+# Name of our function in transformers' attention interface.
+ATTENTION = "irpretrain-packed"
+
+
+def _from_zero(input_ids: Tensor, config: Any) -> Tensor:
+    return torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
+
+
+def _behind_padding(input_ids: Tensor, config: Any) -> Tensor:
+    """As RoBERTa numbers positions: from the padding's id on, over ids that are not the padding's."""
+    counted = input_ids != config.pad_token_id
+    return counted.cumsum(1) * counted + config.pad_token_id
+
+
+# Type of an encoder → the numbers of positions, int64 [sequences, positions], of ids and the configuration. Types
+# that are missing cannot be packed: DeBERTa attends by a function of its own, ALBERT pools inside the encoder; others
+# were not tried.
+POSITIONS: Mapping[str, Callable[[Tensor, Any], Tensor]] = {
+    "electra": _from_zero,
+    "modernbert": _from_zero,
+    "roberta": _behind_padding,
+    "xlm-roberta": _behind_padding,
+}
+
+# Held while one of these encoders computes: how it does is changed for the time, which another thread must not see.
+_BY_ITSELF = threading.RLock()
+
+
+def can_pack(encoder: Any) -> bool:
+    """Whether an encoder, which is no BERT, can compute packed sequences."""
+    config = encoder.config
+    return (
+        config.model_type in POSITIONS
+        and not getattr(config, "is_decoder", False)
+        and getattr(encoder, "pooler", None) is None
+    )
+
+
+@contextmanager
+def packed(encoder: Any, attend: PackedAttention | None, attention_mask: Tensor) -> Iterator[None]:
+    """Let an encoder compute its batches packed inside the context; padded without `attend`.
+
+    The encoder, inside a classifier, then takes only int64 `input_ids`, `attention_mask` and possibly `token_type_ids`
+    [sequences, positions], padding last, and returns states of 0 for padding. `attention_mask` best lies on the host.
+    """
+    if not can_pack(encoder):
+        yield
+        return
+    with _BY_ITSELF:
+        if attend is None:
+            yield
+        else:
+            with _computing_packed(encoder, attend, attention_mask):
+                yield
+
+
+@contextmanager
+def _computing_packed(encoder: Any, attend: PackedAttention, mask: Tensor) -> Iterator[None]:
+    whole, replaced = encoder.forward, vars(encoder).get("forward")
+    position_numbers = POSITIONS[encoder.config.model_type]
+
+    def forward(input_ids: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> BaseModelOutput:
+        positions = to_device(mask.flatten().nonzero().squeeze(1), input_ids.device)
+        numbers = position_numbers(input_ids, encoder.config).flatten()[positions]
+        types = (
+            {} if token_type_ids is None else {"token_type_ids": token_type_ids.flatten()[positions][None]}
+        )
+        with _attending(encoder.config):
+            states = whole(
+                input_ids=input_ids.flatten()[positions][None],
+                position_ids=numbers[None],
+                packed=_Packed(
+                    attend, SequenceBounds.of(mask.bool().sum(1), mask.shape[1], input_ids.device)
+                ),
+                **types,
+            ).last_hidden_state[0]
+        unpacked = states.new_zeros((mask.numel(), states.shape[-1])).index_copy(0, positions, states)
+        return BaseModelOutput(last_hidden_state=unpacked.view(*mask.shape, -1))
+
+    encoder.forward = forward
+    try:
+        yield
+    finally:
+        del encoder.forward
+        if replaced is not None:
+            encoder.forward = replaced
+
+
+@contextmanager
+def _attending(config: Any) -> Iterator[None]:
+    usual = config._attn_implementation
+    config._attn_implementation = ATTENTION
+    try:
+        yield
+    finally:
+        config._attn_implementation = usual
+
+
+@dataclass(frozen=True)
+class _Packed:
+    attend: PackedAttention
+    bounds: SequenceBounds
+
+
+def _attend_packed(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: None,
+    *,
+    packed: _Packed,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """As transformers calls it: float [1, heads, rows, size of a head] in, [1, rows, heads, size of a head] out."""
+    asking, requested, read = (states[0].transpose(0, 1) for states in (query, key, value))
+    # transformers' window is that of flash attention: the row itself and so many less one to either side.
+    reach = None if sliding_window is None else sliding_window - 1
+    return packed.attend(asking, requested, read, packed.bounds, packed.bounds, dropout, reach)[None], None
+
+
+AttentionInterface.register(ATTENTION, _attend_packed)
+
+
+# BERT over sequences that are laid end to end: no layer computes a position of padding; other encoders are in
+# `packed_families`.
+#
+# Embeddings, linear layers, LayerNorm and dropout treat each position by itself, so they need no sequences; the
+# attention gets the bounds (`packed_attention`). The last layer is computed only where somebody reads it,
+# its queries too. Values are those of the padded encoder but for rounding.
+
+
+def encode_packed(
+    bert: BertModel,  # the encoder
+    # input_ids, token_type_ids: int64 [sequences, positions]; no types: 0 everywhere.
+    input_ids: Tensor,
+    token_type_ids: Tensor | None,
+    # int64 [sequences, positions]; on the host, with `read`, or on the device. From the host it is known at
+    # once how many positions there are; from a GPU it has to be fetched, and everything waits.
+    attention_mask: Tensor,
+    attend: PackedAttention,
+    read: Tensor | None = None,  # bool [sequences, positions], none of it padding; None for all positions
+) -> Tensor:
+    """Return the last hidden states of `read` positions, or of all but padding, float [positions, hidden size]."""
+    width = attention_mask.shape[1]
+    real = attention_mask.bool()
+    rows = real.flatten().nonzero().squeeze(1)
+    device = input_ids.device
+    positions = to_device(rows, device)
+    requested = SequenceBounds.of(real.sum(1), width, device)
+    types = None if token_type_ids is None else token_type_ids.flatten()[positions][None]
+    hidden = bert.embeddings(
+        input_ids=input_ids.flatten()[positions][None],
+        token_type_ids=types,
+        position_ids=(positions % width)[None],
+    )[0]
+    *before, last = bert.encoder.layer
+    for layer in before:
+        hidden = _layer(layer, hidden, hidden, requested, requested, attend)
+    if read is None:
+        return _layer(last, hidden, hidden, requested, requested, attend)
+    asking = hidden[to_device(read.flatten()[rows].nonzero().squeeze(1), device)]
+    return _layer(last, asking, hidden, SequenceBounds.of(read.sum(1), width, device), requested, attend)
+
+
+def _layer(
+    layer: nn.Module,
+    asking: Tensor,
+    hidden: Tensor,
+    ask: SequenceBounds,
+    requested: SequenceBounds,
+    attend: PackedAttention,
+) -> Tensor:
+    """Return what a layer makes of the rows `asking`, which are some of `hidden`; float [rows, hidden size]."""
+    parts: Any = layer
+    attention = parts.attention.self
+    heads = (-1, attention.num_attention_heads, attention.attention_head_size)
+    query, key, value = (
+        attention.query(asking).view(heads),
+        attention.key(hidden).view(heads),
+        attention.value(hidden).view(heads),
+    )
+    dropout = attention.dropout.p if attention.training else 0.0
+    attended = parts.attention.output(attend(query, key, value, ask, requested, dropout).flatten(1), asking)
+    output: Tensor = parts.feed_forward_chunk(attended)
+    return output
+
+
+def unpacked(values: Tensor, attention_mask: Tensor) -> Tensor:
+    """Return float [positions but padding, …] as [sequences, positions, …], with 0 for padding."""
+    whole = values.new_zeros((*attention_mask.shape, *values.shape[1:]))
+    real = attention_mask.bool().view(*attention_mask.shape, *(1,) * (values.dim() - 1))
+    return whole.masked_scatter(to_device(real, values.device), values)
+
+
+def attention_of(encoder: Any, packing: Packing) -> PackedAttention | None:
+    """Return the attention of packed sequences for the encoder's current device, precision and mode; None: it pads."""
+    if packing == "off" or not (is_bert(encoder) or can_pack(encoder)):
+        return None
+    if why_no_kernel(encoder, encoder.device, compute_dtype(encoder), encoder.training) is None:
+        return by_kernel
+    return None if packing == "auto" and encoder.device.type == "cuda" else by_sequence
+
+
+def why_no_kernel(encoder: Any, device: torch.device, dtype: torch.dtype, training: bool) -> str | None:
+    """Return why torch's attention of variable length cannot serve an encoder, or None if it can."""
+    size = encoder.config.hidden_size // encoder.config.num_attention_heads
+    return no_kernel(device, dtype, size, _attention_dropout(encoder) if training else 0.0)
+
+
+def _attention_dropout(encoder: nn.Module) -> float:
+    """The dropout of the shares of attention, of the first layer that has any."""
+    for module in encoder.modules():
+        if type(module).__name__.endswith("SelfAttention"):
+            part: Any = module
+            return float(part.dropout.p)
+        if isinstance(share := getattr(module, "attention_dropout", None), float):
+            return share
+    return 0.0
+
+
+def compute_dtype(encoder: Any) -> torch.dtype:
+    """Return the precision of matrix products: autocast's, or the weights' own."""
+    kind = encoder.device.type
+    dtype: torch.dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else encoder.dtype
+    return dtype

@@ -1,0 +1,101 @@
+"""Which results were made by other code than the present: by the digests in their sidecars."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+from irpretrain.code_digest import UNKNOWN, changed_files, code_record, library_digest, rest_on
+from irpretrain.progress import print_line
+
+# Parameter of cheap rules, `library_code`: any change of the library runs them again.
+CODE = "code"
+
+# Most changed files that a message names.
+DISPLAYED = 3
+
+# Set by `irpretrain.redo`: results of other code are about to be made again.
+REDO = "IRPRETRAIN_REDO"
+
+
+def is_of_other_code(record: Mapping[str, Any]) -> bool:
+    """Whether a sidecar's result was made by other code, or by code that the sidecar does not record."""
+    code = record.get("code")
+    return not isinstance(code, dict) or not code or bool(changed_files(code))
+
+
+def results_of_other_code(directory: str | Path = "") -> Iterator[dict[str, Any]]:
+    """Yield the sidecars of a run's results that other code made, without those that a run remakes by itself."""
+    for path in sorted(Path(directory, "results").rglob("*.meta.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if not isinstance(record, dict) or not any(
+            Path(directory, output).exists() for output in record.get("outputs") or ()
+        ):
+            continue
+        is_redone_unasked = CODE in (record.get("parameters") or {})
+        if not is_redone_unasked and is_of_other_code(record):
+            yield record
+
+
+def keep_code(path: Path) -> None:
+    write_text(path, json.dumps(code_record()))
+
+
+def go_on_from(path: Path) -> None:
+    """Add the code of unfinished work at `path`, which this job resumes, to the code of the job.
+
+    Work of other code is used too: a line reports it, and the result counts as made by other code.
+    """
+    try:
+        code = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        code = UNKNOWN
+    rest_on(code)
+    if changed := changed_files(code):
+        more = f" and {len(changed) - DISPLAYED} more" if len(changed) > DISPLAYED else ""
+        print_line(
+            f"Other code began this work (changed since: {', '.join(changed[:DISPLAYED])}{more}). It goes on, and its "
+            f"result will be listed as made by other code. To begin anew, stop and remove {path.parent}."
+        )
+
+
+def other_code_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return one line: the stages of results of other code, and what redoes them; empty for none."""
+    records = list(records)
+    again = "it" if len(records) == 1 else "them"
+    return f"{counted_text(records)} `make redo` makes {again} again." if records else ""
+
+
+def counted_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return one sentence: how many results other code made, by stage."""
+    stages = Counter(str(record.get("stage")) for record in records)
+    names = ", ".join(f"{stage} ({number:,})" for stage, number in sorted(stages.items()))
+    total = stages.total()
+    results = "1 result was" if total == 1 else f"{total:,} results of {_stages(len(stages))} were"
+    return f"{results} made by other code: {names}."
+
+
+def _stages(number: int) -> str:
+    return "1 stage" if number == 1 else f"{number} stages"
+
+
+def library_code(wildcards: Any) -> str:
+    """Return the parameter `CODE` of a rule, for Snakemake."""
+    return library_digest()
+
+
+def planned_text(wildcards: Any) -> str:
+    """Return the report's line on other code, for Snakemake: a change makes the report again."""
+    return "" if REDO in os.environ else _text_of(os.getcwd())
+
+
+@cache
+def _text_of(directory: str) -> str:
+    return other_code_text(results_of_other_code(directory))

@@ -1,0 +1,214 @@
+"""What papers print in tables of another form: axioms and predictors (ARES), re-ranking at several depths (DeepCT,
+table 4), and extractive question answering (PHP, table 4)."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from irpretrain.papers.base import PERCENT, PublishedPlace, PublishedValue, Strict, different_keys
+
+# What a paper prints of axioms and preference predictors (ARES): AUC by setting, and shares of rank intervals.
+
+
+Setting = Literal["I", "II", "III", "IV"]
+# The intervals in which ranks are counted, `results/axioms/<collection>/rank-intervals.json`.
+RankCount = Literal["1", "2", "3-5", "6-10", "11-50", ">50"]
+RANK_COUNTS: tuple[RankCount, ...] = ("1", "2", "3-5", "6-10", "11-50", ">50")
+
+
+class PublishedSetting(Strict):
+    """One setting: where negative queries are drawn from, and the printed AUC."""
+
+    setting: Setting
+    negatives: str
+    auc: Annotated[str, Field(pattern=r"^0?\.[0-9]+$")]
+
+
+class PublishedPredictors(PublishedPlace):
+    """The table of settings.
+
+    `label` names the paper's data set, `datasets` are the keys under which a configuration has it, and `absent` is the
+    reason where it does not.
+    """
+
+    number: int
+    label: str
+    datasets: list[str]
+    absent: str
+    protocol: str
+    settings: list[PublishedSetting] = Field(min_length=1)
+    remarks: list[str] = Field(default_factory=list)
+
+
+class PublishedInterval(Strict):
+    """An interval of ranks as printed, the counts that it is read as, and the printed share in percent."""
+
+    printed: str
+    ranks: list[RankCount] = Field(min_length=1)
+    percent: Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+$")]
+
+    @property
+    def name(self) -> str:
+        """The counts in one: "1-2", "3-5", ">50"."""
+        first, last = self.ranks[0].partition("-")[0], self.ranks[-1].rpartition("-")[2]
+        return first if first == last else f"{first}-{last}"
+
+    @property
+    def share(self) -> PublishedValue:
+        """The printed share as a fraction of one."""
+        return PublishedValue.of_percent(self.percent)
+
+
+class PublishedRankIntervals(PublishedPlace):
+    """Shares of pseudo-queries by the rank that they give their document.
+
+    `corpora` are the keys under which a configuration has the paper's documents. `other_reading` is what the printed
+    intervals can mean too.
+    """
+
+    label: str
+    corpora: list[str]
+    absent: str
+    protocol: str
+    intervals: list[PublishedInterval] = Field(min_length=1)
+    other_reading: list[PublishedInterval] = Field(default_factory=list)
+    remarks: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        covered = [rank for interval in self.intervals for rank in interval.ranks]
+        if sorted(covered) != sorted(RANK_COUNTS):
+            raise ValueError(f"the intervals must cover each of {', '.join(RANK_COUNTS)} once")
+        return self
+
+    @property
+    def key(self) -> str:
+        """What its files are called after the paper."""
+        return "rank_intervals"
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The printed share of each interval by its name, as fractions of one."""
+        return {interval.name: interval.share.value for interval in self.intervals}
+
+
+class PublishedAxioms(Strict):
+    """The axioms, each with its group, in the paper's order, and what is printed of them."""
+
+    groups: dict[str, str] = Field(min_length=1)
+    predictors: PublishedPredictors
+    rank_intervals: PublishedRankIntervals
+
+
+# What a paper prints of re-ranking at several depths over two indexes (DeepCT, table 4), and of extractive question
+# answering (PHP, table 4).
+
+
+class PublishedIndex(Strict):
+    """An index whose ranking is re-ranked; `first_stage` is its key under which a configuration has it."""
+
+    label: str
+    first_stage: str
+
+
+class PublishedReranker(Strict):
+    """A re-ranker; `models` and `regimes` of ours fill it on the paper's data set, `absent` says why nothing does."""
+
+    label: str
+    models: list[str]
+    regimes: list[str] = Field(min_length=1)
+    absent: str
+
+
+class PublishedDepth(Strict):
+    """One row: recall of the candidates in percent, and each re-ranker's measure, for every index in their order."""
+
+    depth: int = Field(ge=1)
+    recall: list[str]
+    rerankers: dict[str, list[str]]
+
+
+class PublishedDepths(PublishedPlace):
+    """The table of depths.
+
+    The first index is what the others are compared with.
+    """
+
+    number: int
+    dataset: str
+    measure: str
+    protocol: str
+    indexes: dict[str, PublishedIndex] = Field(min_length=2)
+    rerankers: dict[str, PublishedReranker] = Field(min_length=1)
+    rows: list[PublishedDepth] = Field(min_length=1)
+    remarks: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for row in self.rows:
+            if set(row.rerankers) != set(self.rerankers):
+                raise ValueError(f"depth {row.depth}: give one list for each of {', '.join(self.rerankers)}")
+            for values in (row.recall, *row.rerankers.values()):
+                if len(values) != len(self.indexes):
+                    raise ValueError(
+                        f"depth {row.depth}: {len(values)} values for {len(self.indexes)} indexes"
+                    )
+        return self
+
+
+class PublishedAnswerRow(Strict):
+    """A model; `models` of ours fill it, of which the first one present is taken, `absent` says why nothing does.
+
+    `values` are in percent as printed, one a task and then their mean; a row without them stands for another.
+    """
+
+    key: str
+    label: str
+    models: list[str]
+    absent: str
+    values: list[str] = Field(default_factory=list)
+    stands_for: str = ""
+
+
+class PublishedAnswers(PublishedPlace):
+    """The table of question answering.
+
+    `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. The mark says that the
+    row `marked` is significantly better than every other.
+    """
+
+    number: int
+    test: str
+    protocol: str
+    measure: str
+    tasks: dict[str, str] = Field(min_length=1)
+    average: str
+    mark: str = Field(min_length=1, max_length=1)
+    marked: str
+    rows: list[PublishedAnswerRow] = Field(min_length=1)
+    remarks: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        keys = different_keys([row.key for row in self.rows])
+        for row in self.rows:
+            if bool(row.values) == bool(row.stands_for):
+                raise ValueError(f"row {row.key}: give either values or stands_for")
+            if row.values and len(row.values) != len(self.tasks) + 1:
+                raise ValueError(
+                    f"row {row.key}: {len(row.values)} values for {len(self.tasks)} tasks and their mean"
+                )
+            for printed in row.values:
+                match = PERCENT.fullmatch(printed)
+                if (
+                    match is None
+                    or match["marks"] not in ("", self.mark)
+                    or len(match["decimals"] or "") != 2
+                ):
+                    raise ValueError(
+                        f"row {row.key}: {printed!r} is not percent with two decimals and {self.mark}"
+                    )
+        for key in (self.marked, *(row.stands_for for row in self.rows if row.stands_for)):
+            if key not in keys:
+                raise ValueError(f"no row has the key {key}")
+        return self

@@ -1,0 +1,225 @@
+"""What a reader sees first: the result in two sentences, one picture and one table, all from the headline table."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from irpretrain.claims.verdicts import EffectEstimate, paired
+from irpretrain.config import Config
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, RowOf, Table, TextCell
+from irpretrain.report.naming import FIRST_STAGES, is_control
+from irpretrain.report.scores import Scores
+
+BM25 = "bm25"
+# Most data sets after the first whose best run is named.
+MORE_DATASETS = 2
+
+
+class Score(NamedTuple):
+    """A run's value in the headline table: its row's key and label, and the value."""
+
+    model: str
+    label: str
+    ours: Ours
+
+
+def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
+    """Return the values of each regime in the first measure of a panel."""
+    return [
+        (regime, [Score(row.key, short_label(row), cell.ours) for row, cell in runs if cell.ours])
+        for regime, runs in _runs_by_regime(panel)
+    ]
+
+
+def _runs_by_regime(panel: Panel) -> Iterator[tuple[str, list[tuple[Row, Cell]]]]:
+    """Yield each regime with the rows that were run, and their cells in its first measure."""
+    position = 0
+    for regime, width in panel.groups():
+        column = [(row, row.cells[position]) for row in panel.rows]
+        yield regime, [(row, cell) for row, cell in column if isinstance(cell, Cell) and cell.ours]
+        position += width
+
+
+def short_label(row: RowOf[object]) -> str:
+    """Return a row's label without what stands in brackets."""
+    return row.label.partition(" (")[0]
+
+
+def main_panel(table: Table) -> Panel | None:
+    """Return the panel with the most runs, the first of equal ones; None where nothing was run."""
+    panels = [panel for panel in table.panels if panel.is_filled()]
+    return max(
+        panels, key=lambda panel: sum(len(scores) for _, scores in leading_columns(panel)), default=None
+    )
+
+
+# The sentences.
+
+
+def result_sentences(table: Table, config: Config, scores: Scores) -> tuple[str, ...]:
+    """Return what came out, in words: the best run, and how far pre-training is ahead of its control."""
+    first = main_panel(table)
+    if first is None:
+        return ()
+    others = [panel for panel in table.panels if panel is not first and panel.is_filled()]
+    sentences = [_best_sentence(first, scores), _lead_sentence(first, config, scores)]
+    sentences += [_best_sentence(panel, scores) for panel in others[:MORE_DATASETS]]
+    return tuple(filter(None, sentences))
+
+
+def _best_sentence(panel: Panel, scores: Scores) -> str:
+    """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, RR@10 0.847 [0.80, 0.89]", and its lead over BM25."""
+    ranked = [(regime, score) for regime, column in leading_columns(panel) for score in column]
+    regime, best = max(ranked, key=lambda item: item[1].ours.mean)
+    named = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
+    text = f"Best on {panel.title} ({_queries(best.ours)}): {named}, {best.ours.measure} {_value(best.ours)}"
+    bm25 = next((score for _, score in ranked if score.model == BM25), None)
+    if bm25 is not None and best.model != BM25:
+        text += f", {_difference(_lead(best.ours, bm25.ours, scores), FIRST_STAGES[BM25])}"
+    return f"{text}."
+
+
+def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
+    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.02, 0.12], one seed; it does not pass BM25."."""
+    for regime, column in reversed(leading_columns(panel)):
+        control = next((score for score in column if is_control(config, score.model)), None)
+        trained = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
+        papers_own = [s for s in trained if s.model.partition("-")[0] in config.report.papers]
+        if not trained or control is None:
+            continue
+        best = max(papers_own or trained, key=lambda score: score.ours.mean)
+        lead = _difference(_lead(best.ours, control.ours, scores), "its control")
+        text = f"{_capitalised(regime)}, {best.label} is {lead}, {_seeds(best.ours)}"
+        bm25 = next((score for score in column if score.model == BM25), None)
+        return f"{text}{'' if bm25 is None else _passing(best.ours, bm25.ours, scores)}."
+    return ""
+
+
+def _passing(ours: Ours, bm25: Ours, scores: Scores) -> str:
+    """Whether a run is ahead of BM25, as the end of a sentence."""
+    lead = _lead(ours, bm25, scores)
+    if lead.low > 0:
+        return "; it passes BM25"
+    return "; it does not pass BM25" if lead.difference <= 0 else "; it is not shown to pass BM25"
+
+
+def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
+    results = [scores.get(value.run, value.measure) for value in (ours, other)]
+    first, second = (found.values if found else np.full((1, 1), np.nan) for found in results)
+    if len({1, len(first), len(second)}) > 2:  # seeds that do not pair
+        first, second = first.mean(axis=0), second.mean(axis=0)
+    return paired(first, second)
+
+
+def _difference(lead: EffectEstimate, over: str) -> str:
+    where = "behind" if lead.difference < 0 else "ahead of"
+    bounds = "" if math.isnan(lead.low) else f" [{lead.low:.2f}, {lead.high:.2f}]"
+    return f"{abs(lead.difference):.3f} {where} {over}{bounds}"
+
+
+def _value(ours: Ours) -> str:
+    return f"{ours.mean:.3f}" + ("" if math.isnan(ours.low) else f" [{ours.low:.2f}, {ours.high:.2f}]")
+
+
+def _queries(ours: Ours) -> str:
+    return f"{ours.queries:,} {'query' if ours.queries == 1 else 'queries'}"
+
+
+def _seeds(ours: Ours) -> str:
+    return "one seed" if len(ours.seeds) == 1 else f"{len(ours.seeds)} seeds"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# The picture: a line for each run, a dot with its interval for the first and the last regime.
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value: its series, its text, and mean and interval in percent of the picture's width."""
+
+    series: int
+    text: str
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Runs on one scale from 0 to `end`; `lines` are labels with their dots, `bm25` is where its mean lies."""
+
+    title: str
+    measure: str
+    series: tuple[str, ...]
+    end: float
+    lines: tuple[tuple[str, tuple[Dot, ...]], ...]
+    bm25: float | None
+
+
+def picture(table: Table) -> Picture | None:
+    """Return the picture of the headline table; None where nothing was run."""
+    panel = main_panel(table)
+    if panel is None:
+        return None
+    columns = [column for column in leading_columns(panel) if column[1]]
+    columns = [columns[0], columns[-1]] if len(columns) > 1 else columns
+    values = [score.ours for _, scores in columns for score in scores]
+    end = min(1.0, 1.05 * max(max(ours.mean, _bounds(ours)[1]) for ours in values)) or 1.0
+    dots: dict[str, list[Dot]] = {}
+    for series, (_, scores) in enumerate(columns):
+        for score in scores:
+            of_row = dots.setdefault(score.label, [])
+            # A first stage is the same run in every regime.
+            if not (of_row and score.ours.run.regime == FIRST_STAGE):
+                of_row.append(_dot(series, score.ours, end))
+    bm25 = next((score.ours.mean for _, scores in columns for score in scores if score.model == BM25), None)
+    return Picture(
+        panel.title,
+        values[0].measure,
+        tuple(regime for regime, _ in columns),
+        end,
+        tuple((label, tuple(of_row)) for label, of_row in dots.items()),
+        None if bm25 is None else round(100 * bm25 / end, 2),
+    )
+
+
+def _dot(series: int, ours: Ours, end: float) -> Dot:
+    percent = (round(100 * min(max(value, 0.0), end) / end, 2) for value in (ours.mean, *_bounds(ours)))
+    return Dot(-1 if ours.run.regime == FIRST_STAGE else series, _value(ours), *percent)
+
+
+def _bounds(ours: Ours) -> tuple[float, float]:
+    return (ours.mean, ours.mean) if math.isnan(ours.low) else (ours.low, ours.high)
+
+
+# The table: the first measure of every data set and regime, side by side.
+
+
+def first_table(table: Table) -> Table:
+    """Return the headline table with one column for each regime of each data set."""
+    panels = [panel for panel in table.panels if panel.is_filled()]
+    columns: list[Column] = []
+    labels: dict[str, str] = {}
+    cells: dict[tuple[str, int], Cell] = {}
+    for panel in panels:
+        for regime, runs in _runs_by_regime(panel):
+            if not runs:
+                continue
+            cells |= {(row.key, len(columns)): cell for row, cell in runs}
+            labels |= {row.key: short_label(row) for row, _ in runs}
+            columns.append(Column(panel.title, f"{regime} {runs[0][1].measure}"))
+    if len({cell.measure for cell in cells.values()}) == 1:  # it stands in the caption
+        columns = [Column(column.group, column.label.rpartition(" ")[0]) for column in columns]
+    empty, positions = TextCell("", order=""), range(len(columns))
+    rows = tuple(
+        Row(key, label, "", tuple(cells.get((key, position), empty) for position in positions))
+        for key, label in labels.items()
+    )
+    return replace(table, panels=(Panel("", tuple(columns), rows),) if rows else ())

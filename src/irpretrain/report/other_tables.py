@@ -1,0 +1,404 @@
+"""The papers' tables of another form: question answering (PHP, table 4), and re-ranking at several depths (DeepCT,
+table 4)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.config.usage import active_experiments
+from irpretrain.evaluation.evaluate import at_depth, depth_of
+from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.other_tables import (
+    PublishedAnswerRow,
+    PublishedAnswers,
+    PublishedDepth,
+    PublishedDepths,
+    PublishedIndex,
+)
+from irpretrain.papers.published import Published
+from irpretrain.plan.paths import TASK_PREDICTIONS
+from irpretrain.report.cells import Column
+from irpretrain.report.naming import (
+    dataset_label,
+    encoder_labels,
+    first_stage_labels,
+    model_label,
+    ordered_measures,
+    regime_label,
+)
+from irpretrain.report.plans import Baseline, CellPlan, PlannedPanel, PlannedRow, TablePlan, TableTest
+from irpretrain.report.remarks import measures_text, number_of_queries, test_text
+from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
+
+# The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).
+
+
+# As in irpretrain.downstream.evaluate: fine-tuned on all examples; nothing is re-ranked.
+REGIME, NO_CANDIDATES = "full", ""
+# In the order of columns; those of tasks beside question answering too.
+MEASURES = ("F1", "EM", "accuracy")
+AVERAGE = "average"
+NOTHING_RUN = (
+    "no entry of `downstream` is in this configuration (the overlay configs/downstream.yaml has SQuAD)"
+)
+
+
+class AnswerTable:
+    """The table of question answering; `scores` are those of tasks beside retrieval."""
+
+    def __init__(
+        self, published: Published, printed: PublishedAnswers, config: Config, scores: Scores
+    ) -> None:
+        self.published, self.printed, self.config, self.scores = published, printed, config, scores
+
+    def plan(self) -> TablePlan:
+        tested = dict.fromkeys(name.dataset for name in self.scores.names())
+        here = [task for task in tested if task not in self.printed.tasks]
+        panels = [self._paper_panel(), *map(self._panel_here, here)]
+        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
+
+    def _measures(self, task: str) -> list[str]:
+        computed = self.scores.measures(task)
+        return [measure for measure in MEASURES if measure in computed]
+
+    # Panels
+
+    def _paper_panel(self) -> PlannedPanel:
+        labels = [*self.printed.tasks.values(), self.printed.average]
+        columns = tuple(Column(label, self.printed.measure) for label in labels)
+        rows = (self._row(row, self._their_cells(row), not row.values) for row in self.printed.rows)
+        return PlannedPanel("Data sets of the paper", columns, tuple(rows))
+
+    def _their_cells(self, row: PublishedAnswerRow) -> Iterable[CellPlan]:
+        """A cell for each task, and their mean, where all of them were run."""
+        columns = [*self.printed.tasks, AVERAGE]
+        printed = dict(zip(columns, map(PublishedValue.of_percent, row.values), strict=False))
+        plans = [
+            self._plan(row, task, self.printed.measure, printed=printed.get(task))
+            for task in self.printed.tasks
+        ]
+        mean = CellPlan(
+            row.key,
+            AVERAGE,
+            NO_CANDIDATES,
+            self.printed.measure,
+            REGIME,
+            mean_of=tuple(plans),
+            printed=printed.get(AVERAGE),
+        )
+        return [*plans, mean]
+
+    def _panel_here(self, task: str) -> PlannedPanel:
+        label, measures = self._task_label(task), self._measures(task)
+        rows = [
+            self._row(row, [self._plan(row, task, measure) for measure in measures])
+            for row in self.printed.rows
+            if row.values or self._model(row) is not None
+        ]
+        columns = tuple(Column(label, measure) for measure in measures)
+        return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
+
+    def _row(
+        self, row: PublishedAnswerRow, plans: Iterable[CellPlan], is_optional: bool = False
+    ) -> PlannedRow:
+        return PlannedRow(row.key, row.label, self._filled_by(row), tuple(plans), is_optional)
+
+    def _task_label(self, task: str) -> str:
+        task_config = self.config.downstream_tasks.get(task)
+        return task if task_config is None else task_config.label
+
+    # Cells
+
+    def _model(self, row: PublishedAnswerRow) -> str | None:
+        return next((name for name in row.models if name in self.config.models), None)
+
+    def _plan(self, row: PublishedAnswerRow, task: str, measure: str, **printed: Any) -> CellPlan:
+        run = RunName(task, NO_CANDIDATES, self._model(row) or "", REGIME)
+        reason = self._reason(row, run, measure)
+        others = [other for other in self.printed.rows if other.key != row.key and self._model(other)]
+        runs = [
+            (other, RunName(task, NO_CANDIDATES, self._model(other) or "", REGIME))
+            for other in (others if row.key == self.printed.marked else ())
+        ]
+        mark = self.printed.mark
+        return CellPlan(
+            row.key,
+            task,
+            NO_CANDIDATES,
+            measure,
+            REGIME,
+            None if reason else run,
+            reason,
+            tuple(Baseline(mark, self._name(other), name) for other, name in runs),
+            counted="questions" if measure in MEASURES[:2] else "examples",
+            source=TASK_PREDICTIONS.format(task=task, model=run.model, seed="{seed}"),
+            **printed,
+        )
+
+    def _reason(self, row: PublishedAnswerRow, run: RunName, measure: str) -> str:
+        """Why a cell has no value of ours; empty where it has one."""
+        if self.scores.get(run, measure) is not None:
+            return ""
+        if run.dataset in self.config.absent_tasks:
+            return self.config.absent_tasks[run.dataset]
+        if not self.scores.names():
+            return NOTHING_RUN
+        if not run.model:
+            return row.absent
+        label = self.printed.tasks.get(run.dataset, run.dataset)
+        return f"no entry of `downstream` fine-tunes {run.model} for {label} ({run.dataset})"
+
+    # Names and notes
+
+    def _filled_by(self, row: PublishedAnswerRow) -> str:
+        model = self._model(row)
+        if row.stands_for:
+            original = next(other.label for other in self.printed.rows if other.key == row.stands_for)
+            return f"ours, in place of {original}; encoder {encoder_labels(self.config, [model] if model else [])}"
+        return model_label(self.config, model) if model else ""
+
+    def _name(self, row: PublishedAnswerRow) -> str:
+        filled_by = self._filled_by(row)
+        return f"{row.label} [here: {filled_by}]" if filled_by not in ("", row.label) else row.label
+
+    def _notes(self, here: Sequence[str]) -> list[str]:
+        mark, evaluation = self.printed.mark, self.config.evaluation
+        return [
+            f"Published: {self.printed.protocol} Shares stand for percent here. Marks: {mark} better than every other "
+            f"row, {self.printed.test}.",
+            f"Ours: mean [{evaluation.confidence:.0%} interval] over the tested half. Same mark against the rows that "
+            f"are run, {test_text(TableTest.of(evaluation))}.",
+            "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
+            "the accepted answers).",
+            *(
+                f"{self._task_label(task)}: {number_of_queries(self.scores, task):,} tested examples."
+                for task in here
+            ),
+            *self.printed.remarks,
+            *self.config.report.notes,
+        ]
+
+
+# The table of depths: recall of two indexes' candidates, and re-rankers over so many of them (DeepCT, table 4).
+
+
+# Ours is significantly better over this index than over the first.
+MARK = "↑"
+# Series that no re-ranker makes.
+RECALL, CANDIDATES = "recall", "candidates"
+NO_DEPTHS = "no experiment of this configuration has depths"
+
+
+@dataclass(frozen=True)
+class _Series:
+    """Two columns or more: one measure of one ranking, a column an index; without a model the candidates themselves.
+
+    An empty measure stands for recall of the candidates, whose cut-off is the depth.
+    """
+
+    label: str
+    model: str | None
+    regime: str
+    measure: str = ""
+
+    @property
+    def heading(self) -> str:
+        return f"{self.label}, {self.measure}" if self.measure else self.label
+
+    def run(self, dataset: str, first_stage: str, depth: int) -> RunName:
+        model = first_stage if self.model is None else self.model
+        return RunName(dataset, at_depth(first_stage, depth), model, self.regime)
+
+
+class DepthTable:
+    """The table of depths; `scores` are those of the experiments at several depths."""
+
+    def __init__(
+        self, published: Published, printed: PublishedDepths, config: Config, scores: Scores
+    ) -> None:
+        self.published, self.printed, self.config, self.scores = published, printed, config, scores
+        self.names = set(scores.names())
+        self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
+        self.theirs = list(printed.indexes.values())
+
+    def plan(self) -> TablePlan:
+        theirs = {str(row.depth): row for row in self.printed.rows}
+        depths = [row.depth for row in self.printed.rows]
+        series, title = self._their_series(), "Data sets of the paper"
+        printed = self.printed.dataset
+        here = [d for d in self.datasets if d != printed or not self._fits(series, depths)]
+        panels = [self._panel(title, printed, self.theirs, depths, series, theirs)]
+        for dataset in here:
+            title = f"This configuration: {dataset_label(self.config, dataset)}"
+            indexes = self._indexes(dataset)
+            displayed = self._series(dataset, indexes)
+            panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed))
+        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
+
+    # What is in columns and rows
+
+    def _their_series(self) -> dict[str, _Series]:
+        """Recall, and a re-ranker of the paper each, with the model of ours that fills it."""
+        series = {RECALL: _Series("Recall", None, FIRST_STAGE)}
+        for key, reranker in self.printed.rerankers.items():
+            model = next((name for name in reranker.models if name in self.config.models), "")
+            run = {name.regime for name in self.names if name.model == model}
+            regime = next((regime for regime in reranker.regimes if regime in run), reranker.regimes[0])
+            series[key] = _Series(reranker.label, model, regime, self.printed.measure)
+        return series
+
+    def _fits(self, series: dict[str, _Series], depths: list[int]) -> bool:
+        """Whether the panel that the paper prints has a place for every run on its data set."""
+        models = {(displayed.model, displayed.regime) for displayed in series.values()}
+        runs = self._runs(self.printed.dataset, self._indexes(self.printed.dataset))
+        return len(runs) == len(self._runs(self.printed.dataset, self.theirs)) and all(
+            depth_of(run.candidates) in depths
+            and (run.regime == FIRST_STAGE or (run.model, run.regime) in models)
+            for run in runs
+        )
+
+    def _indexes(self, dataset: str) -> list[PublishedIndex]:
+        """What candidates of a data set come from: the paper's indexes, then other first stages that experiments at
+        several depths name."""
+        experiments = [
+            e for e in active_experiments(self.config).values() if e.depths and e.dataset == dataset
+        ]
+        named = [stage for e in experiments for stage in (e.candidates, *e.first_stages)]
+        theirs = [index for index in self.theirs if self._runs(dataset, [index])]
+        labels = first_stage_labels(self.config)
+        others = [s for s in dict.fromkeys(named) if s not in {index.first_stage for index in self.theirs}]
+        return theirs + [PublishedIndex(label=labels[stage], first_stage=stage) for stage in others]
+
+    def _runs(self, dataset: str, indexes: list[PublishedIndex]) -> list[RunName]:
+        stages = {index.first_stage for index in indexes}
+        return [
+            run
+            for run in self.scores.names()
+            if run.dataset == dataset and run.candidates.rpartition("@")[0] in stages
+        ]
+
+    def _series(self, dataset: str, indexes: list[PublishedIndex]) -> dict[str, _Series]:
+        """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
+        runs = self._runs(dataset, indexes)
+        reranked = sorted({(name.model, name.regime) for name in runs if name.regime != FIRST_STAGE})
+        series = {RECALL: _Series("Recall", None, FIRST_STAGE)}
+        for measure in self._measures(dataset):
+            series[f"{CANDIDATES} {measure}"] = _Series("Not re-ranked", None, FIRST_STAGE, measure)
+        for model, regime in reranked:
+            label = f"{model_label(self.config, model)}, {regime_label(regime)}"
+            for measure in self._measures(dataset):
+                series[f"{model} {regime} {measure}"] = _Series(label, model, regime, measure)
+        return series
+
+    def _measures(self, dataset: str) -> list[str]:
+        """Measures of a data set of ours, of which recall at the depths is none."""
+        depths = {f"R@{depth}" for depth in self._depths(dataset)}
+        configured = self.config.datasets[dataset].measures if dataset in self.config.datasets else []
+        computed = ordered_measures(self.config, self.scores, dataset)
+        return [measure for measure in computed if measure in configured or measure not in depths]
+
+    def _depths(self, dataset: str) -> list[int]:
+        return sorted({depth_of(name.candidates) for name in self.names if name.dataset == dataset})
+
+    def _panel(
+        self,
+        title: str,
+        dataset: str,
+        indexes: list[PublishedIndex],
+        depths: list[int],
+        series: dict[str, _Series],
+        printed: dict[str, PublishedDepth] | None = None,
+    ) -> PlannedPanel:
+        groups = [displayed.heading for displayed in series.values()]
+        columns = [Column(group, index.label) for group in groups for index in indexes]
+        rows = [
+            PlannedRow(
+                str(depth),
+                str(depth),
+                "",
+                tuple(self._cells(dataset, indexes, series, depth, (printed or {}).get(str(depth)))),
+            )
+            for depth in depths
+        ]
+        return PlannedPanel(title, tuple(columns), tuple(rows), "Depth")
+
+    # Cells
+
+    def _cells(
+        self,
+        dataset: str,
+        indexes: list[PublishedIndex],
+        series: dict[str, _Series],
+        depth: int,
+        row: PublishedDepth | None,
+    ) -> Iterator[CellPlan]:
+        first = indexes[0]
+        for key, displayed in series.items():
+            measure = displayed.measure or f"R@{depth}"
+            baseline = Baseline(MARK, first.label, displayed.run(dataset, first.first_stage, depth))
+            for position, index in enumerate(indexes):
+                run = displayed.run(dataset, index.first_stage, depth)
+                reason = self._reason(dataset, displayed, run, measure)
+                yield CellPlan(
+                    str(depth),
+                    dataset,
+                    run.candidates,
+                    measure,
+                    displayed.regime,
+                    None if reason else run,
+                    reason,
+                    (baseline,) if position else (),
+                    printed=None if row is None else _printed(row, key, position),
+                    named_candidates=run.candidates,
+                )
+
+    def _reason(self, dataset: str, series: _Series, run: RunName, measure: str) -> str:
+        """Why a cell has no value of ours; empty where it has one."""
+        if self.scores.get(run, measure) is not None:
+            return ""
+        if dataset not in self.config.datasets:
+            theirs = self.published.datasets[dataset]
+            return f"data set {theirs.label} is not in this configuration: {theirs.absent}"
+        if not self.datasets:
+            return NO_DEPTHS
+        reranker = next((r for r in self.printed.rerankers.values() if r.label == series.label), None)
+        return (
+            reranker.absent
+            if reranker and not series.model
+            else f"no experiment measures it at this depth on {dataset}"
+        )
+
+    def _notes(self, datasets: list[str]) -> list[str]:
+        level = TableTest.of(self.config.evaluation)
+        panels = [self.theirs, *(self._indexes(dataset) for dataset in datasets)]
+        first = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
+        displayed = (measure for dataset in datasets for measure in self._measures(dataset))
+        measures = measures_text([self.printed.measure, *displayed])
+        labels = first_stage_labels(self.config)
+        stages = ", ".join(
+            f"{index.label}: {labels.get(index.first_stage, index.first_stage)}"
+            for index in self.printed.indexes.values()
+        )
+        return [
+            f"Published: {self.printed.protocol}. Shares stand for percent here.",
+            f"Ours: mean [{self.config.evaluation.confidence:.0%} interval, bootstrap over queries]. {MARK} better "
+            f"than over {first} at the same depth; {test_text(level)}. Recall is the mean over queries of the "
+            "share of relevant documents among the candidates.",
+            f"Candidates: {stages}. Models read one query and one document at a time, so a ranking at a smaller depth "
+            "is that of the largest without the documents beyond it.",
+            f"Measures: {measures}",
+            *(
+                f"{dataset_label(self.config, dataset)}: {number_of_queries(self.scores, dataset):,} queries."
+                for dataset in datasets
+            ),
+            *self.printed.remarks,
+            *self.config.report.notes,
+        ]
+
+
+def _printed(row: PublishedDepth, key: str, position: int) -> PublishedValue | None:
+    """The printed number of a column; percent as a share."""
+    if key != RECALL:
+        return PublishedValue.parse(row.rerankers[key][position])
+    return PublishedValue.of_percent(row.recall[position])

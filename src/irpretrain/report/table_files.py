@@ -1,0 +1,303 @@
+"""A table as Markdown (GitHub's pipe tables), as CSV with one line per cell, and as LaTeX."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+from irpretrain.atomic import write_csv, write_text
+from irpretrain.report.cells import (
+    AnyCell,
+    Cell,
+    Ours,
+    Panel,
+    Row,
+    Table,
+    TextCell,
+    difference_text,
+    outcomes_text,
+    plain_text,
+    value_text,
+)
+
+# A table as Markdown (GitHub's pipe tables).
+
+
+MARKDOWN_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
+
+
+def write_markdown(table: Table, path: str | Path) -> None:
+    """Write a table as Markdown."""
+    write_text(path, markdown(table))
+
+
+def markdown(table: Table) -> str:
+    """Return a table as Markdown: one pipe table a panel, then the notes on cells and on the table."""
+    parts = [f"# {markdown_escape(table.heading)}"]
+    parts += [markdown_escape(" ".join(table.summary))] if table.summary else []
+    for panel in table.panels:
+        parts += [f"**{markdown_escape(panel.title)}**", _pipe_table(table, panel)]
+    if table.letters:
+        parts.append(
+            "\n".join(f"- ({letter}) {markdown_escape(note)}" for note, letter in table.letters.items())
+        )
+    parts += ["**Notes**", "\n".join(f"- {markdown_escape(note)}" for note in table.notes)]
+    if table.source:
+        parts.append(f"Source of the published numbers: {markdown_escape(table.source)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_escape(text: str) -> str:
+    """Return `text` with Markdown's special characters made literal, on one line."""
+    return MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def cell_text(table: Table, cell: AnyCell) -> str:
+    """Return a cell as plain text: "0.459* · ours 0.412*† [0.373, 0.451], -0.047", or "0.459* · not run (a)"."""
+    if isinstance(cell, TextCell):
+        return plain_text(cell)
+    note = f" ({table.letters[cell.note]})" if cell.note else ""
+    if cell.ours is None:
+        ours = f"not run{note}" if note else "–"
+    else:
+        difference = "" if cell.difference is None else f", {difference_text(cell.difference)}"
+        ours = f"{'ours ' if cell.printed else ''}{value_text(cell.ours)}{difference}{note}"
+    return f"{cell.printed} · {ours}" if cell.printed else ours
+
+
+def _pipe_table(table: Table, panel: Panel) -> str:
+    filled = any(row.filled_by for row in panel.rows)
+    heads = [panel.rows_are, *(["Ours"] if filled else [])]
+    heads += [f"{column.group} {column.label}" for column in panel.columns]
+    lines = [_pipe_line(heads), "|" + "---|" * (2 if filled else 1) + "---:|" * len(panel.columns)]
+    for row in panel.rows:
+        labels = [row.label, *([row.filled_by or "–"] if filled else [])]
+        lines.append(_pipe_line([*labels, *(cell_text(table, cell) for cell in row.cells)]))
+    return "\n".join(lines)
+
+
+def _pipe_line(texts: list[str]) -> str:
+    return "| " + " | ".join(markdown_escape(text) for text in texts) + " |"
+
+
+# A table as CSV, one line per cell.
+
+
+CELL_COLUMNS = (
+    "table", "panel", "row", "label", "filled_by", "dataset", "candidates", "model", "regime", "measure", "published",
+    "published_marks", "published_note", "ours", "low", "high", "marks", "seeds", "queries", "over", "difference", "p",
+    "published_outcomes", "outcomes", "published_difference", "note",
+)  # fmt: skip
+
+
+def write_cells(table: Table, path: str | Path) -> int:
+    """Write one line for each cell; lists within a cell (seeds, baselines) are separated by semicolons, wins, ties and
+    losses by slashes."""
+    rows = [
+        (table.name, panel.title, row.key, row.label, row.filled_by, *_csv_cell(cell))
+        for panel in table.panels
+        for row in panel.rows
+        for cell in row.cells
+        if isinstance(cell, Cell)
+    ]
+    write_csv(path, CELL_COLUMNS, rows)
+    return len(rows)
+
+
+def _csv_cell(cell: Cell) -> tuple[object, ...]:
+    published, ours = cell.published, cell.ours
+    comparisons = ours.comparisons if ours else ()
+    return (
+        cell.dataset,
+        ours.run.candidates if ours else cell.candidates,
+        ours.run.model if ours else "",
+        cell.regime,
+        cell.measure,
+        published.number if published else "",
+        published.marks if published else "",
+        cell.gap,
+        *(_csv_number(value) for value in ((ours.mean, ours.low, ours.high) if ours else (math.nan,) * 3)),
+        ours.marks if ours else "",
+        ";".join(str(seed) for seed in ours.seeds) if ours else "",
+        ours.queries if ours else "",
+        ";".join(c.over for c in comparisons),
+        ";".join(_csv_number(c.difference) for c in comparisons),
+        ";".join(_p(c.p) for c in comparisons),
+        cell.printed_outcomes,
+        ";".join(outcomes_text(c.outcomes) for c in comparisons),
+        "" if cell.difference is None else _csv_number(cell.difference),
+        cell.note,
+    )
+
+
+def _p(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3g}"
+
+
+def _csv_number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6f}"
+
+
+# A table as LaTeX: `table*`s with a booktabs `tabular` for each panel, and the notes as text after it. Needs
+# \usepackage{booktabs,graphicx,textcomp}.
+
+
+LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
+    "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "\u00a0": "~", "·": r"$\cdot$",
+    "≤": r"$\le$", "≥": r"$\ge$", "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "→": r"$\to$", "√": r"$\surd$",
+    "↓": r"$\downarrow$", "↑": r"$\uparrow$",
+    "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
+}  # fmt: skip
+# Scales a tabular down to the line's width where it is wider, and never up.
+SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+# Lines of a panel beside its rows, and what fits on a page of the class `article`.
+HEADING_LINES, LINES_OF_A_PAGE = 5, 48
+LATEX_MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger", "↓": r"\downarrow", "↑": r"\uparrow"}
+
+
+def write_latex(table: Table, path: str | Path) -> None:
+    """Write a table as LaTeX."""
+    write_text(path, latex(table))
+
+
+def latex_escape(text: str) -> str:
+    """Return `text` with everything that LaTeX would interpret made literal.
+
+    A character that pdfLaTeX has no glyph for becomes its ASCII base letter, or a question mark.
+    """
+    return "".join(LATEX_SPECIAL.get(character) or _plain(character) for character in " ".join(text.split()))
+
+
+def _plain(character: str) -> str:
+    if ord(character) < 127:
+        return character
+    # pdfLaTeX reads the accented letters of Latin scripts; other scripts would stop it.
+    if ord(character) < 0x180 and character.isalpha():
+        return character
+    base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return "".join(LATEX_SPECIAL.get(c, c) for c in base) or "?"
+
+
+def latex(table: Table) -> str:
+    """Return a table as LaTeX: its panels in as many floats as pages need, then what stands under them."""
+    label = f"tab:{table.name.replace('_', '-')}"
+    caption = latex_escape(table.heading)
+    lines = [
+        r"% Needs \usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}"
+    ]
+    for number, panels in enumerate(_pages(table)):
+        again = [r"\addtocounter{table}{-1}", rf"\caption{{{caption} (continued)}}"]
+        lines += [r"\begin{table*}", r"\centering\small"]
+        lines += again if number else [rf"\caption{{{caption}}}", rf"\label{{{label}}}"]
+        for panel in panels:
+            lines += [
+                rf"\par\medskip\textit{{{latex_escape(panel.title)}}}\par\smallskip",
+                *_tabular(table, panel),
+            ]
+        lines.append(r"\end{table*}")
+    # Outside the float: what of a float lies below the page's end is lost.
+    lines.append(rf"{{\footnotesize\sloppy\noindent\textbf{{Notes to Table~\ref{{{label}}}.}}")
+    lines += [rf"\par ({letter}) {latex_escape(note)}" for note, letter in table.letters.items()]
+    lines += [rf"\par {latex_escape(note)}" for note in table.notes]
+    lines.append(r"\par}")
+    return "\n".join(lines) + "\n"
+
+
+def _pages(table: Table) -> Iterator[list[Panel]]:
+    """The panels of each float; a float longer than a page is cut off at its end."""
+    together, filled = list[Panel](), 0
+    for panel in table.panels:
+        lines = HEADING_LINES + sum(_lines(row) for row in panel.rows)
+        if together and filled + lines > LINES_OF_A_PAGE:
+            yield together
+            together, filled = [], 0
+        together, filled = [*together, panel], filled + lines
+    yield together
+
+
+def _lines(row: Row) -> int:
+    """Two for a row with an interval or a p-value under its numbers."""
+    stacked = (c.ours is not None and not math.isnan(c.ours.low) for c in row.cells if isinstance(c, Cell))
+    return 2 if any(stacked) or any(map(_has_p, row.cells)) else 1
+
+
+def _has_p(cell: AnyCell) -> bool:
+    """Whether a p-value stands under a text; the reason of a verdict follows it."""
+    return isinstance(cell, TextCell) and bool(cell.detail) and not cell.outcome
+
+
+def _tabular(table: Table, panel: Panel) -> list[str]:
+    width = len(panel.columns)
+    lines = [SHRINK, rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
+    groups = [rf"\multicolumn{{{span}}}{{c}}{{{latex_escape(group)}}}" for group, span in panel.groups()]
+    lines.append(" & ".join(["", *groups]) + r" \\")
+    start = 2
+    rules = []
+    for _, span in panel.groups():
+        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+        start += span
+    lines.append("".join(rules))
+    lines.append(
+        " & ".join([latex_escape(panel.rows_are), *(_heading(column.label) for column in panel.columns)])
+        + r" \\"
+    )
+    lines.append(r"\midrule")
+    for row in panel.rows:
+        cells = [_latex_cell(table, cell) for cell in row.cells]
+        lines.append(" & ".join([_label(row.label), *cells]) + r" \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}}"]
+
+
+def _label(label: str) -> str:
+    """A row's label; PROP_Wikipedia gets its subscript."""
+    stem, _, subscript = label.partition("_")
+    if stem.isalpha() and subscript.isalpha():
+        return rf"{stem}\textsubscript{{{subscript}}}"
+    return latex_escape(label)
+
+
+def _latex_cell(table: Table, cell: AnyCell) -> str:
+    if isinstance(cell, TextCell):
+        if cell.printed:
+            return " / ".join(latex_escape(text) for text in (cell.printed, cell.text) if text)
+        return (
+            _stack(latex_escape(cell.text), latex_escape(cell.detail))
+            if _has_p(cell)
+            else latex_escape(plain_text(cell))
+        )
+    published = _value(cell.published.number, cell.published.marks) if cell.published else cell.gap
+    note = rf"\,({table.letters[cell.note]})" if cell.note else ""
+    if cell.ours is None:
+        return f"{published or '--'}{note}"
+    difference = "" if cell.difference is None else f", ${difference_text(cell.difference)}$"
+    ours = f"{_ours(cell.ours)}{difference}{note}"
+    return f"{published} / {ours}" if published else ours
+
+
+def _ours(ours: Ours) -> str:
+    text = _value(f"{ours.mean:.3f}", ours.marks)
+    return text if math.isnan(ours.low) else _stack(text, f"[{ours.low:.3f}, {ours.high:.3f}]")
+
+
+def _stack(above: str, below: str) -> str:
+    """Two lines in one cell, the lower one small: a table stays narrow enough for a page."""
+    return rf"\raisebox{{-1ex}}{{\shortstack[r]{{{above}\\{{\scriptsize {below}}}}}}}"
+
+
+def _heading(label: str) -> str:
+    first, separator, second = label.partition(" against ")
+    return (
+        rf"\shortstack[r]{{{latex_escape(first)}\\against {latex_escape(second)}}}"
+        if separator
+        else latex_escape(label)
+    )
+
+
+def _value(number: str, marks: str) -> str:
+    return number + (
+        rf"$^{{{''.join(LATEX_MARKS.get(mark, latex_escape(mark)) for mark in marks)}}}$" if marks else ""
+    )

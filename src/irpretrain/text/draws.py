@@ -1,0 +1,168 @@
+"""Random draws in compiled code: the stream, alias tables, and inversion of running sums.
+
+Philox4x64-10 for compiled code, bit for bit the stream of NumPy's `np.random.Philox`.
+
+Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011, section 3.3. A stream is
+named by its 128-bit key (`irpretrain.randomness.stream_key`); its counter is raised before each block, as in NumPy. The
+state is eight unsigned 64-bit words: key (2), counter (lowest word only), block (4), words used of the block.
+"""
+
+import numpy as np
+
+from irpretrain.compiled import compiled
+
+STATE_WORDS = 8
+
+_MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
+_MULTIPLIER_1 = np.uint64(0xCA5A826395121157)
+_WEYL_0 = np.uint64(0x9E3779B97F4A7C15)
+_WEYL_1 = np.uint64(0xBB67AE8584CAA73B)
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_ONE = np.uint64(1)
+_FOUR = np.uint64(4)
+_DROPPED_BITS = np.uint64(11)
+_UNIT = 1.0 / 9007199254740992.0  # 2^-53
+
+
+@compiled
+def _multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
+    """Return the upper 64 bits of the 128-bit product of two unsigned 64-bit words."""
+    a_low, a_high = a & _LOW, a >> _HALF
+    b_low, b_high = b & _LOW, b >> _HALF
+    middle = a_high * b_low + ((a_low * b_low) >> _HALF)
+    other = a_low * b_high + (middle & _LOW)
+    return a_high * b_high + (middle >> _HALF) + (other >> _HALF)
+
+
+@compiled
+def start_stream(state: np.ndarray, key_0: np.uint64, key_1: np.uint64) -> None:
+    """Set `state` (uint64[8]) to the start of the stream with this key."""
+    state[:] = np.uint64(0)
+    state[0], state[1] = key_0, key_1
+    state[7] = _FOUR
+
+
+@compiled
+def _fill_block(state: np.ndarray) -> None:
+    state[2] += _ONE
+    key_0, key_1 = state[0], state[1]
+    c_0, c_1, c_2, c_3 = state[2], np.uint64(0), np.uint64(0), np.uint64(0)
+    for _ in range(10):
+        high_0, low_0 = _multiply_high(_MULTIPLIER_0, c_0), _MULTIPLIER_0 * c_0
+        high_1, low_1 = _multiply_high(_MULTIPLIER_1, c_2), _MULTIPLIER_1 * c_2
+        c_0, c_1, c_2, c_3 = high_1 ^ c_1 ^ key_0, low_1, high_0 ^ c_3 ^ key_1, low_0
+        key_0 += _WEYL_0
+        key_1 += _WEYL_1
+    state[3], state[4], state[5], state[6] = c_0, c_1, c_2, c_3
+    state[7] = np.uint64(0)
+
+
+@compiled
+def next_word(state: np.ndarray) -> np.uint64:
+    if state[7] == _FOUR:
+        _fill_block(state)
+    word = state[np.int64(3) + np.int64(state[7])]
+    state[7] += _ONE
+    return word
+
+
+@compiled
+def next_uniform(state: np.ndarray) -> float:
+    """Return a double in [0, 1), the one that NumPy's `Generator.random` makes of the same word."""
+    return np.float64(next_word(state) >> _DROPPED_BITS) * _UNIT
+
+
+# Draws from a fixed discrete distribution in constant time: Walker's alias method, set up as by Vose (1991).
+
+
+def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (thresholds float64[n], aliases int32[n]) for draws in proportion to `weights` (≥ 0, not all 0)."""
+    total = float(np.sum(weights))
+    if not (np.all(weights >= 0) and 0 < total < np.inf):
+        raise ValueError("the weights of an alias table must be finite, not negative, and not all zero")
+    return _fill(np.asarray(weights, np.float64) * (len(weights) / total))
+
+
+@compiled
+def _fill(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    size = len(scaled)
+    aliases = np.arange(size).astype(np.int32)
+    thresholds = np.ones(size)
+    small, large = np.empty(size, np.int32), np.empty(size, np.int32)
+    smalls = larges = 0
+    largest = 0
+    for index in range(size):
+        if scaled[index] > scaled[largest]:
+            largest = index
+        if scaled[index] < 1.0:
+            small[smalls] = index
+            smalls += 1
+        else:
+            large[larges] = index
+            larges += 1
+    while smalls > 0 and larges > 0:
+        smalls -= 1
+        low, high = small[smalls], large[larges - 1]
+        thresholds[low], aliases[low] = scaled[low], high
+        scaled[high] -= 1.0 - scaled[low]
+        if scaled[high] < 1.0:
+            larges -= 1
+            small[smalls] = high
+            smalls += 1
+    # Rounding may leave cells over. They are full, but a word of weight zero must still never be drawn.
+    while smalls > 0:
+        smalls -= 1
+        if scaled[small[smalls]] <= 0.0:
+            thresholds[small[smalls]], aliases[small[smalls]] = 0.0, largest
+    return thresholds, aliases
+
+
+@compiled
+def draw_alias(thresholds: np.ndarray, aliases: np.ndarray, state: np.ndarray) -> int:
+    """Return one index; takes one uniform of the Philox stream `state` (cell by its integer, side by its rest)."""
+    position = next_uniform(state) * len(thresholds)
+    cell = int(position)
+    return cell if position - cell < thresholds[cell] else int(aliases[cell])
+
+
+# A document's terms as a sorted array with counts, and draws by inversion of running sums; for compiled code.
+
+
+@compiled
+def first_above(sums: np.ndarray, size: int, value: float) -> int:
+    """Return the first index below `size` whose running sum exceeds `value` (the last index if none does)."""
+    low, high = 0, size - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if sums[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@compiled
+def count_terms(terms: np.ndarray, distinct: np.ndarray, counts: np.ndarray) -> int:
+    """Sort `terms`, write its distinct terms and their counts, return how many there are."""
+    terms.sort()
+    size = 0
+    for index in range(len(terms)):
+        if index == 0 or terms[index] != terms[index - 1]:
+            distinct[size], counts[size] = terms[index], 0
+            size += 1
+        counts[size - 1] += 1
+    return size
+
+
+@compiled
+def count_of(term: int, distinct: np.ndarray, counts: np.ndarray, size: int) -> int:
+    """Return c(w,D)."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) >> 1
+        if distinct[middle] < term:
+            low = middle + 1
+        else:
+            high = middle
+    return counts[low] if low < size and distinct[low] == term else 0

@@ -1,0 +1,67 @@
+"""Checkpoints that no job resumes from: `make checkpoints` lists them, `make checkpoints ARGS=--remove` removes them.
+
+A finished job removes its own. A killed job leaves them, and after a change of its configuration nobody reads them.
+Checkpoints are stale if their output exists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from irpretrain.errors import IRPretrainError
+from irpretrain.training.job_lock import hold
+
+ROOT = Path("results/checkpoints")
+
+
+class Leftover(NamedTuple):
+    """Checkpoints of a job that is not done."""
+
+    folder: Path
+    output: str
+    megabytes: float
+    is_stale: bool
+
+
+def leftovers(directory: Path) -> Iterator[Leftover]:
+    found = []
+    for record in (directory / ROOT).glob("*/job.json"):
+        try:
+            output = str(json.loads(record.read_text(encoding="utf-8")).get("output", "an unknown output"))
+        except (OSError, ValueError):
+            output = "an unknown output"
+        size = sum(path.stat().st_size for path in record.parent.iterdir() if path.is_file())
+        found.append(Leftover(record.parent, output, size / 1e6, (directory / output).exists()))
+    yield from sorted(found, key=lambda leftover: (leftover.output, leftover.folder))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="List checkpoints of jobs that were broken off.")
+    parser.add_argument("--remove", action="store_true", help="remove those that no job goes on from")
+    parser.add_argument("--directory", type=Path, default=Path(), help="folder of the run")
+    options = parser.parse_args(arguments)
+    removed = 0.0
+    for leftover in leftovers(options.directory):
+        state = "stale: its output is there" if leftover.is_stale else "its job goes on from it"
+        print(f"{leftover.megabytes:10,.1f} MB  {leftover.output}  {leftover.folder}  ({state})")
+        if options.remove and leftover.is_stale:
+            try:
+                with hold(leftover.folder.with_suffix(".lock"), str(leftover.folder)):
+                    shutil.rmtree(leftover.folder)
+            except (IRPretrainError, OSError) as error:
+                print(f"ERROR: {error}", file=sys.stderr)
+                return 1
+            removed += leftover.megabytes
+    if options.remove:
+        print(f"{removed:10,.1f} MB  removed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

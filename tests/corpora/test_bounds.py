@@ -1,0 +1,149 @@
+"""A record over the bounds is malformed, and costs neither the memory nor the time that it asks for."""
+
+import gzip
+import json
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cbor_writer import dumps
+
+from irpretrain.config.corpora import MalformedConfig
+from irpretrain.corpora.documents import parquet
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.records import TOO_LARGE, Document, Malformed, Query, bounded, most_bytes, most_parts
+from irpretrain.corpora.registry import format_module
+from irpretrain.errors import InputError
+
+MANY = 9_000
+"""More parts than a record of 1 MB may have."""
+LONG = 1_100_000
+LARGE = {
+    ("documents", "jsonl", "bytes"): b'{"id": "x", "text": "' + b"a" * LONG + b'"}\n{"id": "b", "text": "c"}',
+    ("documents", "jsonl", "lists"): b'{"id": "x", "text": "a", "y": ['
+    + b"[]," * MANY
+    + b'[]]}\n{"id": "b", "text": "c"}',
+    ("documents", "jsonl", "numbers"): b'{"id": "x", "text": "a", "y": ['
+    + b"1," * (8 * MANY)
+    + b'1]}\n{"id": "b", "text": "c"}',
+    ("documents", "tsv", "bytes"): b"id\ttext\nx\t" + b"a" * LONG + b"\nb\tc\n",
+    ("documents", "trectext", "tags"): b"<DOC>\n<DOCNO>x</DOCNO>\n"
+    + b"<TEXT>" * MANY
+    + b"a</TEXT>\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\n<TEXT>c</TEXT>\n</DOC>\n",
+    ("documents", "smart", "lines"): b".I 1\n.W\n" + b"a\n" * MANY + b".I 2\n.W\nc\n",
+    ("documents", "warc", "bytes"): b"".join(
+        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-TREC-ID: b\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n"
+        % (len(page), page)
+        for page in (b"HTTP/1.1 200 OK\r\n\r\n" + b"a" * size for size in (LONG, 5))
+    ),
+    ("documents", "car-paragraphs", "lists"): dumps([0, b"a", [[0, "b"]] * MANY]),
+    ("documents", "squad", "lists"): json.dumps({"data": [[]] * (4 * MANY)}).encode(),
+    ("topics", "trec", "lines"): b"<top>\n<num>1\n<title>" + b"a\n" * MANY + b"</top>\n<top><num>2<title>c</top>\n",
+    ("topics", "smart", "fields"): b".I 1\n.W\na\n" + b".A\n" * MANY + b".I 2\n.W\nc\n",
+    ("topics", "smart", "bytes"): b".I 1\n.W\n" + b"a" * (LONG // 2) + b"\n" + b"a" * (LONG // 2) + b"\n.I 2\n.W\nc\n",
+    ("topics", "jsonl", "lists"): b'{"id": "x", "text": "a", "y": ['
+    + b"{}," * MANY
+    + b'[]]}\n{"id": "b", "text": "c"}',
+}  # fmt: skip
+ENDS = {"car-paragraphs", "squad"}
+"""Formats in which nothing can be read behind such a record."""
+
+
+def records(kind, name, path, megabytes):
+    module = format_module(kind, name)
+    return list(bounded(module.read(path, module.OPTIONS()), megabytes))
+
+
+@pytest.mark.parametrize("case", LARGE, ids=" ".join)
+def test_a_record_over_the_bounds_is_malformed_and_the_next_one_is_read(case, tmp_path):
+    kind, name, _ = case
+    (tmp_path / "a.gz").write_bytes(gzip.compress(LARGE[case]))
+    read = records(kind, name, tmp_path / "a.gz", 1)
+    assert TOO_LARGE in [record.reason for record in read if isinstance(record, Malformed)]
+    assert sum(isinstance(record, Document | Query) for record in read) == (name not in ENDS)
+    within = records(kind, name, tmp_path / "a.gz", 8)
+    assert not [record for record in within if isinstance(record, Malformed) and record.reason == TOO_LARGE]
+
+
+def test_the_message_names_the_option_that_raises_the_bound(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(LARGE["documents", "jsonl", "lists"])
+    module = format_module("documents", "jsonl")
+    for skip in (0, 1):
+        tally = RecordTally(MalformedConfig(skip=skip, record_mb=1), "malformed")
+        reader = tally.sound(tmp_path / "a.jsonl", module.read(tmp_path / "a.jsonl", module.OPTIONS()))
+        if skip:
+            assert [document.document_id for document in reader] == ["b"]
+            assert tally.malformed == {TOO_LARGE: 1}
+            continue
+        with pytest.raises(InputError, match=r"more than 1,048,576 bytes, or than 8,192 tags.*\n.*record_mb"):
+            list(reader)
+
+
+def test_a_bound_holds_for_the_records_that_are_read_under_it_alone():
+    def read():
+        yield most_bytes(), most_parts()
+
+    usual = most_bytes()
+    first, second = bounded(read(), 1), bounded(read(), 2)
+    assert [next(first), most_bytes(), next(second)] == [(1 << 20, 8192), usual, (2 << 20, 16384)]
+
+
+def test_equal_texts_of_parquet_are_held_once(tmp_path):
+    """A thousand rows share one text: a few kB of file, 2 GB of text."""
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 1000), pa.array(["x" * 2_000_000]))
+    table = pa.table({"id": [str(number) for number in range(1000)], "text": text})
+    pq.write_table(table, tmp_path / "a.parquet", compression="zstd", store_schema=False)
+    assert (tmp_path / "a.parquet").stat().st_size < 20_000
+    allocated = pa.total_allocated_bytes()
+    reader = parquet.read(tmp_path / "a.parquet", parquet.OPTIONS())
+    assert isinstance(next(reader), Document)
+    assert pa.total_allocated_bytes() - allocated < 50_000_000
+    reader = bounded(parquet.read(tmp_path / "a.parquet", parquet.OPTIONS()), 1)
+    assert next(reader).reason == TOO_LARGE
+
+
+def test_lists_of_json_are_counted_before_they_are_made(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'{"id": "x", "text": "a", "y": [' + b"[]," * 1_000_000 + b"[]]}\n")
+    tracemalloc.start()
+    try:
+        records("documents", "jsonl", tmp_path / "a.jsonl", 64)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40_000_000  # 80,000,000 with the lists
+
+
+SLOW = {
+    "keys of JSON": (
+        "documents",
+        "jsonl",
+        b"{%b}" % b",".join(b'"%d": 1' % (n % 99_999) for n in range(100_000)),
+    ),
+    "blanks in a header of WARC": (
+        "documents",
+        "warc",
+        b"WARC/1.0\nA: a" + b" " * 60_000 + b"a\nWARC-Type: response\nContent-Length: 1\n\na\n\n",
+    ),
+    "a line of LETOR without a document": ("judgements", "letor", b"1 qid:" + b"a" * 1_000_000),
+    "lines of a topic": (
+        "topics",
+        "trec",
+        b"<top>\n<num> 1\n<title> a\n" + b"<a\n" * 5_000_000 + b"</top>\n",
+    ),
+    "lines of a record of SMART": ("topics", "smart", b".I 1\n.W\n" + b"a\n" * 5_000_000),
+}
+
+
+@pytest.mark.parametrize("case", SLOW)
+def test_a_record_takes_time_that_grows_with_its_length_alone(case, tmp_path):
+    kind, name, content = SLOW[case]
+    (tmp_path / "a").write_bytes(content)
+    start = time.process_time()
+    assert not isinstance(records(kind, name, tmp_path / "a", 64)[0], Query)
+    assert time.process_time() - start < 10  # minutes and hours before

@@ -1,0 +1,262 @@
+"""No record vanishes in silence: whatever byte is damaged, fewer records come with a fault that says so."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import random
+import re
+import sys
+from itertools import accumulate
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cbor_writer import dumps
+
+from irpretrain.corpora import records
+from irpretrain.corpora.pieces import read_pieces
+from irpretrain.corpora.records import Document, Malformed, Query, Share, Skipped
+from irpretrain.corpora.registry import format_module
+from irpretrain.errors import InputError
+from irpretrain.wikipedia.dump import read_site
+from irpretrain.wikipedia.pages import Fault, Page, read_pages
+
+RECORDS = 7
+INPUTS = 20_000
+
+
+PACKINGS = {
+    "plain": bytes,
+    "gzip": lambda data: gzip.compress(data, mtime=0),
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstandard": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+
+
+def packed_streams(packing: str, data: bytes) -> list[bytes]:
+    """Data packed in three streams, as parallel packers and `cat` make them."""
+    step = len(data) // 3 + 1
+    return [PACKINGS[packing](data[at : at + step]) for at in range(0, len(data), step)]
+
+
+def _each(template: str) -> bytes:
+    return "".join(template.replace("%", str(number)) for number in range(RECORDS)).encode()
+
+
+def _warc() -> bytes:
+    page = b"HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\n<title>t</title><p>one two"
+    headers = "WARC/1.0\r\nWARC-TREC-ID: a-{}\r\nWARC-Type: response\r\nContent-Length: {}\r\n\r\n"
+    return b"".join(
+        headers.format(number, len(page)).encode() + page + b"\r\n\r\n" for number in range(RECORDS)
+    )
+
+
+def _parquet() -> bytes:
+    sink = pa.BufferOutputStream()
+    table = pa.table({"id": [f"d{n}" for n in range(RECORDS)], "text": [f"one {n}" for n in range(RECORDS)]})
+    pq.write_table(table, sink, row_group_size=3)
+    return sink.getvalue().to_pybytes()
+
+
+def _dump() -> bytes:
+    page = "<page>\n<title>T%</title>\n<ns>0</ns>\n<id>1%</id>\n<revision>\n<text>a</text>\n</revision>\n</page>\n"
+    return b"<mediawiki>\n<siteinfo><dbname>w</dbname></siteinfo>\n" + _each(page) + b"</mediawiki>\n"
+
+
+SQUAD = {
+    "data": [
+        {
+            "title": f"T{n}",
+            "paragraphs": [{"context": f"one {n}", "qas": [{"id": f"q{n}", "question": "Why?"}]}],
+        }
+        for n in range(RECORDS)
+    ]
+}
+SOUND = {
+    ("documents", "jsonl"): _each('{"id": "d%", "title": "t", "text": "one %"}\n'),
+    ("documents", "tsv"): b"id\ttitle\ttext\n" + _each("d%\tt\tone\n"),
+    ("documents", "trectext"): _each("<DOC>\n<DOCNO> A% </DOCNO>\n<TEXT>\none <P>two\n</TEXT>\n</DOC>\n"),
+    ("documents", "trecweb"): _each(
+        "<DOC>\n<DOCNO>A%</DOCNO>\n<DOCHDR>\nhttp://a\nX: y\n</DOCHDR>\n<title>t</title><p>one\n</DOC>\n"
+    ),
+    ("documents", "smart"): _each(".I %\n.T\ntitle %\n.A\nauthor\n.W\none %\n"),
+    ("documents", "warc"): _warc(),
+    ("documents", "car-paragraphs"): dumps(["CAR", [2], []])
+    + b"\x9f"
+    + b"".join(dumps([0, f"{n:040}".encode(), [[0, "one"], [0, "two"]]]) for n in range(RECORDS))
+    + b"\xff",
+    ("documents", "cord19"): b"cord_uid,title,abstract\n" + _each('abcdefg%,"t, ""u""",one\n'),
+    ("documents", "squad"): json.dumps(SQUAD).encode(),
+    ("documents", "parquet"): _parquet(),
+    ("documents", "wikipedia-dump"): _dump(),
+    ("topics", "trec"): _each("<top>\n<num> Number: %\n<title> one\n<desc> Description:\ntwo\n</top>\n"),
+    ("topics", "smart"): _each(".I %\n.W\none %\n"),
+    ("topics", "jsonl"): _each('{"_id": "q%", "text": "one"}\n'),
+    ("topics", "tsv"): _each("q%\tone\n"),
+    ("topics", "colon"): _each("%:one two\n"),
+    ("topics", "squad"): json.dumps(SQUAD).encode(),
+}
+UNPACKED = {"parquet"}
+"""Formats whose files are not packed."""
+
+
+def read(kind: str, name: str, path: Path, share: Share | None = None) -> tuple[int, int]:
+    """Return how many records and how many faults a file has; text that is left out and counted is a fault."""
+    try:
+        if name == "wikipedia-dump":  # its pages: the parser of wikitext is another process
+            read_site(piece.text for piece in read_pieces(path, Share()) if hasattr(piece, "text"))
+            entries = list(read_pages(read_pieces(path, share or Share()), 1000))
+            return sum(isinstance(e, Page) for e in entries), sum(isinstance(e, Fault) for e in entries)
+        module = format_module(kind, name)
+        arguments = () if share is None else (share,)
+        entries = list(module.read(path, module.OPTIONS(), *arguments))
+    except InputError:
+        return 0, 1
+    except Exception as error:
+        if type(error).__module__ == "irpretrain.wikipedia.dump":  # refused by the caller
+            return 0, 1
+        raise
+    sound = sum(isinstance(entry, Document | Query) for entry in entries)
+    return sound, sum(isinstance(entry, Malformed | Skipped) for entry in entries)
+
+
+def mutated(data: bytes, tokens: list[bytes], draw: random.Random) -> bytes:
+    """Change, delete or repeat a few bytes, or put a token of the format in their place."""
+    changed = bytearray(data)
+    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        location = draw.randrange(len(changed))
+        kind = draw.randrange(5)
+        if kind == 0:
+            changed[location] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            del changed[location : location + draw.randint(1, 6)]
+        elif kind == 2:
+            changed[location:location] = changed[location : location + draw.randint(1, 12)]
+        elif kind == 3:
+            changed[location : location + draw.randint(0, 4)] = draw.choice(tokens)
+        else:
+            changed[location] = draw.randrange(256)
+    return bytes(changed)
+
+
+def marks(name: str, data: bytes) -> int:
+    """Return how many records can be there, counted without a parser."""
+    if name in ("tsv", "jsonl", "colon"):  # a line whose end is gone leaves no trace but its columns
+        return sum(bool(line.strip()) for line in data.split(b"\n"))
+    if name == "smart":
+        return max(len(re.findall(pattern, data, re.MULTILINE)) for pattern in (rb"^\.I\b", rb"^\.W\s*$"))
+    if name == "cord19":
+        return len(re.findall(rb"^[0-9a-z]{8},", data, re.MULTILINE))
+    return RECORDS
+
+
+def damaged(
+    name: str, data: bytes, packing: str, tokens: list[bytes], draw: random.Random
+) -> tuple[bytes, int]:
+    """Data that are damaged before or after they are packed, or cut off; and how many records they have."""
+    if packing == "plain" or draw.random() < 0.5:
+        changed = mutated(data, tokens, draw)
+        packed = b"".join(packed_streams(packing, changed))
+        return packed, min(RECORDS, marks(name, changed) - data.startswith(b"id\t"))
+    streams = packed_streams(packing, data)
+    packed = b"".join(streams)
+    ends = set(accumulate(map(len, streams)))
+    location = draw.choice([location for location in range(12, len(packed)) if location not in ends])
+    if packing == "zstandard" or draw.random() < 0.3:  # Arrow writes Zstandard without checksums
+        return packed[:location], RECORDS
+    # The first bytes tell how the file is packed.
+    return packed[:location] + bytes([packed[location] ^ 1 << draw.randrange(8)]) + packed[
+        location + 1 :
+    ], RECORDS
+
+
+CASES = [
+    (kind, name, packing)
+    for kind, name in SOUND
+    for packing in PACKINGS
+    if packing == "plain" or name not in UNPACKED
+]
+
+
+def check(kind: str, name: str, packing: str, inputs: int, path: Path) -> list[bytes]:
+    """Return the inputs that lose a record without a word."""
+    sound = SOUND[kind, name]
+    path.write_bytes(b"".join(packed_streams(packing, sound)))
+    assert read(kind, name, path) == (RECORDS, 0)
+    tokens = sorted(set(re.findall(rb"[<{.\[/A-Za-z-]+[>:\s]?|\n", sound)))
+    draw = random.Random(f"{kind} {name} {packing}")
+    lost = []
+    for _ in range(inputs):
+        data, expected = damaged(name, sound, packing, tokens, draw)
+        path.write_bytes(data)
+        found, faults = read(kind, name, path)
+        if found < expected and not faults:
+            lost.append(data)
+        if kind == "documents":
+            parts = [read(kind, name, path, Share(number, 3)) for number in range(3)]
+            assert sum(part[0] for part in parts) == found, data
+    return lost
+
+
+@pytest.mark.parametrize(("kind", "name", "packing"), CASES)
+def test_damage_loses_no_record_in_silence(kind, name, packing, tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "BLOCK", 2)
+    assert check(kind, name, packing, 5, tmp_path / "input") == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("kind", "name", "packing"), CASES)
+def test_no_damage_of_many_loses_a_record_in_silence(kind, name, packing, tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "BLOCK", 2)
+    assert check(kind, name, packing, INPUTS // len(CASES) + 1, tmp_path / "input") == []
+
+
+TWO_RECORDS = {
+    "a border is damaged and tags are small": (
+        "documents",
+        "trectext",
+        "<DOC>\n<docno>a</docno>\none\n</DOC>\n<DO>\n<docno>b</docno>\ntwo\n</DOC>\n",
+    ),
+    "a line end is lost": (
+        "judgements",
+        "letor",
+        "1 qid:1 1:0.5 #docid = a inc = 1 prob = 0.5" * 2 + "\n",
+    ),
+    "lines of the first Macintoshes in LETOR": ("runs", "letor", "1 qid:1 25:0.5 #docid = a inc = 1\r" * 2),
+    "lines of the first Macintoshes between colons": ("topics", "colon", "1:one\r2:two\r"),
+    "lines of the first Macintoshes in SMART": ("topics", "smart", ".I 1\n.W\none\r.I 2\r.W\rtwo\n"),
+    "a query twice": ("topics", "trec", '<topic number="1"><query>one</query><query>two</query></topic>'),
+    "a length that is HTTP's": (
+        "documents",
+        "warc",
+        "WARC/1.0\nWARC-Type: response\nWARC-TREC-ID: a\n\nHTTP/1.1 200 OK\nContent-Length: 3\n\none\n\n",
+    ),
+    "a length that takes the next record along": (
+        "documents",
+        "warc",
+        "WARC/1.0\nWARC-Type: request\nContent-Length: 76\n\n"
+        "WARC/1.0\nWARC-TREC-ID: a\nWARC-Type: response\nContent-Length: 5\n\nHTTP/\n\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TWO_RECORDS)
+def test_two_records_in_one_are_a_fault(case, tmp_path):
+    kind, name, content = TWO_RECORDS[case]
+    (tmp_path / "a").write_bytes(content.encode())
+    module = format_module(kind, name)
+    assert [r for r in module.read(tmp_path / "a", module.OPTIONS()) if isinstance(r, Malformed)]
+
+
+def test_records_of_warc_with_content_that_is_no_response_are_counted(tmp_path):
+    (tmp_path / "a").write_bytes(b"WARC/1.0\nWARC-Type: conversion\nContent-Length: 3\n\none\n\n")
+    module = format_module("documents", "warc")
+    [skipped] = module.read(tmp_path / "a", module.OPTIONS())
+    assert skipped.reason == "conversion record, which is no response"

@@ -1,0 +1,132 @@
+"""The ledger of comparisons: facts of runs, and what no comparison may differ in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from irpretrain.config import Config, load_config
+from irpretrain.evaluation.ledger import COLUMNS, Facts, counted_facts, differences, planned_facts, unlike
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def default() -> Config:
+    return load_config(ROOT / "config.yaml")
+
+
+def facts(config: Config, model: str, regime: str = "zero-shot", candidates: str = "bm25") -> Facts:
+    return planned_facts(config, "squad", candidates, model, regime)
+
+
+def test_the_configuration_says_what_a_model_reads(default: Config) -> None:
+    prop, wikiformer = facts(default, "prop"), facts(default, "wikiformer")
+    assert (
+        prop.cells()[COLUMNS.index("texts")]
+        == "embedded:enwiki-excerpt;embedded:squad-train articles 0 to 200"
+    )
+    assert (prop.groups, prop.steps, prop.depth) == ((("rop", 1600),), 100, 10)
+    assert {groups for _, groups in wikiformer.groups} == {800}
+    assert facts(default, "php").texts == prop.texts, "the stages that a model starts from count too"
+    assert facts(default, "php").steps is None, "epochs are counted when the job has run"
+    assert (facts(default, "untrained").texts, facts(default, "untrained").steps) == ((), None)
+
+
+def test_first_stages_are_scored_on_as_many_documents_as_are_re_ranked(default: Config) -> None:
+    assert facts(default, "bm25", "first-stage").depth == facts(default, "prop").depth
+    assert facts(default, "prop", candidates="bm25@5").depth == 5
+
+
+def test_fine_tuned_runs_name_their_queries_and_recipe(default: Config) -> None:
+    fine_tuned = [facts(default, model, "full") for model in ("prop", "untrained")]
+    assert {row.training_queries for row in fine_tuned} == {"squad-finetuning, bm25"}
+    assert differences(fine_tuned, ["training_queries", "recipe"]) == {}
+    assert facts(default, "prop").training_queries == ""
+
+
+def test_a_row_that_reads_withheld_articles_is_unlike_the_others(default: Config) -> None:
+    corpora = {
+        **default.corpora,
+        "squad-articles": default.corpora["squad-train"].model_copy(update={"options": {}}),
+    }
+    changed = default.model_copy(update={"corpora": corpora})
+    assert unlike([facts(default, "prop"), facts(default, "php")]) == {}
+    (file,) = unlike([facts(changed, "prop"), facts(changed, "php")])
+    assert file == "embedded:squad-train"
+
+
+def test_a_row_that_reads_the_tested_corpus_is_unlike_the_others(default: Config) -> None:
+    collections = {**default.collections, "articles": ["enwiki-articles", "squad-dev"]}
+    changed = default.model_copy(update={"collections": collections})
+    rows = [facts(changed, model) for model in ("untrained", "prop", "wikiformer")]
+    by_text = unlike(rows)["tested_texts"]
+    assert {text: [row.model for row in same] for text, same in by_text.items()} == {
+        "none": ["prop"],
+        "embedded:squad-dev": ["wikiformer"],
+    }
+
+
+def test_rows_of_other_depth_are_unlike_where_a_measure_sees_it(default: Config) -> None:
+    row, deeper = Facts("d", "bm25", "a", "full", seen=10), Facts("d", "bm25", "b", "full", seen=20)
+    assert list(unlike([row, deeper])) == ["seen"]
+    assert facts(default, "bm25", "first-stage").seen == 10
+
+
+def test_counts_of_all_stages_are_added() -> None:
+    first = {"steps": 40, "groups": {"hp": 320}, "tokens": 5, "documents": 2, "text_pieces": 9}
+    second = {"steps": 10, "groups": {"shp": 80}, "tokens": 7, "documents": 2, "text_pieces": 9}
+    counted = counted_facts([{"steps": 0}, first, second])
+    assert (counted["steps"], counted["word_pieces"]) == (50, 12)
+    assert Facts("d", "c", "php", "full", **counted).cells()[-5:-2] == ["hp 320;shp 80", "12", "50"]
+    assert counted_facts([{}]) == {}
+
+
+def read_in_pretraining(default: Config, changes: dict[str, dict[str, object]]) -> list[Facts]:
+    """The facts of a model for each corpus that replaces its collection."""
+    rows = []
+    for name, changed in changes.items():
+        corpus = default.corpora["squad-train"].model_copy(
+            update={"format": "jsonl", "options": {}, **changed}
+        )
+        corpora = {**default.corpora, "mine": corpus}
+        tested = default.corpora["squad-train"].model_copy(update={"format": "jsonl", **changes["tested"]})
+        described = default.datasets["squad"].model_copy(update={"corpus": "tested"})
+        config = default.model_copy(
+            update={
+                "corpora": corpora | {"tested": tested},
+                "collections": default.collections | {"pretraining": ["mine"]},
+                "datasets": default.datasets | {"squad": described},
+            }
+        )
+        if name != "tested":
+            rows.append(facts(config, "prop"))
+    return rows
+
+
+def test_texts_are_compared_by_their_files_and_options(
+    default: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").touch()
+    (tmp_path / "link").symlink_to(tmp_path)
+    whole, spelled, linked, absolute, first, second, titles = read_in_pretraining(
+        default,
+        {
+            "tested": {"path": f"{tmp_path}/a.jsonl", "options": {}},
+            "whole": {"path": "."},
+            "spelled": {"path": "./link/."},
+            "linked": {"path": "link"},
+            "absolute": {"path": str(tmp_path)},
+            "first": {"path": ".", "files": ["a*"]},
+            "second": {"path": ".", "files": ["b*"]},
+            "titles": {"path": ".", "options": {"body_fields": ["title"]}},
+        },
+    )
+    assert differences([whole, spelled, linked, absolute], ["texts", "tested_texts"]) == {}
+    assert list(differences([first, second], ["texts"])["texts"]) == [". a*", ". b*"]
+    assert {f"{tmp_path}/a.jsonl", f"{tmp_path}/b.jsonl"} < unlike([whole, titles]).keys()
+    assert [bool(row.tested_texts) for row in (whole, spelled, linked, first, second)] == [True] * 4 + [False]
+    assert list(unlike([first, second])) == ["tested_texts"]

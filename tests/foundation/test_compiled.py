@@ -1,0 +1,83 @@
+"""Machine code that is kept between processes: a damaged or unwritable cache costs time, never a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPILES = "[compile] compiling once, about 45 s of one core\n"
+USE = """
+import numpy as np
+from irpretrain.compiled import compiled
+
+@compiled
+def double(x):
+    return 2 * x
+
+assert double(21) == 42
+print(sum(double.stats.cache_hits.values()))
+"""
+
+
+def run(folder: Path, cache: Path) -> tuple[int, str]:
+    """Call a compiled function in a process of its own; return hits of the cache, and what was said."""
+    (folder / "use.py").write_text(USE)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "use.py"], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout), done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_a_damaged_file_is_compiled_and_written_anew(tmp_path, suffix):
+    cache = tmp_path / "cache"
+    assert run(tmp_path, cache) == (0, COMPILES)
+    assert run(tmp_path, cache) == (1, "")
+    [path] = cache.rglob(f"*.{suffix}")
+    sound = path.read_bytes()
+    half = len(sound) // 2
+    for damaged in (b"", sound[:half], sound[:half] + bytes(len(sound) - half), b"\x80\x05junk."):
+        path.write_bytes(damaged)
+        assert run(tmp_path, cache) == (0, COMPILES)
+        assert run(tmp_path, cache) == (1, ""), "the damage is mended"
+
+
+NOWHERE = """
+from numba.core import caching
+
+caching.CacheImpl._locator_classes = []  # as where neither folder can be written
+"""
+
+
+def test_a_cache_that_cannot_be_written_is_a_note(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "USE", NOWHERE + USE)
+    hits, reported = run(tmp_path, tmp_path / "cache")
+    assert hits == 0
+    assert reported.count("set NUMBA_CACHE_DIR to a folder that you may write to") == 1
+    assert "Traceback" not in reported
+
+
+FULL = """
+import errno
+from irpretrain import compiled
+
+def fail(self, filepath):
+    raise OSError(errno.ENOSPC, "No space left on device", filepath)
+
+compiled._CacheFile._open_for_write = fail
+"""
+
+
+def test_a_full_disk_of_the_cache_is_a_note(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "USE", FULL + USE)
+    hits, reported = run(tmp_path, tmp_path / "cache")
+    assert hits == 0
+    assert f"kept in {tmp_path / 'cache'}/compiled-" in reported
+    assert "No space left on device" in reported

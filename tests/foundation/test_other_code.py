@@ -1,0 +1,117 @@
+"""Which results were made by other code, what is said of them, and what makes them again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from irpretrain import other_code, redo
+from irpretrain.code_digest import digests
+from irpretrain.costs import plan as planning
+from irpretrain.other_code import other_code_text, planned_text, results_of_other_code
+from irpretrain.screen import closing
+
+LINE = (
+    "3 results of 2 stages were made by other code: pretrain (2), rerank (1). `make redo` makes them again."
+)
+
+
+def result(name: str, stage: str, digest: str | None = None, **parameters: str) -> None:
+    """A result and its sidecar, of the present code unless another digest of a file is given."""
+    path = Path("results", name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(name)
+    code = digests(["errors.py"]) | ({"training/losses.py": digest} if digest else {})
+    record = {"stage": stage, "outputs": {str(path): "ab"}, "parameters": parameters, "code": code}
+    Path(f"{path}.meta.json").write_text(json.dumps(record))
+
+
+@pytest.fixture(autouse=True)
+def _results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result("words", "count_words")
+    result("model-1", "pretrain", "0123")
+    result("model-2", "pretrain", "0123")
+    result("run", "rerank", "4567")
+    result("table", "make_tables_prop", "89ab", code="cdef")
+
+
+def test_results_of_other_code_are_counted_by_stage():
+    assert other_code_text(results_of_other_code()) == LINE
+    assert other_code_text([]) == ""
+
+
+def test_a_sidecar_without_code_counts_and_one_without_its_result_does_not():
+    Path("results/model-1.meta.json").write_text(
+        json.dumps({"stage": "pretrain", "outputs": {"results/model-1": ""}})
+    )
+    Path("results/model-2").unlink()
+    assert len(list(results_of_other_code())) == 2
+
+
+def test_a_touched_result_is_of_the_same_code():
+    for path in Path("results").rglob("*"):
+        path.touch()
+    assert len(list(results_of_other_code())) == 3
+
+
+def test_an_older_kind_of_sidecar_is_of_other_code():
+    Path("results/words.meta.json").write_text(
+        json.dumps(
+            {
+                "stage": "count_words",
+                "outputs": {"results/words": ""},
+                "code": {"script": "count_words", "digest": "0123", "modules": 28},
+            }
+        )
+    )
+    assert len(list(results_of_other_code())) == 4
+
+
+def test_a_run_ends_with_the_results_of_other_code(monkeypatch):
+    monkeypatch.setattr(closing, "hidden_views", lambda config: [])
+    monkeypatch.setattr("irpretrain.report.headline.headlines", lambda *_: "")
+    plan = SimpleNamespace(config=None, targets_by_name=dict)
+    assert closing.closing_text(plan, {}, {"all"}, 0).splitlines() == ["", LINE]
+
+
+def test_a_plan_begins_with_the_results_of_other_code(monkeypatch, capsys):
+    monkeypatch.setattr(planning, "_counted_once", lambda command, config: 0)
+    assert planning.main([]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == LINE
+
+
+def test_a_report_that_is_made_with_a_redo_has_nothing_to_say(monkeypatch):
+    assert planned_text(None)
+    monkeypatch.setenv(other_code.REDO, "1")
+    assert planned_text(None) == ""
+
+
+def test_redo_forces_what_the_targets_need(monkeypatch, capfd):
+    called = []
+
+    def run(command, **options):
+        called.append((command, options))
+        return subprocess.CompletedProcess(
+            command, 0, stdout="output_file\tdate\nresults/model-1\t-\nresults/words\t-\n"
+        )
+
+    monkeypatch.setattr(redo.subprocess, "run", run)
+    assert redo.main(["--cores", "2", "prop"]) == 0
+    requested, forced = called
+    assert requested[0][-4:] == ["--cores", "2", "prop", "--summary"]
+    assert forced[0][-5:] == ["--cores", "2", "prop", "--forcerun", "results/model-1"]
+    assert forced[1]["env"][other_code.REDO] == "1"
+    assert "1 result was made by other code: pretrain (1)." in capfd.readouterr().err
+
+
+def test_redo_of_nothing_starts_nothing(monkeypatch, capfd):
+    for path in Path("results").glob("*"):
+        path.unlink()
+    monkeypatch.setattr(redo.subprocess, "run", None)
+    assert redo.main(["--cores", "2"]) == 0
+    assert "No result was made by other code." in capfd.readouterr().err

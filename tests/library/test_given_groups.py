@@ -1,0 +1,107 @@
+"""Pre-training and fine-tuning on pairs and groups of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from irpretrain import Collection, CrossEncoder, Groups, Options, finetune, pretrain
+from irpretrain.errors import ConfigError, InputError
+
+PAIRS = [
+    ("word01 word02", "word01 word02 ab"),
+    ("word03", "word03 cd"),
+    ("word05 word06", "word06 ef word05"),
+]
+SHORT = {"max_length": 24, "query_length": 8}
+
+
+def texts_of(groups: Groups) -> list[tuple[list[str], list[str]]]:
+    return [(group.queries, group.documents) for group in groups]
+
+
+def test_groups_of_one_s_own_stay_as_they_are() -> None:
+    given = [
+        ("q", ["a word", "another word"]),
+        {"queries": ["likelier", "other"], "document": "a text"},
+        {"query": "q", "documents": ("another word", "a word"), "scores": [2, 1]},
+    ]
+    assert sorted(texts_of(Groups.of(given))) == [
+        (["likelier", "other"], ["a text"]),
+        (["q"], ["a word", "another word"]),
+        (["q"], ["another word", "a word"]),
+    ]
+
+
+def test_a_pair_is_preferred_to_what_bm25_finds_first() -> None:
+    pairs = [("apple", "apple pie"), ("pear", "pear"), ("apple", "green apple"), ("plum", "apple juice")]
+    groups = {tuple(group.queries + group.documents[:1]): group.documents for group in Groups.of(pairs)}
+    assert groups["apple", "apple pie"] == ["apple pie", "apple juice"]
+    assert groups["apple", "green apple"] == ["green apple", "apple juice"]
+    assert groups["pear", "pear"] == ["pear", "apple pie"], "no other document has a word of the query"
+    assert all(len(group.documents) == 4 for group in Groups.of([*PAIRS, ("a", "b")], negatives=3))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "groups: one or more are needed"),
+        ("text", "groups: several are needed"),
+        ([("q", "d")], "group 0: this pair is the only one"),
+        ([("q", ["a", "b"]), "text"], "group 1: a query and its documents are needed, not 'text'"),
+        (
+            [(["q", "r"], ["a", "b"])],
+            "group 0: 2 queries and 2 documents; one of the two must be a single text",
+        ),
+        ([("q", ["a", None])], "group 0: a text is needed, not None"),
+        ([{"query": "q"}], "group 0: neither document nor documents given"),
+    ],
+)
+def test_what_is_no_group_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Groups.of(given)
+
+
+def test_pairs_pre_train_and_fine_tune(tiny_encoder: Path, tmp_path: Path) -> None:
+    counts = pretrain(Groups.of(PAIRS, tiny_encoder), tmp_path / "own", steps=2, batch_groups=2, **SHORT)
+    assert counts["steps"] == 2
+    tuned = finetune(
+        Groups.of(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=2, batch_sizes=[2], **SHORT
+    )
+    assert (tuned["training_queries"], tuned["validation_queries"]) == (2, 1)
+    before, after = (CrossEncoder(tmp_path / name, **SHORT).score(PAIRS) for name in ("own", "tuned"))
+    assert not (before == after).all()
+    record = json.loads((tmp_path / "tuned.meta.json").read_text())
+    assert (record["stage"], record["counts"]) == ("finetune", tuned)
+    assert not (tmp_path / "tuned.checkpoints").exists()
+    finetune(Groups.of(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=1, **SHORT)  # its own output goes
+
+
+def test_groups_of_an_objective_fine_tune_where_a_document_is_preferred(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
+    sentences = [" ".join(f"Word{number + n:02d}" for n in range(5)) + "." for number in range(0, 60, 5)]
+    texts = [" ".join(sentences[number : number + 4]) for number in range(0, 12, 4)]
+    collection = Collection(texts, Options(), write_classifier(tmp_path, tiny_encoder))
+    counts = finetune(collection.groups("ict"), tmp_path / "tuned", epochs=1, **SHORT)
+    assert counts["training_groups"]
+    with pytest.raises(
+        ConfigError, match=r"a group has one document and 2 queries.*pretrain learns from those"
+    ):
+        finetune(collection.groups("rop", minimum_count=1), tmp_path / "other", epochs=1, **SHORT)
+
+
+def write_classifier(folder: Path, encoder: Path) -> Path:
+    pretrain(Groups.of(PAIRS, encoder), folder / "start", steps=1, batch_groups=2, **SHORT)
+    return folder / "start"
+
+
+def test_too_few_queries_choose_nothing(tiny_encoder: Path, tmp_path: Path) -> None:
+    groups = Groups.of(PAIRS[:2], tiny_encoder)
+    with pytest.raises(ConfigError, match=r"2 queries are too few to hold some out.*epochs=1"):
+        finetune(groups, tmp_path / "tuned")
+    with pytest.raises(InputError, match="classifier"):
+        finetune(groups, tmp_path / "tuned", epochs=1, **SHORT)  # the encoder has no score head

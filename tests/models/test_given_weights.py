@@ -1,0 +1,112 @@
+"""Weights of a given model are all read and finite, or the model is refused: extra ones, missing ones, NaN."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from irpretrain.errors import InputError
+from irpretrain.models.cls_attention import ClsAttention
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.query_generator import QueryGenerator
+from irpretrain.models.reranker import load_reranker
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from tiny_models import write_bert, write_encoder, write_family, write_t5
+
+DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that copies a model's folder with other weights or another config.json."""
+
+    def change(source: Path, weights: Callable[[dict[str, Tensor]], object] = len, **options: Any) -> Path:
+        folder = tmp_path / "changed"
+        shutil.copytree(source, folder)
+        described = json.loads((folder / "config.json").read_text()) | options
+        (folder / "config.json").write_text(json.dumps(described))
+        tensors = load_file(folder / "model.safetensors")
+        weights(tensors)
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        return folder
+
+    return change
+
+
+OF_ENCODERS = [
+    CrossEncoderModel.from_encoder,
+    TermWeightRegressor.from_encoder,
+    ClsAttention.from_encoder,
+]
+
+
+@pytest.mark.parametrize("load", OF_ENCODERS)
+@pytest.mark.parametrize(
+    ("damage", "options", "message"),
+    [
+        (len, {"num_hidden_layers": 1}, "holds 16 weights that the model of its config.json does not read"),
+        (lambda w: w.update({DISTANCES: torch.zeros(127, 8)}), {}, f"such as {DISTANCES}"),
+        (lambda w: w.update({"encoder.layer.1.adapter.weight": torch.zeros(3)}), {}, "holds 1 weights"),
+        (len, {"position_embedding_type": "relative_key"}, "position_embedding_type relative_key, which"),
+        (lambda w: w["encoder.layer.1.output.dense.bias"].fill_(torch.nan), {}, "hold NaN or infinity"),
+        (lambda w: w["embeddings.word_embeddings.weight"][3].fill_(-torch.inf), {}, "hold NaN or infinity"),
+        (lambda w: w.pop("encoder.layer.1.output.dense.bias"), {}, "1 parameters are missing"),
+    ],
+    ids=["layer", "distances", "adapter", "relative", "nan", "infinity", "missing"],
+)
+def test_an_encoder_whose_weights_are_not_those_of_its_configuration(
+    load: Any, damage: Any, options: dict[str, Any], message: str, tiny_encoder: Path, changed: Any
+) -> None:
+    folder = changed(tiny_encoder, damage, **options)
+    with pytest.raises(InputError, match=message):
+        load(folder)
+
+
+@pytest.mark.parametrize("load", [load_reranker, CrossEncoderModel.load])
+@pytest.mark.parametrize("extra", ["bert.encoder.layer.2.output.dense.bias", "classifier.extra.weight"])
+def test_a_cross_encoder_with_extra_weights(load: Any, extra: str, tmp_path: Path, changed: Any) -> None:
+    folder = changed(write_bert(tmp_path / "model", labels=1), lambda w: w.update({extra: torch.zeros(3)}))
+    with pytest.raises(InputError, match=f"such as {extra}"):
+        load(folder)
+
+
+def test_a_regressor_with_extra_weights(tiny_encoder: Path, tmp_path: Path, changed: Any) -> None:
+    TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "model")
+    with pytest.raises(InputError, match="holds 16 weights"):
+        TermWeightRegressor.load(changed(tmp_path / "model", num_hidden_layers=1))
+
+
+def test_a_generator_with_extra_weights(tmp_path: Path, changed: Any) -> None:
+    folder = changed(write_t5(tmp_path / "model"), num_decoder_layers=1)
+    with pytest.raises(InputError, match=r"such as decoder\.block\.1\."):
+        QueryGenerator(folder, torch.device("cpu"))
+
+
+def test_what_encoders_may_hold_beside_their_layers(tiny_encoder: Path, changed: Any) -> None:
+    """Heads of other tasks, the pooler, and numbers of positions that older versions saved."""
+    names = ["cls.predictions.bias", "cls.seq_relationship.weight", "qa_outputs.weight", "lm_head.bias"]
+    extra = {name: torch.zeros(3) for name in names} | {"embeddings.position_ids": torch.arange(64)[None]}
+    folder = changed(tiny_encoder, lambda weights: weights.update(extra))
+    for load in OF_ENCODERS:
+        load(folder)
+
+
+@pytest.mark.parametrize("family", ["bert", "electra", "roberta", "modernbert"])
+def test_layers_that_are_left_out_on_purpose(family: str, tmp_path: Path) -> None:
+    folder = write_family(tmp_path / family, family, with_mlm_head=True)
+    assert CrossEncoderModel.from_encoder(folder, layers=1).config.num_hidden_layers == 1
+
+
+def test_an_encoder_with_one_token_type(tmp_path: Path) -> None:
+    folder = write_encoder(tmp_path / "encoder", type_vocab_size=1)
+    with pytest.raises(InputError, match="its type_vocab_size is 1"):
+        CrossEncoderModel.from_encoder(folder)
+    TermWeightRegressor.from_encoder(folder)  # which reads one text

@@ -1,0 +1,52 @@
+"""Like with like: no comparison of a shipped configuration differs in more than the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from overlay_layers import OVERLAYS, ROOT, load, made_scores
+
+from irpretrain.config import Config, load_config
+from irpretrain.evaluation.ledger import Facts, unlike
+from irpretrain.papers.files import read_paper
+from irpretrain.report.filled_tables import filled_tables
+from irpretrain.report.paper_table import PaperTable
+from irpretrain.report.plans import TablePlan
+from irpretrain.report.table_engine import compared_runs, facts_of
+from irpretrain.report.tables import HeadlineTable
+
+CONFIGS = [ROOT / "config.yaml", *OVERLAYS]
+ON_THE_TESTED_CORPUS = ("prop-further", "prop-msmarco", "prop-mlm-msmarco", "ares-")
+"""How models begin whose papers pre-train them on the tested corpus: that is the experiment."""
+
+
+def plans(config: Config) -> Iterator[TablePlan]:
+    """The tables that compare runs, as if every experiment had been run."""
+    yield HeadlineTable(config, made_scores(config)).plan("headline")
+    for paper in config.report.papers:
+        narrowed, published = config.of_papers([paper]), read_paper(paper)
+        for name in filled_tables(published, narrowed):
+            if name in published.tables:
+                yield PaperTable(published, name, narrowed, made_scores(narrowed)).plan()
+
+
+def columns(config: Config) -> Iterator[tuple[str, list[Facts]]]:
+    for plan in plans(config):
+        scores = made_scores(config)
+        for runs in compared_runs(plan):
+            yield plan.name, [facts_of(config, scores, run) for run in runs]
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_no_comparison_differs_in_queries_lists_depth_or_withheld_articles(path: Path) -> None:
+    config = load_config(path) if path.stem == "config" else load(path)
+    faults = {}
+    for table, rows in columns(config):
+        rows = [row for row in rows if not (row.tested_texts and row.model.startswith(ON_THE_TESTED_CORPUS))]
+        for column, by_value in unlike(rows).items():
+            faults[table, column] = {
+                value: sorted({row.model for row in same}) for value, same in by_value.items()
+            }
+    assert faults == {}

@@ -1,0 +1,183 @@
+"""The line under a table on what its rows differ in, and the ledger beside it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_run import PROP_YAML, rows_of, write_results
+
+from irpretrain.claims.files import read_claims
+from irpretrain.config import Config, load_config
+from irpretrain.config.retrieval import FirstStageConfig
+from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts
+from irpretrain.papers.published import load_published
+from irpretrain.report.claim_answers import answer, claims_tables, write_answers
+from irpretrain.report.claim_tests import Measured
+from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.table_engine import FACT_LABELS, differences_text, facts_of
+from irpretrain.report.tables import build_headline, make_tables
+
+ROOT = Path(__file__).parents[2]
+COUNTS = {
+    "prop": {"steps": 200, "groups": {"rop": 3200}, "tokens": 380000, "documents": 10, "text_pieces": 99},
+    "ares-simple": {
+        "steps": 200,
+        "groups": {"ares": 3200},
+        "tokens": 380000,
+        "documents": 10,
+        "text_pieces": 99,
+    },
+    "wikiformer": {
+        "steps": 100,
+        "groups": dict.fromkeys(("srr", "rwi", "ati", "ltm"), 800),
+        "tokens": 900000,
+        "documents": 10,
+        "text_pieces": 99,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def default() -> Config:
+    return load_config(ROOT / "config.yaml")
+
+
+@pytest.fixture
+def trainings(tmp_path: Path) -> list[Path]:
+    """Sidecars of three pre-trainings."""
+    files = []
+    for model, counts in COUNTS.items():
+        path = tmp_path / model / "seed-1.meta.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps({"counts": counts}))
+        files.append(path)
+    return files
+
+
+def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)) -> Scores:
+    rows = [row for row in rows_of("squad", seeds, ("untrained", "prop")) if "few" not in row["regime"]]
+    others = [{**row, "model": model} for row in rows for model in COUNTS if row["model"] == "prop" != model]
+    _, per_query = write_results(folder, [*rows, *others])
+    return Scores.read(per_query, (), trainings)
+
+
+def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
+    line = build_headline(default, scores_of(tmp_path, trainings)).notes[0]
+    assert line == (
+        "Rows differ in groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); word pieces read: "
+        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), "
+        "100 (Wikiformer)."
+    )
+
+
+def test_rows_that_differ_in_nothing_get_no_line(
+    default: Config, trainings: list[Path], tmp_path: Path
+) -> None:
+    _, per_query = write_results(tmp_path, rows_of("squad", models=("untrained", "prop")))
+    table = build_headline(default, Scores.read(per_query, (), trainings))
+    assert not any(note.startswith("Rows differ") for note in table.notes)
+
+
+def test_the_ledger_beside_a_table_has_a_line_for_each_run(
+    default: Config, trainings: list[Path], tmp_path: Path
+) -> None:
+    scores, per_query = write_results(tmp_path, rows_of("squad", models=("untrained", "prop")))
+    sidecar = {"inputs": {"results/runs/squad/bm25/first-stage.run.gz": "abc"}}
+    (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps(sidecar))
+    files = ResultFiles(scores, per_query, trainings=trainings)
+    make_tables([PROP_YAML], default, files, tmp_path / "tables")
+    with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
+        rows = {(row["model"], row["regime"]): row for row in csv.DictReader(file)}
+    prop = rows["prop", "zero-shot"]
+    assert (prop["groups"], prop["word_pieces"], prop["seeds"]) == ("rop 3200", "380000", "1")
+    assert prop["lists"] == rows["bm25", "first-stage"]["lists"] == "abc"
+    assert prop["queries"] == rows["bm25", "first-stage"]["queries"]
+    assert rows["bm25", "first-stage"]["depth"] == prop["depth"] == "10"
+
+
+def test_a_ledger_has_no_baseline_that_was_not_run(default: Config, tmp_path: Path) -> None:
+    files = ResultFiles(*write_results(tmp_path, rows_of("squad", models=("prop",))))
+    make_tables([PROP_YAML], default, files, tmp_path / "tables")
+    models = set()
+    for path in (tmp_path / "tables").glob("*.ledger.csv"):
+        with open(path, newline="") as file:
+            models |= {row["model"] for row in csv.DictReader(file)}
+    assert models == {"bm25", "ql", "prop"}
+
+
+def test_a_claim_says_what_its_sides_differ_in(
+    default: Config, trainings: list[Path], tmp_path: Path
+) -> None:
+    claims = read_claims("wikiformer")
+    rows = {row.claim: row for row in answer(claims, Measured(scores_of(tmp_path, trainings)), default)}
+    groups = "groups read per task: 800 (Wikiformer), 3,200 (PROP)"
+    difference = f"{groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
+    difference += "; steps of pre-training: 100 (Wikiformer), 200 (PROP)"
+    assert rows["zero-shot-better-than-prop"].differs == difference
+    assert rows["zero-shot-better-than-encoder"].differs == ""
+    write_answers(rows.values(), tmp_path / "claims.csv")
+    published = load_published(PROP_YAML.with_name("wikiformer.yaml"))
+    (table,) = claims_tables([published], default, [tmp_path / "claims.csv"]).values()
+    assert table.notes[0].startswith(f"Sides differ in {difference} (zero-shot-better-than-prop")
+
+
+def test_a_snapshot_has_read_only_a_part(default: Config, trainings: list[Path], tmp_path: Path) -> None:
+    run = RunName("squad", "bm25", "prop@60", "zero-shot")
+    found = {(run, "RR@10"): Results((1,), ("q1",), np.ones((1, 1)))}
+    facts = facts_of(default, Scores(found, scores_of(tmp_path, trainings).counted), run)
+    assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
+
+
+NAMES = ("dataset", "model", "regime")
+SUMS_AND_PARTS = {"seen": "depth", "tested_texts": "texts"}
+"""Facts that differ only where another one does, or have a part of their own in the line."""
+
+
+def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
+    assert set(COLUMNS) - FACT_LABELS.keys() == {*NAMES, *SUMS_AND_PARTS}
+    rows = [Facts("squad", "bm25", model, "full", documents=size, text_pieces=9 * size, queries=f"{size} (a)")
+            for size, model in enumerate(("prop", "ares-simple"), 5)]  # fmt: skip
+    assert differences_text(default, [rows]) == (
+        "queries: 5 (a) (PROP), 6 (a) (ARES_simple); documents of pre-training: 5 (PROP), 6 (ARES_simple); "
+        "word pieces of these: 45 (PROP), 54 (ARES_simple)"
+    )
+    rows = [
+        Facts("squad", lists, "prop", "full", lists=lists, depth=depth)
+        for lists, depth in (("bm25", 10), ("ql", 20))
+    ]
+    assert differences_text(default, [rows]) == (
+        "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); lists of candidates: "
+        "PROP on SQuAD 1.1 against PROP on SQuAD 1.1; "
+        "documents scored per query: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
+    )
+
+
+def test_a_model_that_differs_from_data_set_to_data_set_has_both_named(default: Config) -> None:
+    pairs = [("squad", 200, 100), ("squad-fit", 200, 60)]
+    columns = [
+        [
+            Facts(dataset, "bm25", model, "full", depth=depth)
+            for model, depth in zip(("bm25", "prop"), depths, strict=True)
+        ]
+        for dataset, *depths in pairs
+    ]
+    label = default.datasets["squad"].label
+    assert differences_text(default, columns[:1]) == "documents scored per query: 200 (BM25), 100 (PROP)"
+    assert f"100 (PROP on {label}), 60 (PROP on " in differences_text(default, columns)
+
+
+def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
+    stages = {"tuned": FirstStageConfig(label="T", tuned_on="squad-tuning")}
+    config = default.model_copy(update={"first_stages": default.first_stages | stages})
+    rows = [planned_facts(config, "squad", stage, stage, "first-stage") for stage in ("bm25", "tuned")]
+    assert differences_text(config, [rows]) == (
+        "parameters: not tuned (BM25), tuned on squad-tuning by RR@10 (T)"
+    )
+    assert (
+        differences_text(config, [[rows[0], planned_facts(config, "squad", "ql", "ql", "first-stage")]]) == ""
+    )

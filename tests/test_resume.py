@@ -1,0 +1,126 @@
+"""`make resume` takes over a run that was killed, and none that is alive, with the real Snakemake."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from irpretrain.cluster.live_runs import live_processes
+from patience import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = Path(sys.executable).parent.parent
+SNAKEFILE = """
+rule slow:
+    output: "slow.txt"
+    shell: "touch begun; test -e second || sleep 600; touch {output}"
+
+rule all:
+    input: "slow.txt"
+    output: "all.txt"
+    shell: "touch {output}"
+"""
+
+
+def make(goal: str, arguments: str) -> list[str]:
+    own = (f"VENV={ENVIRONMENT}", "CORES=1", f"ARGS={arguments}")
+    return ["make", "--assume-old", "environment", *own, goal]
+
+
+@contextmanager
+def started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a run of the Snakefile above, and kill it at the end if it is still there."""
+    deadline = time.monotonic() + PATIENCE
+    with subprocess.Popen(
+        command, cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+    ) as run:
+        try:
+            while not (folder / "begun").exists():
+                assert run.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            yield run
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "all {options}",
+        "{options}",
+        "slow all {options}",
+        "{options} -- all",
+        "all.txt {options} --quiet rules",
+    ],
+)
+def test_a_killed_run_is_resumed_with_its_own_arguments(tmp_path, form):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    folder = shlex.quote(str(tmp_path))
+    arguments = form.format(options=f"--snakefile {folder}/Snakefile --directory {folder}")
+    with started(make("run", arguments), tmp_path) as run:
+        os.killpg(run.pid, signal.SIGKILL)
+    assert list(tmp_path.glob(".snakemake/locks/*"))
+    (tmp_path / "second").touch()
+    refused = subprocess.run(make("run", arguments), cwd=ROOT, capture_output=True, text=True)
+    assert "the same command with `make resume` for `make run`" in refused.stdout + refused.stderr
+    resumed = subprocess.run(make("resume", arguments), cwd=ROOT, capture_output=True, text=True)
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert (tmp_path / "slow.txt").exists()
+    assert (tmp_path / "all.txt").exists() is ("all" in form)
+
+
+def test_a_run_that_is_alive_is_not_taken_over(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    folder = shlex.quote(str(tmp_path))
+    arguments = f"--snakefile {folder}/Snakefile --directory {folder}"
+    with started(make("run", arguments), tmp_path) as run:
+        live = live_processes(tmp_path)
+        assert len(live) == 1
+        assert run.poll() is None
+        refused, resumed = (
+            subprocess.run(make(goal, arguments), cwd=ROOT, capture_output=True, text=True)
+            for goal in ("run", "resume")
+        )
+        assert (refused.returncode, resumed.returncode) == (2, 2)
+        assert f"{tmp_path}: another run works in this folder, process {live[0]}." in (
+            refused.stdout + refused.stderr
+        )
+        assert f"ERROR: {tmp_path}: a run is alive here, process {live[0]}." in resumed.stderr
+        assert list(tmp_path.glob(".snakemake/locks/*")), "the lock is the live run's"
+    assert live_processes(tmp_path) == []
+
+
+def process(folder: Path, number: int, words: list[str], cwd: Path, variables: str = "") -> None:
+    """Write what /proc says of a process."""
+    (folder / str(number)).mkdir(parents=True)
+    (folder / str(number) / "cmdline").write_text("\0".join([*words, ""]))
+    (folder / str(number) / "environ").write_text(variables)
+    (folder / str(number) / "stat").write_text(f"{number} (a b) S 1 {number}")
+    (folder / str(number) / "cwd").symlink_to(cwd)
+
+
+def test_what_counts_as_alive(tmp_path, monkeypatch):
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    run, proc = tmp_path / "run", tmp_path / "proc"
+    run.mkdir()
+    process(proc, 11, ["python", "-m", "snakemake", "--cores", "2"], run)
+    process(proc, 12, ["python", f"{run}/.snakemake/scripts/tmpx.search.py"], run)
+    process(proc, 13, ["python", "/e/bin/snakemake"], tmp_path)
+    process(proc, 14, ["less", "results/report.html"], run)
+    process(proc, 15, ["python", "-m", "snakemake"], run, "A=1\0SLURM_JOB_ID=7\0")
+    process(proc, os.getpid(), ["python", "-m", "snakemake"], run)
+    assert live_processes(run, proc) == [11, 12]
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert live_processes(run, proc) == [11, 12, 15]
+    assert live_processes(run, tmp_path / "no-proc") == []

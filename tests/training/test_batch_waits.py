@@ -1,0 +1,56 @@
+"""Trainings that wait for their batches, or whose batches cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_training import training_options
+
+from irpretrain.errors import InputError
+from irpretrain.training.batches import BatchBuilder
+from irpretrain.training.metrics import StatusLine, StepMetrics
+
+Run = Callable[..., Path]
+
+
+def test_a_fault_in_a_batch_ends_the_training_with_its_message(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    build, calls = BatchBuilder.build, []
+
+    def broken(self: BatchBuilder, groups: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 4:
+            raise InputError("store", "it cannot be read", remedy="Make it anew.")
+        return build(self, groups)
+
+    monkeypatch.setattr(BatchBuilder, "build", broken)
+    with pytest.raises(InputError, match="it cannot be read"):
+        run_pretraining("run", training_options())
+    metrics = next((tmp_path / "run" / "checkpoints").glob("*/metrics.jsonl")).read_text()
+    assert metrics.count("\n") == 3
+    assert not (tmp_path / "run" / "model").exists()
+
+
+def waited(steps: list[float]) -> None:
+    status = StatusLine("tiny", len(steps), 2)
+    for number, share in enumerate(steps, 1):
+        status.add(StepMetrics(number, 0.5, tokens=1, seconds=2.0, waited=2 * share))
+
+
+def test_a_training_that_starves_says_so_once(capfd: pytest.CaptureFixture[str]) -> None:
+    waited([1.0, 0.1, 0.2, 0.1, 0.5, 0.5])
+    displayed = capfd.readouterr().err.splitlines()
+    [reported] = [line for line in displayed if line.startswith("SLOW")]
+    assert reported.startswith(
+        "SLOW: tiny waits for its batches in 15% of the time; put results on a faster disk"
+    )
+    assert "waited for batches 55.0%" in displayed[0]
+
+
+def test_the_first_batch_and_a_little_waiting_are_no_starving(capfd: pytest.CaptureFixture[str]) -> None:
+    waited([1.0, 0.1, 0.0, 0.15])
+    assert "SLOW" not in capfd.readouterr().err

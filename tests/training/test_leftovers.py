@@ -1,0 +1,36 @@
+"""Checkpoints that killed and then changed jobs leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.leftovers import ROOT, leftovers, main
+
+
+def broken_off(folder: Path, output: str) -> Path:
+    with Checkpoints(folder / ROOT, {"output": output}, "t", 1.0) as checkpoints:
+        checkpoints.save(3, {})
+    return checkpoints.directory
+
+
+def test_those_whose_output_is_there_are_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made, waiting = broken_off(tmp_path, "results/a"), broken_off(tmp_path, "results/b")
+    (tmp_path / "results/a").mkdir()
+    found = [(one.output, one.is_stale) for one in leftovers(tmp_path)]
+    assert found == [("results/a", True), ("results/b", False)]
+    assert main(["--directory", str(tmp_path)]) == 0
+    assert made.exists()
+    assert "results/a" in capsys.readouterr().out
+    assert main(["--directory", str(tmp_path), "--remove"]) == 0
+    assert not made.exists()
+    assert waiting.exists()
+
+
+def test_without_checkpoints_there_is_nothing_to_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--directory", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == ""

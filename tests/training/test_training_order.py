@@ -1,0 +1,73 @@
+"""A fine-tuned model that ranks its own training queries below a random order is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from irpretrain.evaluation.runs import Run
+from irpretrain.training.training_order import MOST_QUERIES, training_order, warn_below_random
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "d": 2}, "q3": {"z": 1}, "q4": {"b": 1}}
+CANDIDATES: Run = {query: [("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0)] for query in QRELS}
+
+
+def ranked_as(scores: dict[str, float], requested: list[str]):
+    def rank(queries: Sequence[str]) -> Run:
+        requested.extend(queries)
+        return {
+            query: [(document, scores[document]) for document, _ in CANDIDATES[query]] for query in queries
+        }
+
+    return rank
+
+
+@pytest.mark.parametrize(
+    ("scores", "share"),
+    [
+        ({"a": 4, "b": 3, "c": 2, "d": 1}, (1 + 0 + 2 / 3) / 3),
+        ({"a": 1, "b": 1, "c": 1, "d": 1}, 0.5),
+        ({"a": 1, "b": 2, "c": 3, "d": 4}, (0 + 1 + 1 / 3) / 3),
+    ],
+)
+def test_the_share_is_that_of_pairs_in_the_right_order(scores, share) -> None:
+    requested: list[str] = []
+    order = training_order(
+        ranked_as(scores, requested), [*QRELS, "without candidates"], QRELS, CANDIDATES, None, 1
+    )
+    assert requested == ["q1", "q2", "q4"], "no candidate of q3 is relevant"
+    assert (order.queries, order.share) == (3, pytest.approx(share))
+    assert order.is_below_random == (share < 0.5)
+
+
+def test_queries_are_drawn_and_candidates_cut_at_the_depth() -> None:
+    requested: list[str] = []
+    rank = ranked_as({"a": 1, "b": 2, "c": 3, "d": 4}, requested)
+    training_order(rank, [*QRELS], QRELS, CANDIDATES, 2, 1)
+    assert requested == ["q1", "q4"]
+    names = [f"q{number}" for number in range(50)]
+    candidates = dict.fromkeys(names, CANDIDATES["q1"])
+
+    def rank_all(queries: Sequence[str]) -> Run:
+        return {query: candidates[query] for query in queries}
+
+    order = training_order(rank_all, names, {name: {"a": 1} for name in names}, candidates, None, 1)
+    assert order == (MOST_QUERIES, 1.0)
+
+
+def test_without_a_query_that_tells_something_nothing_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    order = training_order(ranked_as({}, []), ["q3"], QRELS, CANDIDATES, None, 1)
+    assert order == (0, None)
+    warn_below_random(order, "fine-tune")
+    assert capfd.readouterr().err == ""
+
+
+def test_the_notice_names_the_share_and_remedies(capfd: pytest.CaptureFixture[str]) -> None:
+    scores = {"a": 1, "b": 2, "c": 3, "d": 4}
+    order = training_order(ranked_as(scores, []), ["q1", "q4"], QRELS, CANDIDATES, None, 1)
+    warn_below_random(order, "fine-tune prop")
+    text = capfd.readouterr().err
+    assert "[fine-tune prop]" in text
+    assert "in 16.7% of the pairs (2 queries; random order: 50 %)" in text
+    assert "finetuning.positives" in text

@@ -1,0 +1,28 @@
+"""Every objective of the default finds ranking groups in its articles; a model cannot be trained on none."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from tiny import ROOT, run_command
+
+from irpretrain.config import load_config
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.plan.paths import GROUPS, sidecar
+from irpretrain.plan.whole import Plan
+
+
+def test_each_objective_on_articles_has_groups(tmp_path: Path) -> None:
+    plan = Plan(load_config(ROOT / "config.yaml"), read_manifest(ROOT / "resources/embedded.yaml"))
+    files = [
+        GROUPS.format(collection=collection, tokenizer=tokenizer, objective=objective)
+        for collection, tokenizer, objective in plan.shown.taught_groups
+        if collection == "articles"
+    ]
+    assert len(files) == 7, "four of Wikiformer and three of PHP"
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+    run_command([*command, "--directory", str(tmp_path), "--", *files])
+    found = {file: json.loads((tmp_path / sidecar(file)).read_text())["counts"]["groups"] for file in files}
+    assert all(found.values()), found
