@@ -224,7 +224,6 @@ class TrainingWork:
         steps_in_turn: optimiser steps of a round.
         compute: threads, precision, device.
         text: fields of a document.
-        negatives: of a group of a fine-tuning.
     """
 
     model: Path
@@ -240,7 +239,6 @@ class TrainingWork:
     steps_in_turn: int
     compute: TrainingComputeConfig
     text: TextConfig
-    negatives: int = 1
 
     def source(self) -> TrainingSource:
         """Open it."""
@@ -293,7 +291,8 @@ def _judged(work: TrainingWork, store: TokenStore) -> GroupSource:
     lengths = {
         text: len(pieces) for text, pieces in zip(own, load_tokenizer(work.model).encode(own), strict=True)
     }
-    groups = JudgedGroups(queries, work.negatives, work.batch_groups, work.seed)
+    # Pairs, which every contestant can train on.
+    groups = JudgedGroups(queries, 1, work.batch_groups, work.seed)
     return _FittingGroups(groups, lengths, work.query_length, work.batch_groups)
 
 
@@ -327,7 +326,6 @@ def training_work(
         steps,
         compute,
         config.text,
-        config.finetuning.negatives,
     )
 
 

@@ -1,4 +1,4 @@
-"""An index of weights in pyserini's own LuceneSearcher, by the code of docs/journeys/my-deepct-index.md.
+"""An index of weights in pyserini's own LuceneSearcher, by the code of docs/methods/deepct-index.md.
 
 Pyserini's jar is a dependency, what its Python imports is none: the environment variable PYSERINI names a folder that
 holds that, as `.ci/run` makes one. It also needs a whole Java of version 21 or newer, in JAVA_HOME or /usr/lib/jvm.
@@ -17,7 +17,7 @@ from small_lucene import OPTIONS, write_vectors
 
 from irpretrain.retrieval.weighted_index import index_weights
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/journeys/my-deepct-index.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/methods/deepct-index.md"
 FOLDER = os.environ.get("PYSERINI", "")
 DOCUMENTS = {"d1": {"river": 40, "bridge": 3}, "d2": {"bridges": 90}, "d3": {"road": 7}}
 
@@ -45,6 +45,9 @@ def test_its_searcher_finds_the_weighted_words(tmp_path: Path) -> None:
     [code] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     code = "\n".join(line.strip() for line in code.splitlines())
     code = re.sub(r'LuceneSearcher\(".*?"\)', f"LuceneSearcher({str(tmp_path / 'index')!r})", code)
+    code = code.replace("set_bm25(4, 0.7)", "set_bm25(10, 0.9)").replace(
+        "Who was this season's NFL MVP?", "river bridge"
+    )
     code += "\nprint('hits', searcher.num_docs, *(f'{hit.docid}:{hit.score:.4f}' for hit in hits))"
     settings = {"PYTHONPATH": FOLDER, "JAVA_HOME": home, "OPENAI_API_KEY": "unused", "HOME": str(tmp_path)}
     command = [sys.executable, "-c", code]

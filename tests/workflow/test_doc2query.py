@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 
 def test_documents_are_expanded_by_a_models_queries(copied: Path) -> None:
-    index = {"type": "doc2query", "model": "data/generator", "queries": 2, "query_length": 5, "block": 10}
+    index = {"type": "doc2query", "model": "data/generator", "queries": 2, "query_length": 5}
     stage = {"doc2query-bm25": {"label": "BM25, Doc2Query", "index": "doc2query"}}
     stages = overlay_config()["first_stages"] | stage
     overlay = overlay_config(shards=2, indexes={"doc2query": index}, first_stages=stages)

@@ -330,16 +330,6 @@ def test_my_wikipedia(tmp_path):
     assert AutoModelForSequenceClassification.from_pretrained(exported).config.num_labels == 1
 
 
-OPENED = """
-from irpretrain.retrieval.java import java_class
-
-searcher = java_class("io.anserini.search.SimpleSearcher")({index!r})
-{setting}
-print([hit.docid for hit in searcher.search({words!r}, 10)])
-"""
-"""What pyserini's LuceneSearcher does, through the class that it wraps: pyserini itself needs a whole Java 21."""
-
-
 def lay_out_my_deepct_index(project: Path, folder: Path) -> Path:
     write_documents(folder / "passages")
     numbers = {number: number for number in range(QUERIES)}
@@ -358,17 +348,21 @@ def lay_out_my_deepct_index(project: Path, folder: Path) -> Path:
 
 @pytest.mark.deep
 def test_my_deepct_index(tmp_path):
-    [run] = blocks("my-deepct-index", "sh")
+    run, search = blocks("my-deepct-index", "sh")
     walk(run, tmp_path, lay_out_my_deepct_index(ROOT, tmp_path))
-    [page] = blocks("my-deepct-index", "python")
-    index = tmp_path / re.search(r'LuceneSearcher\("runs/my-index/(.*)"\)', page)[1]
-    setting = re.search(r"^searcher\.set_.*$", page, re.MULTILINE)[0]
-    requested_words = re.search(r'search\("(.*?)"', page)[1]
-    program = OPENED.format(index=str(index), setting=setting, words=requested_words)
-    command = [sys.executable, "-c", program]
-    opened = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
-    assert opened.returncode == 0, opened.stderr[-4000:]
-    assert re.search(r"'d(00|12|24|36|48|60)'", opened.stdout)
+    (tmp_path / "topics.txt").write_text(topics({0: 0}))
+    inside = search.replace("runs/my-index", str(tmp_path)).replace(
+        " topics.txt", f" {tmp_path / 'topics.txt'}"
+    )
+    command = inside.replace(" run.gz", f" {tmp_path / 'run.gz'}").replace(
+        ".venv/bin/irpretrain", "-m irpretrain.command"
+    )
+    done = subprocess.run(
+        [sys.executable, *shlex.split(command)], cwd=ROOT, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    found = gzip.decompress((tmp_path / "run.gz").read_bytes()).decode().split()
+    assert found[0] == "0" and found[2] in {"d00", "d12", "d24", "d36", "d48", "d60"}
 
 
 LAYOUTS = {

@@ -26,15 +26,12 @@ from irpretrain.text.texts import Text, document_texts
 from irpretrain.training.blocks import KeptBatches, Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
 
+# Options that change no query and nothing that is kept of a job that is broken off; the model counts by its files.
 WITHOUT_EFFECT = {"model", "times"}
 TOP_K = 10  # docTTTTTquery draws among the 10 likeliest pieces (Nogueira and Lin, 2019)
 
-# Queries that are written at once.
-BATCH_QUERIES = 64
-
-# Documents that are sorted by length together.
-# Options that change no query and nothing that is kept of a job that is broken off; the model counts by its files.
-BLOCK = 512
+BATCH_QUERIES = 64  # queries that are written at once
+BLOCK = 512  # documents that are sorted by length together
 
 
 def generate_queries(
