@@ -20,6 +20,7 @@ from snakemake.logging import ColorizingTextHandler, logger
 from snakemake.output_index import OutputIndex
 from snakemake.settings.types import ExecMode, Quietness
 
+from irpretrain.costs import PlannedJob
 from irpretrain.garbage import search_rarely
 from irpretrain.wording import did_you_mean
 from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
@@ -145,11 +146,7 @@ def _once_a_rule(check: Callable[[Any, Any], None]) -> Callable[[Any, Any], None
     return check_script
 
 
-# Rule, wildcards, requested memory (MB) and input files of planned jobs.
-Jobs = list[tuple[str, Mapping[str, str], int, list[str]]]
-
-
-def log_after_dry_run(workflow: Any, text: Callable[[Jobs], str]) -> None:
+def log_after_dry_run(workflow: Any, text: Callable[[list[PlannedJob]], str]) -> None:
     """Print a text about the jobs that a dry run plans, when it ends: Snakemake calls no hook then, so it is the end of
     the process. Nothing where it made no plan or is to be quiet, nor in processes of jobs."""
     directory = os.getcwd()
@@ -161,7 +158,12 @@ def log_after_dry_run(workflow: Any, text: Callable[[Jobs], str]) -> None:
         jobs = workflow.dag.needrun_jobs(exclude_finished=False)
         with chdir(directory):  # paths of the configuration are relative to it
             planned = [
-                (job.rule.name, job.wildcards_dict, job.resources.get("mem_mb", 0), list(map(str, job.input)))
+                PlannedJob(
+                    job.rule.name,
+                    job.wildcards_dict,
+                    job.resources.get("mem_mb", 0),
+                    list(map(str, job.input)),
+                )
                 for job in jobs
             ]
             print(text(planned), file=sys.stderr)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
+from irpretrain.costs import PlannedJob
 from irpretrain.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
 from irpretrain.costs.estimate import CARD, RULES, UTILISATION, Card, CostRow, estimate
 from irpretrain.costs.page import table, time_text
@@ -120,8 +121,11 @@ def test_a_group_has_its_preferred_sequence_and_its_negatives(paper, tmp_path) -
 
 def test_hours_by_hand(paper) -> None:
     """Two shards of 218,750 articles at 1,000 a second are 437.5 s; 19.7G word pieces at 1M are 5.46 h of a GPU."""
-    jobs = [("read_corpus", {"corpus": "wikipedia", "shard": str(shard)}) for shard in (0, 1)]
-    jobs += [("pretrain", {"model": "prop-msmarco", "seed": "1"}), ("evaluate", {"experiment": "zero-shot"})]
+    jobs = [PlannedJob("read_corpus", {"corpus": "wikipedia", "shard": str(shard)}) for shard in (0, 1)]
+    jobs += [
+        PlannedJob("pretrain", {"model": "prop-msmarco", "seed": "1"}),
+        PlannedJob("evaluate", {"experiment": "zero-shot"}),
+    ]
     rates = [rate("read_corpus wikipedia-dump", 1000), rate("pretrain with MLM", 1e6, BERT)]
     found = estimate(paper, jobs, rates)
     assert found.jobs == 4
@@ -143,7 +147,7 @@ def test_hours_by_hand(paper) -> None:
 
 def test_another_encoder_or_device_is_an_estimate_by_operations(paper) -> None:
     """19.7G word pieces; forward a word piece takes 12 (8 + 4 × 4) 768² + 12 × 4 × 512 × 768 operations."""
-    jobs = [("pretrain", {"model": "prop-msmarco", "seed": "1"}, 1000)]
+    jobs = [PlannedJob("pretrain", {"model": "prop-msmarco", "seed": "1"}, 1000)]
     forward = 12 * (24 * 768**2 + 4 * 512 * 768)
     head = 0.15 * 2 * 768 * (768 + 30522)
     assert BERT_BASE.operations("rerank") == forward
@@ -185,5 +189,9 @@ def test_jobs_of_unknown_size_are_told_apart() -> None:
 
 
 def test_the_order_of_jobs_does_not_matter(paper) -> None:
-    jobs = [("search", {"dataset": "robust04"}), ("read_corpus", {"corpus": "wikipedia"}), ("rerank", ROBUST)]
+    jobs = [
+        PlannedJob("search", {"dataset": "robust04"}),
+        PlannedJob("read_corpus", {"corpus": "wikipedia"}),
+        PlannedJob("rerank", ROBUST),
+    ]
     assert table(estimate(paper, jobs)) == table(estimate(paper, jobs[::-1]))

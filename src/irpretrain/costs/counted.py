@@ -18,6 +18,7 @@ from irpretrain.corpora.files import DAMAGE, compression_of, given_files, list_f
 from irpretrain.corpora.ir_datasets_library import count_of
 from irpretrain.corpora.records import Judgement, Query
 from irpretrain.corpora.registry import format_module
+from irpretrain.costs import PlannedJob
 from irpretrain.costs.encoder_work import shapes
 from irpretrain.costs.estimate import CARD, estimate
 from irpretrain.costs.page import columns_text, needed_entries, table
@@ -180,12 +181,8 @@ CARD_VARIABLE = "IRPRETRAIN_CARD"
 REFUSED = "IRPRETRAIN_REFUSED"
 
 
-def costs_text(prepared: Prepared, jobs: Sequence[tuple[Any, ...]]) -> str:
-    """Return what planned jobs need, would cost and fill, and what no paper of the report shows.
-
-    Args:
-        jobs: rule, wildcards, memory in MB and input files of each.
-    """
+def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
+    """Return what planned jobs need, would cost and fill, and what no paper of the report shows."""
     config, missing = with_counted_sizes(prepared.config, prepared.manifest), prepared.missing
     known = shapes(config, prepared.manifest)
     estimated = estimate(config, jobs, shapes=known, card=os.environ.get(CARD_VARIABLE, CARD))

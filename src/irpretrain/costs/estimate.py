@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from irpretrain.config.root import Config
+from irpretrain.costs import PlannedJob
 from irpretrain.costs.encoder_work import BERT_BASE, ENCODER_RULES, Shape
 from irpretrain.costs.work import TEXT_RULES, Computing, Device, Throughput, Work, read_throughputs
 from irpretrain.errors import ConfigError
@@ -116,7 +116,7 @@ class Estimate:
 
 def estimate(
     config: Config,
-    jobs: Iterable[tuple[Any, ...]],
+    jobs: Iterable[PlannedJob],
     rates: Sequence[Throughput] | None = None,
     shapes: Mapping[str, Shape] | None = None,
     card: str = CARD,
@@ -124,7 +124,7 @@ def estimate(
     """Estimate a plan.
 
     Args:
-        jobs: rule, wildcards and, where it is known, memory in MB (and more) of every job that is to be run.
+        jobs: all that are to be run.
         rates: what was measured; by default `resources/throughput.yaml`.
         shapes: label → sizes of the encoders that are known; others count as BERT-base.
         card: GPU for what was not measured on one.
@@ -141,9 +141,9 @@ def estimate(
     order = {rule: number for number, rule in enumerate(RULES)}
     order["rerank_snapshot"] = order["rerank"]
     result = Estimate(card=Card.find(card))
-    for rule, wildcards, *rest in jobs:
+    for rule, wildcards, memory_mb, _ in jobs:
         result.jobs += 1
-        result.memory_mb = max(result.memory_mb, *rest[:1], 0)
+        result.memory_mb = max(result.memory_mb, memory_mb)
         parts = RULES[rule](config, wildcards) if rule in RULES else []
         if not parts:
             result.others[rule] += 1

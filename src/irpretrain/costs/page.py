@@ -2,10 +2,10 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_experiments
+from irpretrain.costs import PlannedJob
 from irpretrain.costs.encoder_work import encoders
 from irpretrain.costs.estimate import UTILISATION, CostRow, Estimate
 from irpretrain.papers.files import read_paper
@@ -21,13 +21,12 @@ BASIS = (
 
 
 def needed_entries(
-    config: Config, missing: dict[str, list[str]], jobs: Sequence[tuple[Any, ...]]
+    config: Config, missing: dict[str, list[str]], jobs: Sequence[PlannedJob]
 ) -> dict[str, list[str]]:
     """Return what is missing without the data sets that no planned job reads."""
-    required = {wildcards["entry"] for rule, wildcards, *_ in jobs if rule == "require_dataset"}
+    required = {job.wildcards["entry"] for job in jobs if job.rule == "require_dataset"}
     paths = {encoder.path for encoder in encoders(config)}
-    inputs = {path for _, _, *rest in jobs for paths in rest[1:] for path in paths}
-    paths |= {path for path in inputs if not path.startswith("results/")}
+    paths |= {path for job in jobs for path in job.inputs if not path.startswith("results/")}
     return {
         name: files
         for name, files in missing.items()
@@ -35,9 +34,9 @@ def needed_entries(
     }
 
 
-def columns_text(config: Config, jobs: Iterable[tuple[Any, ...]]) -> str:
+def columns_text(config: Config, jobs: Iterable[PlannedJob]) -> str:
     """Return which columns of which tables the planned jobs fill; nothing where none is evaluated."""
-    scored = {wildcards["experiment"] for rule, wildcards, *_ in jobs if rule == "evaluate"}
+    scored = {job.wildcards["experiment"] for job in jobs if job.rule == "evaluate"}
     lines, named = [], set[str]()
     for paper in config.report.papers:
         published = read_paper(paper)
