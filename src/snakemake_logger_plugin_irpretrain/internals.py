@@ -10,18 +10,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from snakemake import common, dag, io, jobs, rules
+from snakemake import common
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import ColorizingTextHandler, logger
-from snakemake.output_index import OutputIndex
 from snakemake.settings.types import ExecMode, Quietness
 
 from irpretrain.costs import PlannedJob
-from irpretrain.garbage import search_rarely
 from irpretrain.wording import did_you_mean
 from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
@@ -103,47 +100,6 @@ def group_on_cluster(workflow: Any, group: str) -> Callable[[Any], str | None]:
     A function, because Snakemake learns only after it has read the rules where jobs run.
     """
     return lambda wildcards: None if workflow.local_exec else group
-
-
-def speed_up_planning(workflow: Any) -> None:
-    """Leave out what makes a plan of thousands of jobs half as slow again.
-
-    The garbage collector walks through the growing plan. At each job Snakemake inspects
-    the signatures of its rule's functions and opens its script; at each file that a job reads it looks up anew which
-    rules make that file, and, many times over, whether it lies in a remote storage. A quiet dry run also puts into
-    words what it plans, and then does not say it.
-    """
-    search_rarely()
-    remembered = cache(common.get_function_params)
-    for module in (common, rules):
-        module.get_function_params = remembered
-    OutputIndex.match_producers = _once_a_file(OutputIndex.match_producers)
-    dag.ScriptProcessor.process_job = _once_a_rule(dag.ScriptProcessor.process_job)
-    io._IOFile.is_storage = property(lambda file: bool(file.flags.get("storage_object")))
-    if is_dry_run(workflow) and Quietness.RULES in (workflow.output_settings.quiet or ()):
-        jobs.Job.log_info = lambda *job, **options: None
-
-
-def _once_a_file(look_up: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    def rules_that_make(index: Any, target: str) -> Any:
-        known = vars(index).setdefault("rules_by_file", {})
-        if (name := str(target)) not in known:
-            known[name] = look_up(index, target)
-        return known[name]
-
-    return rules_that_make
-
-
-def _once_a_rule(check: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    """Check the script of a rule's first job alone, unless its name has wildcards."""
-
-    def check_script(processor: Any, job: Any) -> None:
-        checked = vars(processor).setdefault("checked_rules", set())
-        if job.rule not in checked or "{" in str(getattr(job.rule, processor.script_type)):
-            check(processor, job)
-            checked.add(job.rule)
-
-    return check_script
 
 
 def log_after_dry_run(workflow: Any, text: Callable[[list[PlannedJob]], str]) -> None:

@@ -12,15 +12,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import snakemake.api  # before its parts, which import one another
 from snakemake.cli import get_argument_parser
-from snakemake.dag import DAG, ScriptProcessor
+from snakemake.dag import DAG
 from snakemake.exceptions import WorkflowError
-from snakemake.io import IOFile, _IOFile, flag
-from snakemake.jobs import Job
-from snakemake.modules import ModuleInfo, WorkflowModifier
-from snakemake.output_index import OutputIndex
-from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
+from snakemake.modules import WorkflowModifier
+from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import ConfigSettings, ExecMode, OutputSettings, Quietness, ResourceSettings
 from snakemake.workflow import Workflow
 
@@ -51,7 +47,6 @@ def test_what_the_configuration_is_made_of(tmp_path):
     assert internals.overlays(main_process(config_settings=settings)) == ([mine], {"seed": 3})
     whole = ConfigSettings(configfiles=[mine], replace_workflow_config=True)
     assert internals.overlays(main_process(config_settings=whole)) is None
-    assert "self.configfiles.append(fp)" in inspect.getsource(Workflow.configfile)
     assert "config_settings" in {field.name for field in fields(Workflow)}
 
 
@@ -87,7 +82,6 @@ def test_snakemake_knows_which_snakefile_is_the_main_one():
         modifier = object.__new__(WorkflowModifier)
         modifier.base_snakefile = base
         assert internals.is_module(SimpleNamespace(modifier=modifier)) is expected
-    assert "base_snakefile=snakefile" in inspect.getsource(ModuleInfo.use_rules)
 
 
 def test_the_usual_limit_of_jobs_a_second_is_the_one_that_is_lifted():
@@ -104,16 +98,6 @@ def test_a_limit_of_the_users_own_and_one_on_a_cluster_stay(local, limit):
     scheduler = SimpleNamespace(job_rate_limiter=SimpleNamespace(max_jobs=limit[0], timespan=limit[1]))
     internals.disable_default_rate_limit(main_process(local_exec=local, scheduler=scheduler))
     assert scheduler.job_rate_limiter is not None
-
-
-def test_snakemake_reads_the_limit_from_the_scheduler():
-    """An attribute that nobody reads can be set all the same."""
-    assert "if self.job_rate_limiter is not None:" in inspect.getsource(JobScheduler.schedule)
-    assert "self.scheduler = JobScheduler(" in inspect.getsource(Workflow.execute)
-
-
-def test_snakemake_reads_from_the_scheduler_whether_jobs_that_are_done_are_reported():
-    assert "if self.print_progress:" in inspect.getsource(JobScheduler)
 
 
 def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
@@ -133,7 +117,7 @@ def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
         dag=SimpleNamespace(needrun_jobs=lambda exclude_finished: [job]),
         output_settings=SimpleNamespace(quiet={Quietness.RULES}),
     )
-    internals.log_after_dry_run(workflow, lambda jobs: f"{jobs}")
+    internals.log_after_dry_run(workflow, lambda jobs: f"{list(map(tuple, jobs))}")
     [end] = ends
     end()
     assert capsys.readouterr().err == "[('search', {'dataset': 'news'}, 7, ['a'])]\n"
@@ -199,90 +183,10 @@ def test_snakemake_has_what_targets_are_looked_up_with():
 
     for name in ("products", "has_wildcards", "output"):
         assert hasattr(Rule, name), name
-    assert "dag_settings" in inspect.getsource(snakemake.api.DAGApi)
-
-
-@pytest.fixture
-def spare(monkeypatch):
-    """Spares planning until the test ends, given what a dry run is not to say."""
-    for module in (snakemake.common, snakemake.rules):
-        monkeypatch.setattr(module, "get_function_params", snakemake.common.get_function_params)
-    parts = ((OutputIndex, "match_producers"), (ScriptProcessor, "process_job"), (Job, "log_info"))
-    for owner, name in (*parts, (_IOFile, "is_storage")):
-        monkeypatch.setattr(owner, name, vars(owner)[name])
-    monkeypatch.setattr(internals, "search_rarely", lambda: None)
-
-    def speed_up_planning(*quiet: Quietness) -> None:
-        settings = SimpleNamespace(dryrun=True, quiet=set(quiet))
-        internals.speed_up_planning(main_process(output_settings=settings))
-
-    return speed_up_planning
-
-
-def test_the_signature_of_a_rule_s_function_is_inspected_once(monkeypatch, spare):
-    spare()
-    inspected = []
-    signature = inspect.signature
-    monkeypatch.setattr(
-        inspect, "signature", lambda function: inspected.append(function) or signature(function)
-    )
-
-    def of_job(wildcards, threads):
-        """Takes what Snakemake offers by this name."""
-
-    for _job in range(3):
-        offered = {"input": [], "threads": 2}
-        assert snakemake.common.get_input_function_aux_params(of_job, offered) == {"threads": 2}
-    assert inspected == [of_job]
-    assert "in get_function_params(func)" in inspect.getsource(snakemake.rules.Rule.apply_input_function)
-
-
-def test_the_rules_that_make_a_file_are_looked_up_once(monkeypatch, spare):
-    looked_up = []
-    monkeypatch.setattr(OutputIndex, "match_producers", lambda index, file: looked_up.append(file) or {file})
-    spare()
-    indexes = SimpleNamespace(), SimpleNamespace()
-    assert [OutputIndex.match_producers(index, file) for index in indexes for file in "aba"] == [
-        {"a"}, {"b"}, {"a"}, {"a"}, {"b"}, {"a"},
-    ]  # fmt: skip
-    assert looked_up == ["a", "b", "a", "b"]
-    assert "self.output_index.match_producers(targetfile)" in inspect.getsource(DAG.file2jobs)
-
-
-def test_the_script_of_a_rule_is_checked_at_its_first_job(monkeypatch, spare):
-    checked = []
-    monkeypatch.setattr(ScriptProcessor, "process_job", lambda processor, job: checked.append(job.number))
-    spare()
-    processor = SimpleNamespace(script_type="script")
-    rules = [type("Rule", (), {"script": script}) for script in ("search.py", "{wildcards.kind}.py")]
-    for number, rule in enumerate([rules[0], rules[0], rules[1], rules[1]]):
-        ScriptProcessor.process_job(processor, SimpleNamespace(rule=rule, number=number))
-    assert checked == [0, 2, 3], "wildcards may name another script"
-    assert "script_type" in vars(ScriptProcessor)
-
-
-def test_storage_is_reported_by_a_flag(spare):
-    spare()
-    assert [
-        IOFile("a.csv").is_storage,
-        IOFile(flag("a.csv", "storage_object", SimpleNamespace())).is_storage,
-    ] == [
-        False,
-        True,
-    ]
-
-
-def test_a_dry_run_that_is_not_to_name_rules_does_not_describe_jobs(spare):
-    described = Job.log_info
-    spare()
-    assert Job.log_info is described
-    spare(Quietness.RULES)
-    assert Job.log_info(None) is None
 
 
 def test_only_a_cluster_takes_several_jobs_as_one():
     on_cluster, here = (main_process(local_exec=local) for local in (False, True))
     assert internals.group_on_cluster(on_cluster, "paper")(None) == "paper"
     assert internals.group_on_cluster(here, "paper")(None) is None
-    assert "if callable(self.group):" in inspect.getsource(snakemake.rules.Rule.expand_group)
     assert "local_exec" in vars(Workflow)
