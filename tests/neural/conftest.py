@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.models.neural.registry import OPTIONS, make_neural_ranker
+from irpretrain.models.neural.registry import make_neural_ranker
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import write_word_store
 from small_documents import write_documents
@@ -32,7 +33,7 @@ class Corpus:
 
     def ranker(self, name: str, seed: int = 1, **options: Any) -> tuple[Path, dict[str, Any]]:
         """Make a fresh ranker; return its directory and the counts."""
-        given = OPTIONS.validate_python({"collection": "c", **options})
+        given = NeuralConfig.model_validate({"collection": "c", **options})
         output = self.folder / name
         return output, make_neural_ranker(given, self.statistics, self.vectors, TEXT, seed, output)
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.models.neural.ranker import NeuralRanker, draw_weights
-from irpretrain.models.neural.registry import OPTIONS, empty_ranker
+from irpretrain.models.neural.registry import empty_ranker
 from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
 
 LETTERS = tuple("abcdefghijklmnop")
@@ -30,7 +31,7 @@ def vocabulary(words: Sequence[str] = LETTERS) -> Vocabulary:
 
 def ranker(name: str, vectors: Any = None, words: Sequence[str] = LETTERS) -> Any:
     """A ranker of a name in TYPES with drawn weights, out of training; its vectors are given, or drawn of 8 numbers."""
-    options = OPTIONS.validate_python({"type": name, **TYPES[name], "collection": "c"})
+    options = NeuralConfig.model_validate({"type": name, **TYPES[name], "collection": "c"})
     known = vocabulary(words)
     draw = np.random.default_rng(1)
     rows = np.asarray(draw.normal(size=(len(known), 8)) if vectors is None else vectors, np.float32)

@@ -63,7 +63,7 @@ def test_a_saved_ranker_with_an_unknown_option_is_refused(tmp_path: Path) -> Non
     changed = json.loads((tmp_path / "saved" / "config.json").read_text())
     changed["options"]["kernels"] = 11
     (tmp_path / "saved" / "config.json").write_text(json.dumps(changed))
-    with pytest.raises(InputError, match=r"cannot be loaded: knrm.kernels: Extra inputs are not permitted$"):
+    with pytest.raises(InputError, match=r"cannot be loaded: kernels: Extra inputs are not permitted$"):
         load_neural_ranker(tmp_path / "saved")
 
 
@@ -85,9 +85,9 @@ def test_a_fresh_ranker_knows_the_collection(make_corpus: Callable[..., Any]) ->
     assert counts["trained_parameters"] == 30 * 5 + 5 + 5 + 1 + 1, "DRMM's word vectors stay as they are"
 
 
-def test_rare_words_and_stop_words_are_unknown(make_corpus: Callable[..., Any]) -> None:
+def test_rare_words_are_unknown(make_corpus: Callable[..., Any]) -> None:
     corpus = make_corpus(DOCUMENTS, VECTORS)
-    directory, counts = corpus.ranker("drmm", type="drmm", minimum_count=2, stop_list="inquery")
+    directory, counts = corpus.ranker("drmm", type="drmm", minimum_count=2)
     made: Any = load_neural_ranker(directory)
     assert made.vocabulary.words == ["cat", "dog"]
     assert counts["words_left_out"] == 3
@@ -101,7 +101,7 @@ def test_rare_words_and_stop_words_are_unknown(make_corpus: Callable[..., Any]) 
 def test_documents_are_read_as_queries_are(make_corpus: Callable[..., Any]) -> None:
     """From a word store, by number; from a text, by word."""
     corpus = make_corpus(DOCUMENTS, VECTORS)
-    directory, _ = corpus.ranker("knrm", type="knrm", stop_list="inquery", document_words=3)
+    directory, _ = corpus.ranker("knrm", type="knrm", document_words=3)
     known = load_neural_ranker(directory).vocabulary
     documents = WordDocuments.open([corpus.words])
     builder = WordBatchBuilder(documents, known, 20, 3)
@@ -144,11 +144,12 @@ def test_seeds_draw_other_weights_and_equal_ones_equal_files(make_corpus: Callab
 
 
 def test_a_ranker_without_word_vectors_needs_none(make_corpus: Callable[..., Any], tmp_path: Path) -> None:
+    from irpretrain.config.finetuning import NeuralConfig
     from irpretrain.config.text import TextConfig
-    from irpretrain.models.neural.registry import OPTIONS, make_neural_ranker
+    from irpretrain.models.neural.registry import make_neural_ranker
 
     corpus = make_corpus(DOCUMENTS, VECTORS)
-    options = OPTIONS.validate_python({"type": "duet", "collection": "c", "document_words": 102})
+    options = NeuralConfig.model_validate({"type": "duet", "collection": "c", "document_words": 102})
     counts = make_neural_ranker(
         options, corpus.statistics, None, TextConfig(words="alphanumeric"), 1, tmp_path / "duet"
     )

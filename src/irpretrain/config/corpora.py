@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
@@ -143,7 +144,7 @@ class CorpusConfig(SourceConfig):
     expected: Expected | None = option(
         None, "Exact number of records, skipped records included; another number is refused.", unit="records"
     )
-    entry: str | None = option(None, ENTRY)
+    entry: SkipJsonSchema[str | None] = option(None, ENTRY)
 
 
 class FileConfig(SourceConfig):
@@ -265,7 +266,7 @@ class DatasetConfig(Section):
         "Each query is the document of its own identifier (ArguAna, Quora): drop that document from rankings and "
         "judgements, as BEIR does.",
     )
-    entry: str | None = option(None, ENTRY)
+    entry: SkipJsonSchema[str | None] = option(None, ENTRY)
 
     @property
     def by_answers(self) -> bool:

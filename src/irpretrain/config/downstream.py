@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
 from irpretrain.config.corpora import ENTRY, FileConfig
@@ -76,7 +77,7 @@ class DownstreamTaskConfig(Section):
     training: dict[str, Any] = option(
         description="Changes to `question_answering` or `sentence_tasks` for this task.", default_factory=dict
     )
-    entry: str | None = option(None, ENTRY)
+    entry: SkipJsonSchema[str | None] = option(None, ENTRY)
 
     @property
     def kind(self) -> Literal["questions", "sentences"]:

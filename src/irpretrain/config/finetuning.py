@@ -5,15 +5,14 @@ Section `finetuning`: what is searched, and for how long.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
 from irpretrain.config.base import Section, option
 from irpretrain.config.training import Loss, OptimiserConfig, SequenceConfig, TrainingComputeConfig
 from irpretrain.papers.files import read_recipe, recipe_names
-from irpretrain.text.stop_words import StopList
 
 Positive = Annotated[int, Field(ge=1)]
 
@@ -96,18 +95,22 @@ WINDOW = 3
 # Neighbouring windows of a document that Duet takes a maximum over (the same papers).
 POOLING = 100
 
-PADDED_QUERY = f"Maximum query length; shorter queries are padded. At least one window of {WINDOW} words."
-PADDED_DOCUMENT = (
-    f"Maximum document length; shorter documents are padded. At least {POOLING} windows of {WINDOW} words."
-)
+# Words of a query and of a document that each ranker reads. KNRM (Xiong et al., SIGIR 2017) and Conv-KNRM (Dai et al.,
+# WSDM 2018) state no lengths: ours. DRMM (Guo et al., CIKM 2016) reads whole texts, so its limits are out of reach.
+# Duet: Mitra et al., WWW 2017. Duet v2: Mitra and Craswell, 2019.
+WORDS_READ: dict[str, tuple[int, int]] = {
+    "knrm": (20, 256),
+    "conv-knrm": (20, 256),
+    "drmm": (50, 5000),
+    "duet": (10, 1000),
+    "duet-v2": (20, 200),
+}
 
 
-class WordInputConfig(Section):
-    """What every ranker over words reads."""
+class NeuralConfig(Section):
+    """A ranker over words: KNRM, Conv-KNRM, DRMM, Duet or Duet v2. DRMM's word vectors are not trained."""
 
-    ranker: ClassVar[str]  # its module and class in `irpretrain.models.neural`
-    needs_vectors: ClassVar[bool] = True  # whether the ranker begins with word vectors
-
+    type: Literal["knrm", "conv-knrm", "drmm", "duet", "duet-v2"] = option(..., "Which ranker.")
     collection: str = option(
         ...,
         "Key of the collection of vocabulary and word vectors. It must hold the corpora of "
@@ -119,53 +122,37 @@ class WordInputConfig(Section):
         unit="words",
         ge=1,
     )
-    stop_list: StopList = option("none", "Words dropped from queries and documents.")
-    query_words: int = option(20, "Maximum query length.", unit="words", ge=1)
-    document_words: int = option(256, "Maximum document length.", unit="words", ge=1)
+    query_words: int = option(
+        20,
+        f"Maximum query length; drmm: 50, duet: 10. Duets pad shorter queries and read at least {WINDOW} words.",
+        unit="words",
+        ge=1,
+    )
+    document_words: int = option(
+        256,
+        "Maximum document length; drmm: 5000, duet: 1000, duet-v2: 200. Duets pad shorter documents and read at least "
+        f"{WINDOW + POOLING - 1} words.",
+        unit="words",
+        ge=1,
+    )
 
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether the ranker begins with word vectors."""
+        return self.type != "duet"
 
-class KnrmConfig(WordInputConfig):
-    """KNRM (Xiong et al., SIGIR 2017)."""
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_words_read(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("type") not in list(WORDS_READ):
+            return given
+        query_words, document_words = WORDS_READ[given["type"]]
+        return {"query_words": query_words, "document_words": document_words, **given}
 
-    ranker: ClassVar[str] = "knrm.Knrm"
-    type: Literal["knrm"] = option(..., "Which ranker.")
-
-
-class ConvKnrmConfig(WordInputConfig):
-    """Conv-KNRM (Dai et al., WSDM 2018)."""
-
-    ranker: ClassVar[str] = "knrm.ConvKnrm"
-    type: Literal["conv-knrm"] = option(..., "Which ranker.")
-
-
-class DrmmConfig(WordInputConfig):
-    """DRMM (Guo et al., CIKM 2016). Its histograms have no gradient, so its word vectors stay as they are."""
-
-    ranker: ClassVar[str] = "drmm.Drmm"
-    type: Literal["drmm"] = option(..., "Which ranker.")
-    query_words: int = option(50, "Longest query; the rest is cut off.", unit="words", ge=1)
-    document_words: int = option(5000, "Longest document; the rest is cut off.", unit="words", ge=1)
-
-
-class DuetConfig(WordInputConfig):
-    """Duet (Mitra et al., WWW 2017): a local and a distributed model, whose scores are added."""
-
-    ranker: ClassVar[str] = "duet.Duet"
-    needs_vectors: ClassVar[bool] = False
-    type: Literal["duet"] = option(..., "Which ranker.")
-    query_words: int = option(10, PADDED_QUERY, unit="words", ge=WINDOW)
-    document_words: int = option(1000, PADDED_DOCUMENT, unit="words", ge=WINDOW + POOLING - 1)
-
-
-class DuetV2Config(WordInputConfig):
-    """Duet v2 (Mitra and Craswell, 2019): word vectors, idf, ReLU, and a network in place of the sum."""
-
-    ranker: ClassVar[str] = "duet.Duet"
-    type: Literal["duet-v2"] = option(..., "Which ranker.")
-    query_words: int = option(20, PADDED_QUERY, unit="words", ge=WINDOW)
-    document_words: int = option(200, PADDED_DOCUMENT, unit="words", ge=WINDOW + POOLING - 1)
-
-
-NeuralConfig = Annotated[
-    KnrmConfig | ConvKnrmConfig | DrmmConfig | DuetConfig | DuetV2Config, Field(discriminator="type")
-]
+    @field_validator("query_words", "document_words")
+    @classmethod
+    def _check_windows(cls, words: int, info: ValidationInfo) -> int:
+        fewest = WINDOW if info.field_name == "query_words" else WINDOW + POOLING - 1
+        if info.data.get("type") in ("duet", "duet-v2") and words < fewest:
+            raise PydanticKnownError("greater_than_equal", {"ge": fewest})
+        return words

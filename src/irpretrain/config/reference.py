@@ -214,8 +214,11 @@ def _anchor(title: str) -> str:
 def config_schema() -> str:
     """Return the JSON schema, with each objective's options spelled out."""
     schema = Config.model_json_schema()
-    options = {name: import_module(module).OPTIONS.model_json_schema() for name, module in OBJECTIVES.items()}
-    schema["properties"]["objectives"]["additionalProperties"] = {"oneOf": list(options.values())}
+    # Several types of objectives may share a module, but no two schemas of `oneOf` may allow the same content.
+    options = [import_module(module).OPTIONS for module in dict.fromkeys(OBJECTIVES.values())]
+    schema["properties"]["objectives"]["additionalProperties"] = {
+        "oneOf": [section.model_json_schema() for section in options]
+    }
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
 
 

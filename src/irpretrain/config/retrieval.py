@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
 from irpretrain.config.corpora import ENTRY, FileConfig, check_measures
@@ -152,7 +153,7 @@ class RunConfig(FileConfig):
     missing_queries: Literal["refuse", "ignore"] = option(
         "refuse", "Queries without a document: an error, or ignored."
     )
-    entry: str | None = option(None, ENTRY)
+    entry: SkipJsonSchema[str | None] = option(None, ENTRY)
 
 
 class FirstStageConfig(Section):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 from pydantic import SerializeAsAny, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.axioms import (
     AxiomsConfig,
@@ -121,15 +122,15 @@ class Config(Section):
     downstream: dict[str, DownstreamConfig] = option(
         description="Models to fine-tune for these tasks, by name.", default_factory=dict
     )
-    absent: dict[str, AbsenceConfig] = option(
+    absent: SkipJsonSchema[dict[str, AbsenceConfig]] = option(
         description="Filled in by the program: experiments left out because data files are missing.",
         default_factory=dict,
     )
-    absent_predictors: dict[str, str] = option(
+    absent_predictors: SkipJsonSchema[dict[str, str]] = option(
         description="Filled in by the program: predictors left out because data files are missing, with the reason.",
         default_factory=dict,
     )
-    absent_tasks: dict[str, str] = option(
+    absent_tasks: SkipJsonSchema[dict[str, str]] = option(
         description=(
             "Filled in by the program: `downstream_tasks` left out because data files are missing, with the "
             "reason."

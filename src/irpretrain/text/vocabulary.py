@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from irpretrain.contracts import VOCABULARY, WORD_COUNTS
 from irpretrain.errors import ConfigError, IntegrityError
-from irpretrain.text.stop_words import StopList, load_stop_words
-from irpretrain.text.words import WordKind, language_of, word_finder
+from irpretrain.text.words import WordKind, word_finder
 
 FILE = "vocabulary.parquet"
 
@@ -32,19 +31,14 @@ class Vocabulary:
         return len(self.words)
 
     @classmethod
-    def of_collection(
-        cls, statistics: str | Path, kind: WordKind, minimum_count: int, stop_list: StopList
-    ) -> Self:
-        """Return the frequent words of a WORD_COUNTS table without stop words; ConfigError if there are none."""
+    def of_collection(cls, statistics: str | Path, kind: WordKind, minimum_count: int) -> Self:
+        """Return the frequent words of a WORD_COUNTS table; ConfigError if there are none."""
         table = WORD_COUNTS.read(statistics, ["word", "count"])
         words: list[str] = table["word"].to_pylist()
-        frequent = table["count"].to_numpy() >= minimum_count
-        stop = load_stop_words(stop_list, language_name=language_of(kind))
-        word_rows = np.flatnonzero(frequent & np.array([word not in stop for word in words], bool))
+        word_rows = np.flatnonzero(table["count"].to_numpy() >= minimum_count)
         if not len(word_rows):
             raise ConfigError(
-                f"neural.minimum_count: no word of the collection occurs {minimum_count} times and is no stop word; "
-                "lower it"
+                f"neural.minimum_count: no word of the collection occurs {minimum_count} times; lower it"
             )
         return cls([words[row] for row in word_rows], word_rows.astype(np.int64), len(words), kind)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.finetuning import DrmmConfig
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
 
@@ -28,7 +28,7 @@ class Drmm(NeuralRanker):
 
     idf: Tensor
 
-    def __init__(self, options: DrmmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
+    def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
         self.vectors = word_vectors(len(vocabulary), dimensions, trained=False)
         self.register_buffer("idf", torch.zeros(len(vocabulary) + 1))

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from irpretrain.config.finetuning import POOLING, WINDOW, DuetConfig, DuetV2Config
+from irpretrain.config.finetuning import POOLING, WINDOW, NeuralConfig
 from irpretrain.models.neural.ranker import NeuralRanker, present, word_vectors
 from irpretrain.text.vocabulary import Vocabulary, number_ngraphs
 
@@ -91,7 +91,7 @@ class Duet(NeuralRanker):
 
     def __init__(
         self,
-        options: DuetConfig | DuetV2Config,
+        options: NeuralConfig,
         vocabulary: Vocabulary,
         dimensions: int,
         ngraphs: Sequence[str] = (),  # the character n-graphs of version 1; none in version 2

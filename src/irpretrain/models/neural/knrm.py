@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from irpretrain.config.finetuning import ConvKnrmConfig, KnrmConfig
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
 
@@ -63,7 +63,7 @@ class KernelPooling(nn.Module):
 class Knrm(NeuralRanker):
     """KNRM; of a query without words the score is tanh(b)."""
 
-    def __init__(self, options: KnrmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
+    def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
         self.vectors = word_vectors(len(vocabulary), dimensions, trained=True)
         self.pooling = KernelPooling()
@@ -96,7 +96,7 @@ FILTERS = 128
 class ConvKnrm(NeuralRanker):
     """Conv-KNRM; of a query without words the score is tanh(b)."""
 
-    def __init__(self, options: ConvKnrmConfig, vocabulary: Vocabulary, dimensions: int) -> None:
+    def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
         self.vectors = word_vectors(len(vocabulary), dimensions, trained=True)
         self.convolutions = nn.ModuleList(

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.finetuning import WordInputConfig
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.models.parameters import open_weights
 from irpretrain.randomness import generator
 from irpretrain.text.vocabulary import Vocabulary
@@ -29,7 +29,7 @@ PADDING = 0
 class NeuralRanker(nn.Module, ABC):
     """A ranker over words; `dimensions` is the size of its word vectors."""
 
-    def __init__(self, options: WordInputConfig, vocabulary: Vocabulary, dimensions: int) -> None:
+    def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__()
         self.options, self.vocabulary, self.dimensions = options, vocabulary, dimensions
 

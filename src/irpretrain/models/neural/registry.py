@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
 from irpretrain.config.base import listed_faults
-from irpretrain.config.finetuning import DuetConfig, NeuralConfig
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError, IRPretrainError
@@ -27,7 +27,14 @@ from irpretrain.text.statistics import read_totals
 from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
 from irpretrain.text.word_vectors import WordVectors
 
-OPTIONS: TypeAdapter[NeuralConfig] = TypeAdapter(NeuralConfig)
+# Type of a ranker → its module in this package, and its class.
+RANKERS = {
+    "knrm": ("knrm", "Knrm"),
+    "conv-knrm": ("knrm", "ConvKnrm"),
+    "drmm": ("drmm", "Drmm"),
+    "duet": ("duet", "Duet"),
+    "duet-v2": ("duet", "Duet"),
+}
 
 
 def is_neural_ranker(directory: str | Path) -> bool:
@@ -42,7 +49,7 @@ def empty_ranker(
     options: NeuralConfig, vocabulary: Vocabulary, dimensions: int, facts: dict[str, Any]
 ) -> NeuralRanker:
     """Return a ranker of the options' type; its weights are still to be drawn or read."""
-    module, _, name = options.ranker.partition(".")
+    module, name = RANKERS[options.type]
     ranker: type[NeuralRanker] = getattr(import_module(f"irpretrain.models.neural.{module}"), name)
     return ranker(options, vocabulary, dimensions, **facts)
 
@@ -55,7 +62,7 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
     described = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     try:
         vocabulary = Vocabulary.read(directory, described["collection_words"], described["words"])
-        options = OPTIONS.validate_python(described["options"])
+        options = NeuralConfig.model_validate(described["options"])
         ranker = empty_ranker(options, vocabulary, described["dimensions"], described["facts"])
         ranker.load_state_dict(load_file(directory / "model.safetensors"))
     except (
@@ -90,13 +97,11 @@ def make_neural_ranker(
         ValueError: the ranker reads vectors, and there are none.
         IntegrityError: the vectors are damaged, or of another collection.
     """
-    vocabulary = Vocabulary.of_collection(
-        statistics, text.word_kind, options.minimum_count, options.stop_list
-    )
+    vocabulary = Vocabulary.of_collection(statistics, text.word_kind, options.minimum_count)
     columns = WORD_COUNTS.read(statistics, ["count", "documents"])
     counts, documents = (columns[name].to_numpy()[vocabulary.numbers] for name in ("count", "documents"))
     facts: dict[str, Any] = {}
-    if isinstance(options, DuetConfig):
+    if options.type == "duet":
         facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPHS, NGRAPH_LENGTH)
     rows, without = np.zeros((len(vocabulary), 0), np.float32), 0
     if options.needs_vectors:
