@@ -21,6 +21,7 @@ from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.term_weights.infer import infer_documents
 from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.text.set_sizes import set_size_probabilities
 from small_documents import write_documents
 
 TEXT = TextConfig(words="alphanumeric", fields=["body"])
@@ -41,13 +42,21 @@ def write_attention(path: Path, attention: Mapping[str, Mapping[str, float]]) ->
 
 
 def pairs(
-    folder: Path, attention: Mapping[str, Mapping[str, float]], **changes: Any
+    folder: Path,
+    attention: Mapping[str, Mapping[str, float]],
+    mean: float = 3.0,
+    most: int = 1,
+    **changes: Any,
 ) -> tuple[list[Any], Any]:
     """Groups of documents whose words are attended to so, and what is counted."""
     weights = write_attention(folder / "attention.parquet", attention)
     shard = Shard("documents", TEXT, 1, term_weights=weights, collection_term_weights=(weights,))
-    options = BpropOptions(**{"type": "bprop", "minimum_words": 1, "set_size_most": 1, **changes})
-    counts = write_groups(shard, options, folder / "groups.parquet")
+    options = BpropOptions(**{"type": "bprop", "minimum_words": 1, **changes})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "irpretrain.objectives.bprop.set_size_probabilities", lambda: set_size_probabilities(mean, most)
+        )
+        counts = write_groups(shard, options, folder / "groups.parquet")
     return GROUPS.read(folder / "groups.parquet").to_pylist(), counts
 
 
@@ -65,32 +74,38 @@ def test_the_weight_of_a_word_by_hand(tmp_path: Path) -> None:
     assert counts["ties"] == sum(group["scores"][0] == group["scores"][1] for group in groups) > 0
 
 
-def test_words_are_drawn_by_the_softmax_of_their_weights(tmp_path: Path) -> None:
+def test_words_are_drawn_by_the_softmax_of_their_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     attention = {"d1": {"a": 0.03, "b": 0.01}, "d2": {"a": 0.03, "c": 0.01}}
     for temperature in (1.0, 0.2):
-        groups, _ = pairs(tmp_path, attention, pairs_per_document=2000, temperature=temperature)
+        monkeypatch.setattr("irpretrain.objectives.bprop.TEMPERATURE", temperature)
+        groups, _ = pairs(tmp_path, attention, pairs_per_document=2000)
         drawn = [query["text"] for group in groups for query in group["queries"]]
         heights = np.exp(np.array([0.6 * -np.log2(0.6), 0.4 * -np.log2(0.2)]) / temperature)
         assert np.mean([word == "a" for word in drawn]) == pytest.approx(heights[0] / heights.sum(), abs=0.02)
 
 
-def test_a_low_temperature_draws_the_weightiest_words(tmp_path: Path) -> None:
+def test_a_low_temperature_draws_the_weightiest_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Exponentials of all weights but the largest are 0 then."""
     attention = {
         "d": {f"w{letter}": weight for letter, weight in zip("abcdef", (9, 7, 5, 3, 1, 0.5), strict=True)}
     }
-    changes = {"set_size_most": 3, "set_size_mean": 3, "temperature": 1e-4, "saturation": 10.0}
-    groups, _ = pairs(tmp_path, attention, **changes)
+    monkeypatch.setattr("irpretrain.objectives.bprop.TEMPERATURE", 1e-4)
+    monkeypatch.setattr("irpretrain.objectives.bprop.SATURATION", 10.0)
+    groups, _ = pairs(tmp_path, attention, most=3)
     sets = [query["text"].split() for group in groups for query in group["queries"]]
     assert max(map(len, sets)) == 3
     assert all(words == ["wa", "wb", "wc"][: len(words)] for words in sets)
 
 
-def test_a_set_has_no_word_twice_and_stop_words_and_numbers_are_not_drawn(tmp_path: Path) -> None:
+def test_a_set_has_no_word_twice_and_numbers_are_not_drawn(tmp_path: Path) -> None:
     letters = [f"w{letter}" for letter in "abcdfghijklm"]
-    words = dict.fromkeys(("the", "x1", "2024", *letters), 0.01)
-    changes = {"set_size_most": 9, "set_size_mean": 6, "stop_list": "inquery", "pairs_per_document": 40}
-    groups, _ = pairs(tmp_path, {"d": words, "e": {"wa": 0.5, "wz": 0.1}}, **changes, minimum_words=3)
+    words = dict.fromkeys(("x1", "2024", *letters), 0.01)
+    attention = {"d": words, "e": {"wa": 0.5, "wz": 0.1}}
+    groups, _ = pairs(tmp_path, attention, mean=6, most=9, pairs_per_document=40, minimum_words=3)
     sets = [query["text"].split() for group in groups for query in group["queries"]]
     assert all(len(set(words)) == len(words) for words in sets)
     assert {word for words in sets for word in words} == set(letters)
@@ -115,7 +130,7 @@ def test_shards_do_not_change_how_rare_a_word_is(tmp_path: Path) -> None:
     for step in (60, 13):
         parts = [{name: attention[name] for name in names[at : at + step]} for at in range(0, 60, step)]
         paths = [write_attention(tmp_path / f"{step}-{n}.parquet", part) for n, part in enumerate(parts)]
-        made.append(information(paths[::-1], BpropOptions(type="bprop")))
+        made.append(information(paths[::-1]))
     assert made[0] == made[1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,9 +51,11 @@ def test_passages_hold_every_sentence_once_and_are_no_longer_than_allowed(body: 
 def test_ict_takes_a_long_enough_sentence_of_a_passage_that_keeps_others(
     body: str, seed: int, least: int
 ) -> None:
-    options = ict.OPTIONS(type="ict", minimum_query_words=least, groups_per_document=None)
+    options = ict.OPTIONS(type="ict", groups_per_document=None)
     found = passages(body, [(0, len(body))], 6)
-    choices = ict.choose(body, found, options, np.random.default_rng(seed))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("irpretrain.objectives.passages.MINIMUM_QUERY_WORDS", least)
+        choices = ict.choose(body, found, options, np.random.default_rng(seed))
     assert all(
         choice.sentence in choice.passage.sentences
         and len(choice.passage.sentences) > 1
@@ -66,8 +69,9 @@ def test_ict_takes_a_long_enough_sentence_of_a_passage_that_keeps_others(
     assert [choice.passage for choice in choices] == able
 
 
+@pytest.mark.usefixtures("queries_of_one_word")
 def test_ict_can_leave_the_sentence_in() -> None:
-    options = ict.OPTIONS(type="ict", minimum_query_words=1, keep_sentence=0.5, groups_per_document=1)
+    options = ict.OPTIONS(type="ict", keep_sentence=0.5, groups_per_document=1)
     found = passages(BODY, [LEAD], 9)
     retained = [
         not ict.choose(BODY, found, options, np.random.default_rng(seed))[0].without for seed in range(200)
@@ -75,8 +79,9 @@ def test_ict_can_leave_the_sentence_in() -> None:
     assert 60 < sum(retained) < 140
 
 
+@pytest.mark.usefixtures("queries_of_one_word")
 def test_bfs_takes_sentences_of_the_lead_and_passages_of_the_whole_article() -> None:
-    options = bfs.OPTIONS(type="bfs", minimum_query_words=1, groups_per_document=None)
+    options = bfs.OPTIONS(type="bfs", groups_per_document=None)
     found = passages(BODY, [LEAD, SECTION], 5)
     seen = set()
     for seed in range(100):
@@ -93,6 +98,7 @@ def test_bfs_takes_sentences_of_the_lead_and_passages_of_the_whole_article() -> 
     assert len(seen) == 3 * 3 - 1
 
 
+@pytest.mark.usefixtures("queries_of_one_word")
 def test_bfs_needs_more_than_the_sentence() -> None:
-    options = bfs.OPTIONS(type="bfs", minimum_query_words=1)
+    options = bfs.OPTIONS(type="bfs")
     assert bfs.choose("One two.", passages("One two.", [(0, 8)], 5), options, np.random.default_rng(1)) == []

@@ -31,6 +31,7 @@ from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import merge_groups, write_groups
 from irpretrain.papers.files import read_preset
+from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
 from small_documents import write_documents
 
@@ -43,6 +44,13 @@ def options(preset: str = "paper", **given: Any) -> RopOptions:
     """A preset's options, with counts and thresholds that suit a few words."""
     small = {"minimum_count": 1, "stop_list": "none", "short_document_pieces": 0}
     return RopOptions(**{"type": "rop", **read_preset(preset)["objectives"]["rop"], **small, **given})
+
+
+def patch_sizes(patch: pytest.MonkeyPatch, support: int = 500, mean: float = 3.0, most: int = 20) -> None:
+    """Set the size of the support of document-and-sample, and the law of set sizes."""
+    module = "irpretrain.objectives.prop.pair_sampler"
+    patch.setattr(f"{module}.SUPPORT_SIZE", support)
+    patch.setattr(f"{module}.set_size_probabilities", lambda: set_size_probabilities(mean, most))
 
 
 class Made:
@@ -107,13 +115,14 @@ def test_one_pair_is_a_group_of_two_literal_queries_and_the_whole_document(tmp_p
         {},
         {"sampling": "random"},
         {"subsampling_threshold": 0.01},
-        {"support": "document-and-sample", "score_smoothing": "unnormalised", "support_size": 6},
-        {"background": "document-frequencies", "mu": 2.5},
+        {"support": "document-and-sample", "score_smoothing": "unnormalised"},
+        {"background": "document-frequencies"},
     ],
 )
 def test_scores_are_the_likelihoods_of_the_sets_and_the_first_is_the_higher(
-    tmp_path: Path, changes: dict[str, Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
+    patch_sizes(monkeypatch, support=6)
     texts = [FIVE_WORDS, OTHER] * 100
     made = Made(tmp_path, texts, options(**changes))
     for group in made.groups:
@@ -147,10 +156,13 @@ def test_which_words_count_in_a_document_s_length(tmp_path: Path, rare_words: st
         assert group["scores"] == pytest.approx(expected, rel=1e-6)
 
 
-def test_normalised_scores_divide_by_the_sum_over_the_support(tmp_path: Path) -> None:
+def test_normalised_scores_divide_by_the_sum_over_the_support(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_sizes(monkeypatch, support=4 + 40)
     # Two draws beside the document's four words can only add "elder", the fifth word of the vocabulary.
     texts = [FIVE_WORDS, "banana elder"]
-    chosen = {"support": "document-and-sample", "support_size": 4 + 40, "subsampling_threshold": 0.0}
+    chosen = {"support": "document-and-sample", "subsampling_threshold": 0.0}
     made = Made(tmp_path, texts, options(**chosen, score_smoothing="normalised"))
     plain = Made(tmp_path, texts, options(**chosen, score_smoothing="unnormalised"))
     for group, other in zip(made.groups, plain.groups, strict=True):
@@ -161,11 +173,10 @@ def test_normalised_scores_divide_by_the_sum_over_the_support(tmp_path: Path) ->
 
 @pytest.mark.parametrize("threshold", [0.0, 0.02])
 @pytest.mark.parametrize("background", ["word-counts", "document-frequencies"])
-@pytest.mark.parametrize("rule", ["word2vec-paper", "word2vec-code"])
 def test_word_frequencies_follow_the_sub_sampled_language_model(
-    tmp_path: Path, threshold: float, background: str, rule: str
+    tmp_path: Path, threshold: float, background: str
 ) -> None:
-    chosen = options(subsampling_threshold=threshold, background=background, subsampling_keep=rule)
+    chosen = options(subsampling_threshold=threshold, background=background)
     made = Made(tmp_path, [FIVE_WORDS] * 4000, chosen, [FIVE_WORDS, OTHER, OTHER])
     observed = made.frequencies([word for words in made.sets() for word in words])
     document = made.model.document(FIVE_WORDS.split())
@@ -213,8 +224,11 @@ def exact_document_and_sample(made: Made, text: str, draws: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("changes", [{}, {"subsampling_threshold": 0.02, "subsampling_minimum_count": 3}])
-def test_document_and_sample_follows_its_exact_distribution(tmp_path: Path, changes: dict[str, Any]) -> None:
-    chosen = options("released", support_size=6, pairs_per_document=1, generated_pairs=1, **changes)
+def test_document_and_sample_follows_its_exact_distribution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    patch_sizes(monkeypatch, support=6)
+    chosen = options("released", pairs_per_document=1, generated_pairs=1, **changes)
     made = Made(tmp_path, [FIVE_WORDS] * 30_000, chosen, [FIVE_WORDS, OTHER, OTHER])
     # Draws of one document share its sample: look at one word of each, from either set in turn.
     words = [g["queries"][g["position"] % 2]["text"].split(" ")[0] for g in made.groups]
@@ -223,15 +237,19 @@ def test_document_and_sample_follows_its_exact_distribution(tmp_path: Path, chan
     assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=1)) < 1e-6
 
 
-def test_a_document_larger_than_the_support_gets_as_many_others_and_a_hundred(tmp_path: Path) -> None:
-    chosen = options("released", support_size=3, subsampling_threshold=0.0, mu=1000.0)
+def test_a_document_larger_than_the_support_gets_as_many_others_and_a_hundred(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_sizes(monkeypatch, support=3)
+    chosen = options("released", subsampling_threshold=0.0)
     made = Made(tmp_path, [FIVE_WORDS] * 200, chosen, [FIVE_WORDS, OTHER])
     # 104 draws reach every one of seven words; the document alone would give four.
     assert {word for words in made.sets() for word in words} == set(made.model.terms)
 
 
-def test_set_sizes_follow_the_truncated_poisson_law(tmp_path: Path) -> None:
-    made = Made(tmp_path, [FIVE_WORDS] * 4000, options(set_size_mean=3.0, set_size_most=6))
+def test_set_sizes_follow_the_truncated_poisson_law(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patch_sizes(monkeypatch, most=6)
+    made = Made(tmp_path, [FIVE_WORDS] * 4000, options())
     observed = np.bincount([len(words) for words in made.sets()[::2]], minlength=7)[1:]
     law = np.array([3.0**size / math.factorial(size) for size in range(1, 7)])
     assert p_value(observed, law / law.sum()) > 1e-3
@@ -276,14 +294,11 @@ def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path
     assert min(drawn[word] for word in ("rare", "scarce", "seldom")) > 100
 
 
-def test_a_tie_prefers_the_second_set_or_is_dropped(tmp_path: Path) -> None:
+def test_a_tie_is_counted(tmp_path: Path) -> None:
     texts = ["one"] * 50  # a vocabulary of one word: every pair is a tie
     retained = Made(tmp_path, texts, options())
     assert retained.counts["ties"] == retained.counts["pairs"] == 250
     assert all(group["queries"][0] == group["queries"][1] for group in retained.groups)
-    dropped = Made(tmp_path, texts, options(ties="drop"))
-    assert dropped.groups == []
-    assert (dropped.counts["ties"], dropped.counts["ties_dropped"], dropped.counts["pairs"]) == (250, 250, 0)
 
 
 def test_equal_products_tie_whatever_rounding_says(tmp_path: Path) -> None:
@@ -296,15 +311,6 @@ def test_equal_products_tie_whatever_rounding_says(tmp_path: Path) -> None:
     tied = [first == second for first, second in products]
     assert [g["scores"][0] == g["scores"][1] for g in made.groups] == tied
     assert made.counts["ties"] == sum(tied) > 1000
-
-
-def test_dropped_ties_leave_no_gaps_in_the_numbering(tmp_path: Path) -> None:
-    made = Made(tmp_path, ["a b"] * 100, options(ties="drop", subsampling_threshold=0.0), ["a b b"])
-    locations = [(g["position"], g["sample"]) for g in made.groups]
-    assert 0 < len(locations) < 500
-    for position, group in itertools.groupby(locations, key=lambda location: location[0]):
-        samples = [sample for _, sample in group]
-        assert samples == list(range(len(samples))), position
 
 
 def test_documents_without_vocabulary_words_are_skipped_and_counted(tmp_path: Path) -> None:
@@ -452,36 +458,41 @@ def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> 
         {
             "sampling": st.sampled_from(["document-language-model", "random"]),
             "support": st.sampled_from(["vocabulary", "document-and-sample"]),
-            "support_size": st.integers(1, 10),
             "stemming": st.sampled_from(["none", "porter"]),
             "background": st.sampled_from(["word-counts", "document-frequencies"]),
             "rare_words": st.sampled_from(["excluded", "counted"]),
-            "ties": st.sampled_from(["second", "drop"]),
             "subsampling_threshold": st.sampled_from([0.0, 1e-5, 0.1]),
             "minimum_count": st.integers(1, 2),
             "pairs_per_document": st.integers(1, 4),
             "generated_pairs": st.sampled_from([None, 4, 7]),
-            "set_size_most": st.integers(1, 5),
         }
     ),
+    support=st.integers(1, 10),
+    most=st.integers(1, 5),
 )
 def test_whatever_the_options_every_group_keeps_the_contract(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], changes: dict[str, Any]
+    tmp_path_factory: pytest.TempPathFactory,
+    texts: list[str],
+    changes: dict[str, Any],
+    support: int,
+    most: int,
 ) -> None:
     collection = [*texts, "a a b b"]
-    made = Made(tmp_path_factory.mktemp("any"), texts, options(**changes), collection)
+    with pytest.MonkeyPatch.context() as patch:
+        patch_sizes(patch, support=support, most=most)
+        made = Made(tmp_path_factory.mktemp("any"), texts, options(**changes), collection)
     known = {word for text in collection for word in text.split()}
     counts = made.counts
     skipped = sum(counts["skipped"].values())
     assert counts["documents"] == len(texts)
-    drawn = counts["pairs"] + counts["ties_dropped"]
+    drawn = counts["pairs"]
     assert drawn == (len(texts) - skipped) * changes["pairs_per_document"]
     assert len(made.groups) == counts["pairs"]
     for group in made.groups:
         better, worse = group["scores"]
         assert worse <= better <= 1e-9
         sets = [query["text"].split(" ") for query in group["queries"]]
-        assert 1 <= len(sets[0]) == len(sets[1]) <= changes["set_size_most"]
+        assert 1 <= len(sets[0]) == len(sets[1]) <= most
         assert set(sets[0] + sets[1]) <= known
     assert sum(size["pairs"] for size in counts["set_sizes"].values()) == drawn
 
@@ -489,8 +500,6 @@ def test_whatever_the_options_every_group_keeps_the_contract(
 def test_impossible_options_are_named() -> None:
     with pytest.raises(ValueError, match=r"generated_pairs.*keeps 5"):
         options(generated_pairs=4)
-    with pytest.raises(ValueError, match="mean-document-length"):
-        options(mu=0.0)
 
 
 def test_the_configuration_does_not_load_compiled_code() -> None:

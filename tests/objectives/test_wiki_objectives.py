@@ -108,8 +108,9 @@ def test_ati_prefers_the_abstract_for_the_title(tree: Made) -> None:
     assert found["queries"] == [words(0)]
     assert found["documents"] == [words(10, 11), words(12, 13, 14), words(15), words(16, 17), words(18)]
     assert tree.counts[0]["skipped"] == {"disambiguation": 1, "no_other_section": 1}
-    [found] = tree.groups("ati", most_negatives=2, minimum_words=2)
-    assert found["documents"] == [words(10, 11), words(12, 13, 14), words(16, 17)]
+    [found] = tree.groups("ati", most_negatives=2)
+    assert len(found["documents"]) == 3
+    assert found["documents"][0] == words(10, 11)
 
 
 def test_ati_compares_titles_of_articles_but_no_disambiguation_pages(tree: Made) -> None:
@@ -177,12 +178,13 @@ def test_ltm_prefers_what_see_also_names_and_does_not_read_the_list(linked: Made
 
 
 @pytest.mark.parametrize(
-    ("options", "used", "reason", "unused", "skipped"),
+    ("options", "least", "used", "reason", "unused", "skipped"),
     [
-        ({}, {"see-also": 2, "symmetric": 0}, "", 0, {"no_links": 4}),
-        ({"links": "symmetric"}, {"see-also": 0, "symmetric": 2}, "", 0, {"no_links": 3}),
+        ({}, 1, {"see-also": 2, "symmetric": 0}, "", 0, {"no_links": 4}),
+        ({"links": "symmetric"}, 1, {"see-also": 0, "symmetric": 2}, "", 0, {"no_links": 3}),
         (
             {"positives_per_document": 1},
+            1,
             {"see-also": 1, "symmetric": 0},
             "above_positives_per_document",
             1,
@@ -190,30 +192,35 @@ def test_ltm_prefers_what_see_also_names_and_does_not_read_the_list(linked: Made
         ),
         # Document 1 has one word, document 2 two, the others, but for the first, one.
         (
-            {"minimum_words": 2, "links": "symmetric"},
+            {"links": "symmetric"},
+            2,
             {"see-also": 0, "symmetric": 0},
             "without_other_documents",
             2,
             {"no_other_documents": 2, "short": 3},
         ),
         (
-            {"minimum_words": 3},
+            {},
+            3,
             {"see-also": 0, "symmetric": 0},
             "to_short_documents",
             2,
             {"short": 4, "short_links": 1},
         ),
-        ({"minimum_words": 99}, {"see-also": 0, "symmetric": 0}, "of_skipped_documents", 2, {"short": 5}),
+        ({}, 99, {"see-also": 0, "symmetric": 0}, "of_skipped_documents", 2, {"short": 5}),
     ],
 )
 def test_ltm_says_what_became_of_every_edge(
     linked: Made,
+    monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],
+    least: int,
     used: dict[str, int],
     reason: str,
     unused: int,
     skipped: dict[str, int],
 ) -> None:
+    monkeypatch.setattr("irpretrain.objectives.ltm.MINIMUM_WORDS", least)
     linked.build("ltm", **options)
     [counts] = linked.counts
     assert counts["edges_used"] == used
@@ -221,8 +228,6 @@ def test_ltm_says_what_became_of_every_edge(
         {reason: unused} if reason else {}
     )
     assert counts["skipped"] == {"disambiguation": 1, **skipped}
-    whole, _ = linked.groups("ltm", query_ends_at_see_also=False)
-    assert whole["queries"][0].endswith(f" {words(12)} [UNK] [UNK] {words(1, 2)}")
 
 
 def test_ltm_by_symmetric_links(linked: Made) -> None:
@@ -233,8 +238,9 @@ def test_ltm_by_symmetric_links(linked: Made) -> None:
     ]
 
 
+@pytest.mark.usefixtures("queries_of_two_words")
 def test_wlp_prefers_linked_documents_for_sentences_of_the_lead(linked: Made) -> None:
-    groups = linked.groups("wlp", negatives=1, groups_per_document=None, minimum_query_words=2)
+    groups = linked.groups("wlp", negatives=1, groups_per_document=None)
     assert [(g["queries"][0], g["ids"]) for g in groups[:3]] == [
         (words(10, 11, 3), ["d1", "d4"]),
         (words(10, 11, 3), ["d2", "d4"]),
@@ -243,6 +249,7 @@ def test_wlp_prefers_linked_documents_for_sentences_of_the_lead(linked: Made) ->
     assert [g["ids"][0] for g in groups[3:]] == ["d0"]
 
 
+@pytest.mark.usefixtures("queries_of_two_words")
 @pytest.mark.parametrize("objective", ["ict", "bfs"])
 def test_a_group_of_sentences_and_passages_has_one_document_more_than_negatives(
     tmp_path: Path, tiny_encoder: Path, objective: str
@@ -253,7 +260,7 @@ def test_a_group_of_sentences_and_passages_has_one_document_more_than_negatives(
         for number in range(10, 60, 5)
     ]
     pages = [Article(words(number), [lead(text)]) for number, text in enumerate(sentences)]
-    groups = Made([Wiki(pages)], tmp_path, tiny_encoder).groups(objective, negatives=3, minimum_query_words=2)
+    groups = Made([Wiki(pages)], tmp_path, tiny_encoder).groups(objective, negatives=3)
     assert len(groups) == len(pages)
     assert {(len(group["queries"]), len(group["documents"])) for group in groups} == {(1, 1 + 3)}
 
@@ -366,6 +373,7 @@ def prose(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
     return Made([Wiki([PROSE, OTHER])], tmp_path_factory.mktemp("prose"), tiny_encoder)
 
 
+@pytest.mark.usefixtures("queries_of_two_words")
 def test_ict_leaves_a_sentence_out_of_every_passage(prose: Made) -> None:
     # A passage that begins the body begins with the title.
     left = {words(10, 11): words(12, 13, 14), words(12, 13): words(10, 11, 14)}
@@ -374,7 +382,7 @@ def test_ict_leaves_a_sentence_out_of_every_passage(prose: Made) -> None:
     seen = set()
     for seed in range(1, 9):
         prose.seed = seed
-        for found in prose.groups("ict", minimum_query_words=2, negatives=1, passage_words=6):
+        for found in prose.groups("ict", negatives=1, passage_words=6):
             [query] = found["queries"]
             own, other = found["documents"]
             assert own == passages[query]
@@ -383,17 +391,16 @@ def test_ict_leaves_a_sentence_out_of_every_passage(prose: Made) -> None:
             seen.add((query, other))
     assert len(seen) == 4
     prose.seed = 1
-    [found, _] = prose.groups("ict", minimum_query_words=2, negatives=1, keep_sentence=1.0)
+    [found, _] = prose.groups("ict", negatives=1, keep_sentence=1.0)
     assert found["documents"] == [
         f"{words(0)} [UNK] {words(10, 11, 12, 13, 14)}",
         f"{words(1)} [UNK] {words(30, 31, 32)}",
     ]
 
 
+@pytest.mark.usefixtures("queries_of_two_words")
 def test_bfs_matches_the_lead_with_passages_of_the_article(prose: Made) -> None:
-    groups = prose.groups(
-        "bfs", minimum_query_words=2, negatives=1, groups_per_document=None, passage_words=5
-    )
+    groups = prose.groups("bfs", negatives=1, groups_per_document=None, passage_words=5)
     assert [g["queries"][0] for g in groups] == [words(10, 11), words(12, 13), words(30, 31)]
     for found in groups[:2]:
         rest = " ".join(w for w in words(10, 11, 12, 13, 14).split() if w not in found["queries"][0])
@@ -402,14 +409,15 @@ def test_bfs_matches_the_lead_with_passages_of_the_article(prose: Made) -> None:
         assert found["ids"][1:] == ["d1"]
 
 
+@pytest.mark.usefixtures("queries_of_two_words")
 def test_a_document_without_such_a_passage_gives_none(tmp_path: Path, tiny_encoder: Path) -> None:
     pages = [PROSE, OTHER, Article(words(2), [lead(words(40, 41))])]
     made = Made([Wiki(pages)], tmp_path, tiny_encoder)
-    groups = made.groups("ict", minimum_query_words=2, negatives=2)
+    groups = made.groups("ict", negatives=2)
     assert [found["ids"] for found in groups] == [["d0", "d1"], ["d1", "d0"]]
     assert made.counts[0]["negatives_lacking"] == 2
     alone = Made([Wiki(pages[:1] + pages[2:])], tmp_path / "alone", tiny_encoder)
-    assert alone.groups("ict", minimum_query_words=2, negatives=1) == []
+    assert alone.groups("ict", negatives=1) == []
     assert alone.counts[0]["groups_without_negatives"] == 1
 
 
@@ -425,13 +433,14 @@ def multi_piece_wikis(articles: int) -> list[Wiki]:
     return [Wiki([Article(words(n), [lead(text(size))]) for n, size in enumerate(sizes)])]
 
 
+@pytest.mark.usefixtures("queries_of_one_word")
 @pytest.mark.parametrize("type", ["ict", "bfs"])
 def test_passages_of_other_documents_are_cut_as_the_articles_own(
     tmp_path: Path, tiny_encoder: Path, type: str
 ) -> None:
     """Where a passage begins and ends, and what is left out of it, tells nothing: it is a sentence in all of them."""
     made = Made(multi_piece_wikis(14), tmp_path / "two", tiny_encoder, shards=2)
-    options = {"passage_words": 9, "minimum_query_words": 1, "groups_per_document": None, "negatives": 3}
+    options = {"passage_words": 9, "groups_per_document": None, "negatives": 3}
     lines = {
         row["document_id"]: made.sentences(row)
         for path in made.every
@@ -630,7 +639,7 @@ def test_any_number_of_shards_gives_the_same_bytes(sharded: list[Made], type: st
 
 @pytest.mark.parametrize("type", WIKI_TYPES)
 def test_counts_balance_and_do_not_depend_on_shards(sharded: list[Made], type: str) -> None:
-    options = {"minimum_words": 3} if type in {"hp", "shp", "mrds", "ltm"} else {}
+    options = {"minimum_words": 3} if type in {"hp", "shp", "mrds"} else {}
     sums = []
     for made in sharded:
         made.build(type, **options)

@@ -113,9 +113,7 @@ def test_words_are_sub_sampled_by_the_formula_of_the_code_that_the_paper_cites()
     """Section 4.4.2, t = 1e-5, with word2vec's code in its footnote: a word is kept with √(t/f) + t/f."""
     rop = load(ROOT / "configs/prop-paper.yaml").objectives["rop"]
     counts = np.array([100_000, 40_000, 1_000, 100])  # of 10^8 words: f = 1e-3, 4e-4, 1e-5, 1e-6
-    keep = keep_probabilities(
-        counts, 10**8, rop.subsampling_threshold, rop.subsampling_keep, rop.subsampling_minimum_count
-    )
+    keep = keep_probabilities(counts, 10**8, rop.subsampling_threshold, rop.subsampling_minimum_count)
     assert keep == pytest.approx([0.1 + 0.01, 0.1581139 + 0.025, 1.0, 1.0], abs=1e-7)
 
 

@@ -33,7 +33,6 @@ def model_of(folder: Path, texts: list[str], **options: Any) -> CollectionModel:
         "stop_words": frozenset(),
         "minimum_count": 1,
         "background": "word-counts",
-        "mu": "mean-document-length",
         "rare_words": "excluded",
         "stemming": "none",
     }
@@ -57,13 +56,6 @@ def test_likelihood_by_hand(tmp_path: Path) -> None:
     document = model.document(TEXTS[0].split())
     terms = [model.terms.index(word) for word in ("apple", "elder", "apple")]
     assert document.log_likelihood(terms) == pytest.approx(math.log(0.3 * 0.1 * 0.3), rel=1e-15)
-
-
-def test_a_given_mu_replaces_the_mean_length(tmp_path: Path) -> None:
-    model = model_of(tmp_path, TEXTS, mu=15.0)
-    # (2 + 15 · 0.2) / (5 + 15) and (0 + 15 · 0.2) / 20
-    assert probabilities(model, TEXTS[0])["apple"] == pytest.approx(0.25)
-    assert probabilities(model, TEXTS[0])["elder"] == pytest.approx(0.15)
 
 
 def test_document_frequencies_as_background(tmp_path: Path) -> None:
@@ -128,15 +120,13 @@ def test_an_empty_vocabulary_is_an_error_that_says_what_to_do(tmp_path: Path) ->
 
 def test_keep_probabilities_by_hand() -> None:
     counts = np.array([1, 10, 100, 1000])  # of 10,000 words, threshold 0.001: t/f = 10, 1, 0.1, 0.01
-    paper = keep_probabilities(counts, 10_000, 1e-3, "word2vec-paper")
-    assert paper.tolist() == pytest.approx([1.0, 1.0, math.sqrt(0.1), 0.1])
-    code = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code")
+    code = keep_probabilities(counts, 10_000, 1e-3)
     assert code.tolist() == pytest.approx([1.0, 1.0, math.sqrt(0.1) + 0.1, 0.11])
-    skipped_lists = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=101)
+    skipped_lists = keep_probabilities(counts, 10_000, 1e-3, minimum_count=101)
     assert skipped_lists.tolist() == pytest.approx([1.0, 1.0, 1.0, 0.11])
-    just = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=100)
+    just = keep_probabilities(counts, 10_000, 1e-3, minimum_count=100)
     assert just.tolist() == code.tolist()  # a word with the minimum count itself is thinned
-    assert keep_probabilities(counts, 10_000, 0, "word2vec-paper").tolist() == [1.0] * 4
+    assert keep_probabilities(counts, 10_000, 0).tolist() == [1.0] * 4
 
 
 def test_set_sizes_are_the_poisson_law_without_zero_and_large_values() -> None:

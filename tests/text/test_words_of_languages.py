@@ -15,7 +15,7 @@ from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.records import Document
 from irpretrain.corpora.sources import passages as passages_of
 from irpretrain.errors import ConfigError, IntegrityError
-from irpretrain.objectives.passages import long_sentences, passages
+from irpretrain.objectives.passages import passages, query_sentences
 from irpretrain.resources import resources_directory
 from irpretrain.text.languages import ENGLISH, language, read_languages
 from irpretrain.text.passages import sentences
@@ -156,8 +156,8 @@ def test_lengths_count_letters_where_no_white_space_stands() -> None:
     [whole] = passages_of(Document(0, "d", "t", "", body), 6)
     assert whole.body == body
     [passage] = passages("他来了。她走了！好", [(0, 9)], 9, "chinese")
-    assert long_sentences("他来了。她走了！好", passage, 3) == [(0, 4), (4, 8)]
-    assert long_sentences("他来了。她走了！好", passages("他来了。她走了！好", [(0, 9)], 9)[0], 3) == []
+    assert query_sentences("他来了。她走了！好", passage) == [(0, 4), (4, 8)]
+    assert query_sentences("他来了。她走了！好", passages("他来了。她走了！好", [(0, 9)], 9)[0]) == []
 
 
 def test_statistics_say_their_language(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from itertools import combinations, groupby
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
-from irpretrain.objectives.anchors import Anchor, DrawnWordsOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -19,7 +19,7 @@ from irpretrain.objectives.shard import Counts, Shard
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
-class AcmOptions(DrawnWordsOptions):
+class AcmOptions(AnchorOptions):
     """HARP's ACM: for the anchor of one linked document, the sentence's other linked document is preferred."""
 
     type: Literal["acm"] = option(..., "This objective.")
@@ -47,7 +47,7 @@ def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[G
     """
     drafts = list(counts.tally(draft_groups(shard, options, counts)))
     pages = ((draft.about, draft.stream) for draft in drafts)
-    words = draw_page_words(shard, pages, WordDraws(shard, options), options.type)
+    words = draw_page_words(shard, pages, WordDraws(shard), options.type)
     counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))
     for number, draft in enumerate(drafts):
         query = " ".join([*words.get(number, []), draft.anchor])

@@ -26,20 +26,14 @@ from irpretrain.wikipedia.graph import Links
 TRIES = 100
 
 
+# Words that are never drawn: INQUERY's list, as in the other objectives that draw words; HARP names none.
+STOP_LIST: StopList = "inquery"
+
+
 class AnchorOptions(Section):
     """What HARP's four objectives share."""
 
     groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
-
-
-class DrawnWordsOptions(AnchorOptions):
-    """What those of them share that draw words."""
-
-    words_mean: float = option(
-        3.0, "Poisson mean of the words drawn beside the anchor, zeros excluded.", unit="words", gt=0
-    )
-    words_most: int = option(20, "Maximum number of words.", unit="words", ge=1, le=1000)
-    stop_list: StopList = option("inquery", "Words that are never drawn.")
 
 
 @dataclass(frozen=True)
@@ -100,10 +94,11 @@ class AnchorWeights:
 
 
 class WordDraws(AnchorWeights):
-    def __init__(self, shard: Shard, options: DrawnWordsOptions) -> None:
+    def __init__(self, shard: Shard) -> None:
         super().__init__(shard)
-        self._stop = load_stop_words(options.stop_list, language_name=shard.text.language)
-        self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
+        self._stop = load_stop_words(STOP_LIST, language_name=shard.text.language)
+        # The mean of the law, 3, is that of the normal deviate in HARP's repository.
+        self._sizes = cumulative(set_size_probabilities())
 
     def words(self, text: str) -> list[str]:
         return [word for word in self._find(text) if word not in self._stop]

@@ -29,9 +29,6 @@ class AtiOptions(Section):
     """Wikiformer's ATI: the abstract is preferred to sections for the article's title."""
 
     type: Literal["ati"] = option(..., "This objective.")
-    minimum_words: int = option(
-        1, "Sections (and abstracts) with fewer words are not used.", unit="words", ge=1
-    )
     negatives: Literal["sections", "titles"] = option(
         "sections",
         "Negatives: other sections of the article, for its title (paper); or random "
@@ -58,9 +55,7 @@ def make_groups(shard: Shard, options: AtiOptions, counts: Counts) -> Iterator[G
     for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         abstract, *others = (
-            article.span(node.start, node.end)
-            if article.words(node.start, node.end) >= options.minimum_words
-            else None
+            article.span(node.start, node.end) if article.words(node.start, node.end) > 0 else None
             for node in tree.nodes
         )
         sections = [span for span in others if span is not None]

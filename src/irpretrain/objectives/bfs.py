@@ -16,8 +16,8 @@ from irpretrain.objectives.passages import (
     Passage,
     PassageChoice,
     PassageOptions,
-    long_sentences,
     passage_groups,
+    query_sentences,
 )
 from irpretrain.objectives.shard import Counts, Shard
 
@@ -43,7 +43,7 @@ def choose(
 ) -> list[PassageChoice]:
     """Return sentences of the first section, each with a random passage of the article, without the sentence."""
     lead = [passage for passage in found if passage.section == 0]
-    sentences = [s for passage in lead for s in long_sentences(body, passage, options.minimum_query_words)]
+    sentences = [s for passage in lead for s in query_sentences(body, passage)]
     choices = []
     for sentence in some(rng, sentences, options.groups_per_document):
         others = [passage for passage in found if passage.sentences != (sentence,)]

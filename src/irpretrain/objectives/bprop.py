@@ -27,7 +27,6 @@ from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
-from irpretrain.text.stop_words import StopList, load_stop_words
 from irpretrain.text.words import word_finder, word_kind
 
 NEEDS = frozenset({"term_weights"})
@@ -36,8 +35,9 @@ DOCUMENTS_AT_ONCE = 1024
 # A share of 1 in sums over documents: whole numbers add up alike in any order, so that shards change nothing.
 SHARES_ONE = 2**40
 
-# Largest γ, in the released code.
-MOST = 100.0
+# Largest γ, attention at which a word counts half of the maximum, and temperature of the softmax from which words are
+# drawn: all in the released code.
+MOST, SATURATION, TEMPERATURE = 100.0, 0.01, 1.0
 
 
 class BpropOptions(Section):
@@ -45,13 +45,8 @@ class BpropOptions(Section):
 
     type: Literal["bprop"] = option(..., "This objective.")
     weighting: str = option("attention", "Key of the `term_weights` of model attention.")
-    saturation: float = option(0.01, "Attention at which a word counts half of the maximum.", gt=0)
-    temperature: float = option(1.0, "Temperature of the softmax from which words are drawn.", gt=0)
     pairs_per_document: int = option(5, "Pairs per document.", unit="pairs", ge=1)
-    set_size_mean: float = option(3.0, "Poisson mean of the set size, zeros excluded.", unit="words", gt=0)
-    set_size_most: int = option(20, "Maximum set size.", unit="words", ge=1, le=1000)
     minimum_words: int = option(10, "Documents with fewer different words are skipped.", unit="words", ge=1)
-    stop_list: StopList = option("none", "Words never drawn; they count in P(w|D).")
 
 
 OPTIONS = BpropOptions
@@ -62,7 +57,7 @@ def make_groups(shard: Shard, options: BpropOptions, counts: Counts) -> Iterator
 
     Counts documents, those skipped, pairs, and ties, in which the second set drawn comes first, as in PROP.
     """
-    rarity = information(shard.collection_term_weights, options)
+    rarity = information(shard.collection_term_weights)
     draws = _Draws(options, shard.text.language)
     sums = dict.fromkeys(("documents", "pairs", "ties"), 0)
     few_words = 0
@@ -71,7 +66,7 @@ def make_groups(shard: Shard, options: BpropOptions, counts: Counts) -> Iterator
     for rows in progress(batches, title, "documents", TERM_WEIGHTS.count(shard.term_weights), size=len):
         positions, queries, scores = list[int](), list[str](), list[list[float]]()
         sums["documents"] += rows.num_rows
-        found, shares, bounds = _distributions(rows, options)
+        found, shares, bounds = _distributions(rows)
         for position, (start, end) in enumerate(pairwise(bounds.tolist())):
             drawn = [
                 (word, min(share * rarity.get(word, 0.0), MOST))
@@ -97,21 +92,20 @@ def make_groups(shard: Shard, options: BpropOptions, counts: Counts) -> Iterator
 class _Draws:
     def __init__(self, options: BpropOptions, language: str) -> None:
         self._options = options
-        self._stop = load_stop_words(options.stop_list, language_name=language)
         find = word_finder(word_kind("letters", language))
         # Beyond English, letters may carry combining marks.
         self._has_letters_only = str.isalpha if language == ENGLISH else lambda word: find(word) == [word]
-        self._sizes = cumulative(set_size_probabilities(options.set_size_mean, options.set_size_most))
+        self._sizes = cumulative(set_size_probabilities())
 
     def has(self, word: str) -> bool:
         """Whether a word may be drawn: the released code draws letters only."""
-        return self._has_letters_only(word) and word not in self._stop
+        return self._has_letters_only(word)
 
     def pairs(
         self, words: Sequence[str], weights: np.ndarray, rng: np.random.Generator
     ) -> Iterator[list[tuple[str, float]]]:
         """Yield pairs of (words of a set, its score), the preferred set first."""
-        heights = (weights - weights.max()) / self._options.temperature
+        heights = (weights - weights.max()) / TEMPERATURE
         for _ in range(self._options.pairs_per_document):
             size = int(np.searchsorted(self._sizes, rng.random(), "right")) + 1
             pair = []
@@ -133,24 +127,24 @@ def _draw(heights: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarra
     return np.argsort(-(heights + rng.gumbel(size=len(heights))))[:size]
 
 
-def _distributions(rows: pa.RecordBatch, options: BpropOptions) -> tuple[pa.Array, np.ndarray, np.ndarray]:
+def _distributions(rows: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray]:
     """Return the words of all documents end to end, P(w|D) of each, and where each document's begin and end."""
     lists = rows.column("terms")
     words, bounds = lists.flatten(), np.concatenate([[0], np.cumsum(pc.list_value_length(lists))])
     attention = words.field("weight").to_numpy(zero_copy_only=False).astype(np.float64)
-    shares = attention / (attention + options.saturation)
+    shares = attention / (attention + SATURATION)
     for start, end in pairwise(bounds.tolist()):
         shares[start:end] /= shares[start:end].sum()
     return words.field("term"), shares, bounds
 
 
-def information(tables: Sequence[str | Path], options: BpropOptions) -> dict[str, float]:
+def information(tables: Sequence[str | Path]) -> dict[str, float]:
     """Return -log2 P(w|rand) of every word of the collection that some attention goes to."""
     sums: defaultdict[str, int] = defaultdict(int)
     documents = 0
     for path in tables:
         for rows in TERM_WEIGHTS.stream(path, ["terms"], DOCUMENTS_AT_ONCE):
-            words, shares, bounds = _distributions(rows, options)
+            words, shares, bounds = _distributions(rows)
             documents += int(np.count_nonzero(np.diff(bounds)))
             encoded = pc.dictionary_encode(words)
             totals = np.bincount(encoded.indices.to_numpy(), np.rint(shares * SHARES_ONE))

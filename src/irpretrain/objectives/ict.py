@@ -16,8 +16,8 @@ from irpretrain.objectives.passages import (
     Passage,
     PassageChoice,
     PassageOptions,
-    long_sentences,
     passage_groups,
+    query_sentences,
 )
 from irpretrain.objectives.shard import Counts, Shard
 
@@ -51,8 +51,7 @@ def choose(
     usable = [
         (passage, candidates)
         for passage in found
-        if len(passage.sentences) > 1
-        and (candidates := long_sentences(body, passage, options.minimum_query_words))
+        if len(passage.sentences) > 1 and (candidates := query_sentences(body, passage))
     ]
     choices = []
     for passage, candidates in some(rng, usable, options.groups_per_document):

@@ -30,6 +30,10 @@ UNUSED = (
 )
 
 
+# Shorter articles are not used. Wikiformer's paper gives no minimum, so one word is enough.
+MINIMUM_WORDS = 1
+
+
 class LtmOptions(Section):
     """Wikiformer's LTM: a linked article is preferred to random ones."""
 
@@ -42,8 +46,6 @@ class LtmOptions(Section):
     positives_per_document: int | None = option(
         None, "Maximum groups per article; null: all.", unit="groups", ge=1
     )
-    minimum_words: int = option(1, "Shorter articles are not used.", unit="words", ge=1)
-    query_ends_at_see_also: bool = option(True, "End the query before the first See Also section.")
 
 
 OPTIONS = LtmOptions
@@ -64,22 +66,21 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
     configured kind that were not, by reason.
     """
     source = LinkSource.open(shard)
-    others = RandomDocuments(source.drawable, options.minimum_words)
+    others = RandomDocuments(source.drawable, MINIMUM_WORDS)
     used = Counter({"see-also": 0, "symmetric": 0})
     unused = Counter(dict.fromkeys(UNUSED, 0))
     counts.update(negatives_repeated=0, edges_used=used, edges_not_used=unused)
     for article in shard.articles(counts):
         article_node = source.node(article)
         adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
-        query = query_span(article, options.query_ends_at_see_also)
-        if article.length < options.minimum_words or query is None:
-            no_text = "no_text_before_see_also" if options.query_ends_at_see_also else "no_text"
-            counts.skip(no_text if article.length >= options.minimum_words else "short")
+        query = query_span(article)
+        if article.length < MINIMUM_WORDS or query is None:
+            counts.skip("no_text_before_see_also" if article.length >= MINIMUM_WORDS else "short")
             unused["of_skipped_documents"] += len(adjacent)
             continue
         # Random documents are never disambiguation pages, so the model could recognise such a positive by its format.
         articles = [node for node in adjacent if not source.graph.disambiguation[node]]
-        linked = [node for node in articles if source.words[node] >= options.minimum_words]
+        linked = [node for node in articles if source.words[node] >= MINIMUM_WORDS]
         rng = shard.stream(options.type, article.document_id)
         choices = choose(article_node, linked, others, options, rng)
         unused["to_disambiguation_pages"] += len(adjacent) - len(articles)
@@ -97,12 +98,12 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
             yield group(article.location, [query], spans, sample=sample)
 
 
-def query_span(article: ShardArticle, ends_at_see_also: bool) -> Span | None:
-    """Return the article, up to its first See Also section if `ends_at_see_also`: it names the preferred documents."""
+def query_span(article: ShardArticle) -> Span | None:
+    """Return the article up to its first See Also section, which names the preferred documents."""
     if article.pieces(0, len(article.body)) is None:
         return None
     inside = within(article.sections, (SEE_ALSO,))
-    if not ends_at_see_also or True not in inside:
+    if True not in inside:
         return Span(article.document_id)
     # The heading itself stands before its section's text, after that of the section before.
     last = article.sections[inside.index(True) - 1].end

@@ -66,9 +66,13 @@ def count_words(body: str, characters: Characters, language: str = ENGLISH) -> i
     return count_spaced(body[slice(*characters)], language)
 
 
-def long_sentences(body: str, passage: Passage, words: int) -> list[Characters]:
-    """Return the sentences of a passage with at least `words` words."""
-    return [s for s in passage.sentences if count_words(body, s, passage.language) >= words]
+# Words that a sentence needs to be a query. No paper gives a number: one or two words are a heading or a remnant.
+MINIMUM_QUERY_WORDS = 3
+
+
+def query_sentences(body: str, passage: Passage) -> list[Characters]:
+    """Return the sentences of a passage that are long enough for a query."""
+    return [s for s in passage.sentences if count_words(body, s, passage.language) >= MINIMUM_QUERY_WORDS]
 
 
 # Groups of a sentence, a passage of its own article and passages of other documents: what ICT and BFS share.
@@ -84,7 +88,6 @@ class PassageOptions(Section):
     passage_words: int = option(
         128, "Maximum passage length: whole sentences of one section.", unit="words", ge=1
     )
-    minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
     negatives: int = option(4, "Passages of other random documents.", unit="passages", ge=1)
     groups_per_document: int | None = option(
         1, "Maximum groups per document; null: all.", unit="groups", ge=1

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from irpretrain.config.base import option
 from irpretrain.contracts import ANCHOR_TEXTS
-from irpretrain.objectives.anchors import Anchor, DrawnWordsOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.articles import stream_articles
 from irpretrain.objectives.draws import as_many, some
 from irpretrain.objectives.groups import Group, Span, group
@@ -26,7 +26,7 @@ from irpretrain.wikipedia.links import normal_anchor
 NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
 
 
-class QdmOptions(DrawnWordsOptions):
+class QdmOptions(AnchorOptions):
     """HARP's QDM: for an ambiguous anchor, the document linked here is preferred to others linked by the same words."""
 
     type: Literal["qdm"] = option(..., "This objective.")
@@ -48,7 +48,7 @@ class QdmChoice(NamedTuple):
 
 def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[Group]:
     """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
-    source, draws = LinkSource.open(shard), WordDraws(shard, options)
+    source, draws = LinkSource.open(shard), WordDraws(shard)
     usable = source.words > 0
     linked = read_targets(shard.anchor_texts, own_anchors(shard), usable)
     counts.update(negatives_repeated=0)

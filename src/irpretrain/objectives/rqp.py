@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
-from irpretrain.objectives.anchors import DrawnWordsOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -18,7 +18,7 @@ from irpretrain.objectives.shard import Counts, Shard
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
-class RqpOptions(DrawnWordsOptions):
+class RqpOptions(AnchorOptions):
     """HARP's RQP: for a linked document, its anchor with words around it is preferred to its own words."""
 
     type: Literal["rqp"] = option(..., "This objective.")
@@ -42,7 +42,7 @@ def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[G
 
     Counts documents_without_words: linked documents that gave no negative query.
     """
-    source, draws = LinkSource.open(shard), WordDraws(shard, options)
+    source, draws = LinkSource.open(shard), WordDraws(shard)
     drafts = list(counts.tally(draft_groups(shard, options, counts, source, draws)))
     words = draw_page_words(shard, ((d.document_id, d.stream) for d in drafts), draws, options.type)
     counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))

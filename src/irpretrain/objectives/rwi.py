@@ -29,7 +29,6 @@ class RwiOptions(Section):
     groups_per_document: int | None = option(
         1, "Maximum sections per article; null: all.", unit="sections", ge=1
     )
-    minimum_words: int = option(1, "Sections with fewer words are not used.", unit="words", ge=1)
     boilerplate: Boilerplate = "drop"
 
 
@@ -55,7 +54,7 @@ def make_groups(shard: Shard, options: RwiOptions, counts: Counts) -> Iterator[G
         usable = [
             number
             for number, node in enumerate(tree.nodes)
-            if number and spans[number] and article.words(node.start, node.end) >= options.minimum_words
+            if number and spans[number] and article.words(node.start, node.end) > 0
         ]
         choices = choose(tree, usable, options, shard.stream(options.type, article.document_id))
         if not choices:

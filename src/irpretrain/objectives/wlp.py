@@ -11,6 +11,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.passages import MINIMUM_QUERY_WORDS
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.passages import sentences
 
@@ -25,7 +26,6 @@ class WlpOptions(Section):
         "random",
         "Sentence of the first section: any, or the first.",
     )
-    minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
     negatives: int = option(4, "Random documents that the article does not link.", unit="documents", ge=1)
     groups_per_document: int | None = option(1, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
@@ -45,7 +45,7 @@ def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[G
         queries = [
             span
             for start, end in sentences(article.body, lead.start, lead.end, article.language)
-            if article.words(start, end) >= options.minimum_query_words
+            if article.words(start, end) >= MINIMUM_QUERY_WORDS
             and (span := article.span(start, end)) is not None
         ][: 1 if options.sentence == "first" else None]
         if not targets or not queries:

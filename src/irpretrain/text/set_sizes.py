@@ -8,8 +8,12 @@ import math
 
 import numpy as np
 
+# PROP (section 4.4.2) and ARES (section 5.1) draw sizes with λ = 3. No paper gives a largest size: 21 words and more
+# have a probability of 1e-11.
+MEAN, MOST = 3.0, 20
 
-def set_size_probabilities(mean: float, most: int) -> np.ndarray:
+
+def set_size_probabilities(mean: float = MEAN, most: int = MOST) -> np.ndarray:
     """Return P(size) for the sizes 1 … `most` (float64[most]) of a Poisson law with the given mean."""
     sizes = range(1, most + 1)
     logs = np.array([size * math.log(mean) - math.lgamma(size + 1) for size in sizes])

@@ -25,23 +25,20 @@ from irpretrain.text.statistics import read_totals
 from irpretrain.text.stop_words import stems_of
 from irpretrain.wording import cli_or_api
 
-KeepRule = Literal["word2vec-paper", "word2vec-code"]
-
 
 def keep_probabilities(
-    counts: np.ndarray, total: int, threshold: float, rule: KeepRule, minimum_count: int = 0
+    counts: np.ndarray, total: int, threshold: float, minimum_count: int = 0
 ) -> np.ndarray:
     """Return k(w), the probability that a drawn word is accepted (float64, one per word).
 
-    With f = count / total and t = `threshold` (0 accepts every word): min(1, √(t/f)) for the formula of word2vec's
-    paper, and min(1, √(t/f) + t/f) for that of its code. Words with fewer than `minimum_count` occurrences are always
+    With f = count / total and t = `threshold` (0 accepts every word): min(1, √(t/f) + t/f), the formula of word2vec's
+    code, which PROP cites in section 4.4.2. Words with fewer than `minimum_count` occurrences are always
     accepted: PROP's released code has no entry for them, and a worker that draws one dies.
     """
     if threshold == 0:
         return np.ones(len(counts))
     ratio = threshold * total / counts
-    keep = np.sqrt(ratio) + (ratio if rule == "word2vec-code" else 0.0)
-    return np.where(counts < minimum_count, 1.0, np.minimum(keep, 1.0))
+    return np.where(counts < minimum_count, 1.0, np.minimum(np.sqrt(ratio) + ratio, 1.0))
 
 
 # The language models of a collection and of its documents, with Dirichlet smoothing (PROP, equation 3).
@@ -126,7 +123,6 @@ def read_collection_model(
     stop_words: frozenset[str],
     minimum_count: int,
     background: Literal["word-counts", "document-frequencies"],
-    mu: float | Literal["mean-document-length"],
     rare_words: Literal["excluded", "counted"],
     stemming: Literal["none", "porter"],
 ) -> CollectionModel:
@@ -164,7 +160,7 @@ def read_collection_model(
         counts=vocabulary.counts,
         documents=vocabulary.documents,
         background=masses / whole,
-        mu=mean_length if mu == "mean-document-length" else float(mu),
+        mu=mean_length,
         total=total,
         mean_length=mean_length,
         rare_words_count=counted,

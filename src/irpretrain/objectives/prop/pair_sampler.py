@@ -45,13 +45,17 @@ if TYPE_CHECKING:
 # Name of the random streams: (seed, "rop", document id).
 STAGE = "rop"
 
+# For document-and-sample: a document with n words gets SUPPORT_SIZE − n draws of other words, or n + 100 if it has
+# more. As in the released code; the paper draws from the whole vocabulary.
+SUPPORT_SIZE = 500
+
 
 class PairSampler:
     """Draws the pairs of documents of one collection.
 
     Attributes:
         keep: float64[V], k(w) of sub-sampling.
-        size_probabilities: float64[set_size_most], P(size) for sizes from 1.
+        size_probabilities: float64, P(size) for sizes from 1.
     """
 
     def __init__(
@@ -66,7 +70,6 @@ class PairSampler:
             stop_words=load_stop_words(options.stop_list, language_name=text.language),
             minimum_count=options.minimum_count,
             background=options.background,
-            mu=options.mu,
             rare_words=options.rare_words,
             stemming=options.stemming,
         )
@@ -74,16 +77,15 @@ class PairSampler:
             self.collection.counts,
             self.collection.total,
             options.subsampling_threshold,
-            options.subsampling_keep,
             options.subsampling_minimum_count,
         )
-        self.size_probabilities = set_size_probabilities(options.set_size_mean, options.set_size_most)
+        self.size_probabilities = set_size_probabilities()
         self._text, self._seed = text, seed
         self._tables = self._make_tables()
         self._rules = SetRules(
             support=_support(options),
             mu=self.collection.mu,
-            support_size=options.support_size,
+            support_size=SUPPORT_SIZE,
             normalise_support=options.score_smoothing == "normalised",
             generated=options.generated_pairs or options.pairs_per_document,
             retained=options.pairs_per_document,
@@ -143,12 +145,10 @@ class PairBatch:
     pairs: WordSetPairs  # what was drawn
     forms: pa.Array  # words by form number
 
-    def groups(self, drop_ties: bool) -> pa.Table:
+    def groups(self) -> pa.Table:
         """Return the pairs as a GROUPS table, numbered from 0 within each document."""
-        retained = np.flatnonzero(~self._ties()) if drop_ties else np.arange(len(self.pairs.document))
-        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document[retained])
-        queries = self._queries().take((2 * retained[:, None] + np.arange(2)).ravel())
-        return pair_groups(documents, queries, self.pairs.scores[retained])
+        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document)
+        return pair_groups(documents, self._queries(), self.pairs.scores)
 
     def _queries(self) -> pa.Array:
         sizes = np.repeat(self.pairs.sizes, 2)

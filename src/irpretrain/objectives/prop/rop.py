@@ -6,7 +6,6 @@ preferred. One ranking group is one pair: one document, two queries. docs/method
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,19 +47,12 @@ class RopOptions(PresetOptions):
         unit="pairs",
         ge=1,
     )
-    set_size_mean: float = option(3.0, "Poisson mean of the set size, zeros excluded.", unit="words", gt=0)
-    set_size_most: int = option(20, "Maximum set size.", unit="words", ge=1, le=1000)
     stop_list: StopList = option(..., "Words neither drawn nor counted.")
     stemming: Literal["none", "porter"] = option(
         "none",
         "porter: the model is over Porter stems; a drawn stem is written as one of its words.",
     )
     background: Literal["word-counts", "document-frequencies"] = option(..., "Source of P(w|C).")
-    mu: float | Literal["mean-document-length"] = option(
-        "mean-document-length",
-        "Dirichlet prior.",
-        unit="words",
-    )
     minimum_count: int = option(..., "Minimum occurrences in the collection.", unit="words", ge=1)
     rare_words: Literal["excluded", "counted"] = option(
         ...,
@@ -70,26 +62,13 @@ class RopOptions(PresetOptions):
     subsampling_minimum_count: int = option(
         ..., "Words with fewer occurrences are always kept.", unit="words", ge=0
     )
-    subsampling_keep: Literal["word2vec-paper", "word2vec-code"] = option(
-        ..., "Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f; at most 1."
-    )
     support: Literal["vocabulary", "document-and-sample"] = option(
         ...,
         "Words that can be drawn: the vocabulary, or the document's words and others by document frequency.",
     )
-    support_size: int = option(
-        500,
-        "For document-and-sample: a document with n < support_size words gets support_size "
-        "- n draws of other words, else n + 100.",
-        unit="words",
-        ge=1,
-    )
     score_smoothing: Literal["normalised", "unnormalised"] = option(
         ...,
         "For document-and-sample: P(w|D) normalised over the support, or that of equation 3.",
-    )
-    ties: Literal["second", "drop"] = option(
-        "second", "Equal likelihoods: prefer the second set, or drop the pair."
     )
     short_document_pieces: int = option(
         ..., "Shorter documents are skipped with probability `short_document_skip`.", unit="word pieces", ge=0
@@ -98,8 +77,6 @@ class RopOptions(PresetOptions):
 
     @model_validator(mode="after")
     def _check_together(self) -> RopOptions:
-        if self.mu != "mean-document-length" and not 0 < self.mu < math.inf:
-            raise ValueError(f"mu: {self.mu} is not above 0; give a number of words or mean-document-length")
         if self.generated_pairs is not None and self.generated_pairs < self.pairs_per_document:
             raise ValueError(
                 f"generated_pairs: {self.generated_pairs} pairs are drawn but pairs_per_document keeps "
@@ -139,9 +116,9 @@ def make_groups(shard: Shard, options: RopOptions, counts: Counts) -> Iterator[p
     for rows in progress(batches, title, "documents", DOCUMENTS.count(shard.documents), size=len):
         batch = sampler.sample(rows, skip[: rows.num_rows])
         skip = skip[rows.num_rows :]
-        yield batch.groups(drop_ties=options.ties == "drop")
+        yield batch.groups()
         report.add(batch)
-    counts.update(report.counts(options, sampler))
+    counts.update(report.counts(sampler))
 
 
 def _skip_probabilities(shard: Shard, options: RopOptions) -> np.ndarray:
@@ -172,15 +149,13 @@ class _Report:
         self._sums.update(batch.counts())
         self._sizes.update(batch.set_sizes())
 
-    def counts(self, options: RopOptions, sampler: PairSampler) -> dict[str, Any]:
+    def counts(self, sampler: PairSampler) -> dict[str, Any]:
         sums, pairs = self._sums, self._sums["pairs_drawn"]
-        dropped = sums["ties"] if options.ties == "drop" else 0
         return {
             "documents": sums["documents"],
             "skipped": {"no_vocabulary_words": sums["empty"], "short": sums["short"]},
-            "pairs": pairs - dropped,
+            "pairs": pairs,
             "ties": sums["ties"],
-            "ties_dropped": dropped,
             "words_drawn": sums["words_drawn"],
             "words_outside_document": sums["words_outside"],
             "sets_with_repeated_words": sums["sets_with_repeats"],
