@@ -30,6 +30,7 @@ from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.rank_engine import Bm25, write_postings
+from irpretrain.retrieval.analysis import IndriOptions
 from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank
@@ -183,7 +184,7 @@ class Stages:
             ),
             "build_positions": (
                 self.articles,
-                lambda: build_positions([self._documents], RETRIEVAL.indri, TEXT, out / "positions"),
+                lambda: build_positions([self._documents], IndriOptions(), TEXT, out / "positions"),
             ),
             "weigh_textrank": (
                 self.articles,
@@ -212,7 +213,7 @@ class Stages:
 
     def _postings(self, out: Path) -> None:
         terms = read_terms(self._counts, stemming=AXIOMS.stemming, stop_list=AXIOMS.stop_list)
-        bounds = Bm25(**AXIOMS.bm25.model_dump(), lengths=AXIOMS.rank_lengths)
+        bounds = Bm25(**AXIOMS.bm25.model_dump())
         stores = [[WordStore.open(out / "words")]]
         write_postings(
             stores, terms.term_of, len(terms.names), out / "postings", memory_mb=AXIOMS.memory_mb, bm25=bounds

@@ -8,7 +8,7 @@ from irpretrain.plan import Plan, paths
 from irpretrain.plan.preparation import RANKING_SETTINGS, TERM_SETTINGS
 from irpretrain.plan.paths import sidecar
 from irpretrain.plan.requests import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
-from irpretrain.plan.retrieval import INDEX_SETTINGS, POSITION_SETTINGS
+from irpretrain.plan.retrieval import INDEX_SETTINGS
 from irpretrain.plan.part import one_of, plain, wildcard_number
 from irpretrain.plan.shown import table_files
 

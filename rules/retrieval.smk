@@ -84,7 +84,7 @@ rule generate_queries:
         runtime=minutes(2880),
         gpu=settings("indexes.compute.gpus"),
     params:
-        options=settings("indexes", exclude={"times": True, "compute": {"gpus"}}),
+        options=settings("indexes", exclude={"compute": {"gpus"}}),
         model=plan.source_at("indexes.model"),
         text=settings("text"),
         checkpoints=paths.CHECKPOINTS,
@@ -108,7 +108,6 @@ rule expand_documents:
         mem_mb=memory(4000),
         runtime=minutes(480),
     params:
-        times=settings("indexes.times"),
         text=settings("text"),
     script:
         "../scripts/expand_documents.py"
@@ -225,7 +224,6 @@ rule build_positions:
         mem_mb=memory(8000),
         runtime=minutes(480),
     params:
-        options=settings("retrieval.indri", include=POSITION_SETTINGS),
         text=settings("text"),
     script:
         "../scripts/build_positions.py"

@@ -1,7 +1,7 @@
 """Write where every term of a corpus stands."""
 
-from irpretrain.config.retrieval import IndriConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.retrieval.analysis import IndriOptions
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.stage import stage
 
@@ -9,7 +9,7 @@ with stage(snakemake) as done:
     done(
         build_positions(
             list(snakemake.input.documents),
-            IndriConfig(**snakemake.params.options),
+            IndriOptions(),
             TextConfig(**snakemake.params.text),
             snakemake.output.positions,
         )

@@ -9,7 +9,6 @@ with stage(snakemake) as done:
         expand_documents(
             snakemake.input.documents,
             snakemake.input.expansion,
-            snakemake.params.times,
             TextConfig(**snakemake.params.text),
             snakemake.output.vectors,
         )

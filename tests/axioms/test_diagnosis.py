@@ -40,7 +40,7 @@ def read_csv(path: Path) -> dict[tuple[str, str], dict[str, str]]:
 
 def test_pairs_are_of_one_document_with_what_the_axioms_prefer(tmp_path: Path) -> None:
     rows = random_rows(np.random.default_rng(1), 40, 6, lengths=(1, 2))
-    path, counts = chosen(tmp_path, [rows], documents=25, pairs_per_document=3)
+    path, counts = chosen(tmp_path, [rows], documents=25)
     table, by_query = AXIOM_PAIRS.read(path).to_pylist(), {one["query"]: one for one in rows}
     assert [one["pair"] for one in table] == list(range(counts["pairs"]))
     assert counts["documents"] == len({one["document_id"] for one in table}) == 25
@@ -169,7 +169,7 @@ def test_a_model_s_scores_are_those_of_its_sequences(
     rows = [
         row(i, s, f"word{(i + s) % 80:02d} word{7 * s:02d}", rank=s + 1) for i in range(8) for s in range(4)
     ]
-    pairs, _ = chosen(tmp_path, [rows], pairs_per_document=3)
+    pairs, _ = chosen(tmp_path, [rows])
     CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "model")
     reranking = RerankingConfig(max_length=24, query_length=6, batch_tokens=512)
     store = make_store(bodies)

@@ -24,8 +24,13 @@ DOCUMENTS = 200
 
 
 def options(**given: Any) -> PredictorConfig:
-    base = {"label": "Made up", "collection": "made", "dataset": "made", "trees": 10, "negative_terms": "any"}
+    base = {"label": "Made up", "collection": "made", "dataset": "made", "negative_terms": "any"}
     return PredictorConfig(**{**base, **given})
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irpretrain.axioms.predictor.TREES", 10)
 
 
 def judged_rows(rng: np.random.Generator, documents: int = DOCUMENTS) -> list[dict[str, Any]]:
@@ -112,24 +117,22 @@ def test_symmetry_is_exact_for_any_table():
 def test_the_forest_is_xgboost_s_own(tables) -> None:
     """Its parameters, read from the saved model, are those of XGBRFClassifier."""
     features = all_vectors()[::7]
-    trees = fit(features, features[:, 0] > 0, options(model="forest", trees=7), 1)
+    trees = fit(features, features[:, 0] > 0, options(model="forest"), 1)
     config = json.loads(trees.save_config())
     train = config["learner"]["gradient_booster"]["tree_train_param"]
     assert {k: float(train[k]) for k in ("subsample", "colsample_bynode", "reg_lambda", "learning_rate")} == (
         pytest.approx({"subsample": 0.8, "colsample_bynode": 0.8, "reg_lambda": 1e-5, "learning_rate": 1.0})
     )
-    assert (trees.num_boosted_rounds(), len(trees.get_dump())) == (1, 7)
+    assert (trees.num_boosted_rounds(), len(trees.get_dump())) == (1, 10)
 
 
 @pytest.mark.parametrize("model", ["boosted", "forest"])
 def test_threads_shards_and_repetition_change_no_byte(tables, tmp_path: Path, model: str) -> None:
     judged, pseudo = tables
     for name, shards, threads in (("a", pseudo, 1), ("b", pseudo[::-1], 2), ("c", pseudo, 4)):
-        train_predictor(
-            judged, shards, options(model=model, folds=3), AxiomsConfig(), tmp_path / name, threads
-        )
+        train_predictor(judged, shards, options(model=model), AxiomsConfig(), tmp_path / name, threads)
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b") == sha256(tmp_path / "c")
-    train_predictor(judged, pseudo, options(model=model, folds=3, seeds=[2]), AxiomsConfig(), tmp_path / "d")
+    train_predictor(judged, pseudo, options(model=model, seeds=[2]), AxiomsConfig(), tmp_path / "d")
     assert sha256(tmp_path / "d" / "model.json") != sha256(tmp_path / "a" / "model.json")
 
 
@@ -147,9 +150,9 @@ def test_the_first_of_several_seeds_is_retained(tables, tmp_path: Path) -> None:
 
 def test_documents_never_stand_on_two_sides():
     documents = np.repeat(np.arange(50), 3)
-    parts = split_documents(documents, options(folds=3), 1)
+    parts = split_documents(documents, 1)
     assert (parts.reshape(50, 3) == parts[::3, None]).all()
-    assert np.bincount(parts[::3]).tolist() == [5, 15, 15, 15]
+    assert np.bincount(parts[::3]).tolist() == [5, 23, 22]
 
 
 def test_half_of_each_part_has_the_judged_query_first():
@@ -303,7 +306,7 @@ def test_features_of_another_shape_are_refused(tables, tmp_path: Path) -> None:
 
 def test_importance_is_the_sum_of_gains_divided_by_the_largest():
     vectors = all_vectors()
-    trees = fit(vectors, vectors[:, 0] * 3 + vectors[:, 1] > 0, options(trees=3), 1)
+    trees = fit(vectors, vectors[:, 0] * 3 + vectors[:, 1] > 0, options(), 1)
     sums: dict[str, float] = dict.fromkeys(AXIOMS, 0.0)
     dump = trees.trees_to_dataframe()
     for feature, gain in zip(dump["Feature"], dump["Gain"], strict=True):

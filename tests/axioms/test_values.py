@@ -34,7 +34,7 @@ TWO = ["a b a a", "a c"]
 
 
 def test_rep_ql_is_the_mean_logarithm_of_the_smoothed_probability(tmp_path: Path) -> None:
-    found = value(tmp_path, "rep_ql", "a b", TWO, ql_mu=7.0)
+    found = value(tmp_path, "rep_ql", "a b", TWO)
     # P(a|C) = 3/7 and P(b|C) = 2/7, so P(a|D) = (3 + 3) / 11 and P(b|D) = (1 + 2) / 11.
     assert found == pytest.approx((math.log(6 / 11) + math.log(3 / 11)) / 2, abs=1e-9)
 
@@ -45,7 +45,7 @@ def test_the_prior_is_the_mean_document_length_by_default(tmp_path: Path) -> Non
 
 
 def test_an_unknown_word_has_document_frequency_0(tmp_path: Path) -> None:
-    assert value(tmp_path, "rep_ql", "zebra", TWO, ql_mu=7.0) == pytest.approx(math.log(1 / 11), abs=1e-9)
+    assert value(tmp_path, "rep_ql", "zebra", TWO) == pytest.approx(math.log(1 / 11), abs=1e-9)
 
 
 def test_rep_tfidf_is_the_mean_of_tf_idf(tmp_path: Path) -> None:

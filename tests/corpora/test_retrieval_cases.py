@@ -160,7 +160,7 @@ def test_added_text(case: Case) -> None:
     recorder = Recorder("expand_documents", [str(case.documents), str(given)], [str(vectors)], {}, {})
     recorder.write(
         expand_documents(
-            case.documents, given, 1, TextConfig(words="alphanumeric", fields=["title", "body"]), vectors
+            case.documents, given, TextConfig(words="alphanumeric", fields=["title", "body"]), vectors
         )
     )
     with pytest.raises(InputError, match=r"none of its 2 lines names a document of the corpus"):

@@ -158,7 +158,7 @@ def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     queries = tmp_path / "queries.parquet"
     sample_pseudo_queries(words, statistics, PseudoQueriesConfig(**drawn), 5, queries)
     terms = read_terms(statistics, options.stop_list, options.stemming)
-    bm25 = Bm25(options.bm25.k1, options.bm25.b, options.rank_lengths)
+    bm25 = Bm25(options.bm25.k1, options.bm25.b)
     write_postings(
         [[WordStore.open(words)]], terms.term_of, len(terms.names), tmp_path / "postings", bm25=bm25
     )

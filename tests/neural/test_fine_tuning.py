@@ -83,11 +83,15 @@ def tuning_options(**changes: Any) -> FinetuningConfig:
         "learning_rates": [0.02],
         "few_shot_batch_sizes": [4],
         "epochs": 12,
-        "patience": 12,
         "optimiser": {"warmup": 0.0, "weight_decay": 0.0},
         "compute": {"device": "cpu", "checkpoint_minutes": 0},
     }
     return FinetuningConfig(**{**given, **changes})
+
+
+@pytest.fixture(autouse=True)
+def no_early_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irpretrain.training.finetune.PATIENCE", 12)
 
 
 @pytest.fixture

@@ -90,9 +90,9 @@ def test_what_first_stages_search_and_how_deep():
     [("RR@10", "", None), ("AP", "", 90), ("AP", ", depth: 7", 7), ("nDCG@20", ", depth: 7", None)],
 )
 def test_a_sweep_depends_on_the_depth_only_where_its_measure_has_no_cutoff(measure, own, depth):
-    stage = f"{{label: T, model: bm25, tuned_on: other, sweep: {{measure: {measure}}}{own}}}"
+    stage = f"{{label: T, model: bm25, tuned_on: other{own}}}"
     plan = plan_of(
-        f"retrieval: {{depth: 90}}\nfirst_stages: {{tuned: {stage}}}\n"
+        f"retrieval: {{depth: 90, sweep: {{measure: {measure}}}}}\nfirst_stages: {{tuned: {stage}}}\n"
         "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
         "qrels: {format: trec, path: o.qrels}, folds: 3}}"
     )

@@ -23,11 +23,9 @@ from small_documents import write_documents
 BODIES = {"d1": "the cat runs", "d2": "dogs", "d3": ""}
 
 
-def expand(
-    folder: Path, times: int = 1, given: str = "given"
-) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+def expand(folder: Path, given: str = "given") -> tuple[dict[str, dict[str, int]], dict[str, int]]:
     documents = write_documents(folder / "documents.parquet", BODIES)
-    counts = expand_documents(documents, folder / given, times, TEXT, folder / "vectors.parquet")
+    counts = expand_documents(documents, folder / given, TEXT, folder / "vectors.parquet")
     rows = TERM_VECTORS.read(folder / "vectors.parquet").to_pylist()
     return {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}, counts
 
@@ -52,7 +50,6 @@ def test_words_are_counted_together(tmp_path: Path) -> None:
         "lines": 3,
         "lines_of_other_documents": 1,
     }
-    assert expand(tmp_path, times=5)[0]["d3"] == {"a": 5, "zoo": 5}
 
 
 def test_tab_separated_gzip_and_several_lines_of_a_document(tmp_path: Path) -> None:
@@ -113,7 +110,7 @@ def expanded_shards(folder: Path, given: str) -> list[Path]:
         documents = write_documents(folder / f"{name}.parquet", {name: BODIES[name]})
         vectors.append(folder / f"vectors-{name}.parquet")
         recorder = Recorder("expand_documents", [], [str(vectors[-1])], {})
-        recorder.write(expand_documents(documents, folder / "given", 1, TEXT, vectors[-1]))
+        recorder.write(expand_documents(documents, folder / "given", TEXT, vectors[-1]))
     return vectors
 
 

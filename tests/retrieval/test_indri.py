@@ -15,12 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT, write_queries
 
-from irpretrain.config.retrieval import DependenceConfig, IndriConfig
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene, positions
-from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.analysis import Analyser, IndriOptions
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.positions import Positions, build_positions
@@ -37,8 +36,9 @@ BODIES = {
 """In terms: a p _ a | p a b | a _ p | b | | ; nine in all: apple 4, pie 3, banana 2."""
 MU = 10.0
 INQUERY = Path(__file__).parents[2] / "resources/stopwords/inquery.txt"
-PLAIN = IndriConfig(stemmer="porter", stop_list="lucene", mu=MU)
+PLAIN = IndriOptions(stemmer="porter", stop_list="lucene", mu=MU)
 """What the numbers by hand are for."""
+DEPENDENT = PLAIN._replace(dependence=True)
 
 
 @pytest.fixture(scope="module")
@@ -83,18 +83,16 @@ def retrieve(
     tmp_path: Path,
     texts,
     weights=None,
-    dependence=None,
-    indri: IndriConfig = PLAIN,
+    indri: IndriOptions = PLAIN,
     depth: int = 10,
 ):
-    options = OPTIONS.model_copy(update={"indri": indri, "depth": depth})
     queries = write_queries(tmp_path / "queries.parquet", texts)
     given = None if weights is None else write_weights(tmp_path / "weights.parquet", weights)
     counts = search_weighted(
         Positions.open(folder / "positions", indri, "alphanumeric"),
         read_weighted_queries(queries, given, "alphanumeric", Analyser.of(indri)),
-        dependence,
-        options,
+        indri,
+        depth,
         tmp_path / "run.gz",
         "indri",
     )
@@ -169,9 +167,9 @@ def test_documents_and_queries_are_cut_alike(tmp_path: Path, name: str) -> None:
     counts = build_positions([documents], PLAIN, TEXT, tmp_path / "positions")
     assert counts["occurrences"] == len(words) + 1
     weights = {"q": dict.fromkeys(words, 0.5)}
-    for dependence in (None, DependenceConfig()):
-        weighted, _ = retrieve(tmp_path, tmp_path, {"q": written}, weights, dependence)
-        plain, _ = retrieve(tmp_path, tmp_path, {"q": written}, None, dependence)
+    for indri in (PLAIN, DEPENDENT):
+        weighted, _ = retrieve(tmp_path, tmp_path, {"q": written}, weights, indri)
+        plain, _ = retrieve(tmp_path, tmp_path, {"q": written}, None, indri)
         assert list(weighted["q"]) == ["d"]
         assert weighted["q"] == pytest.approx(plain["q"], abs=1e-12)
     bag, _ = retrieve(tmp_path, tmp_path, {"q": written}, weights)
@@ -181,7 +179,7 @@ def test_documents_and_queries_are_cut_alike(tmp_path: Path, name: str) -> None:
 
 def test_a_contraction_of_the_stop_list_is_no_term_however_it_is_cut(tmp_path: Path) -> None:
     """INQUERY's "doesn't" is one word of Lucene's, and "doesn" and "t" of `text.words`."""
-    indri = IndriConfig()
+    indri = IndriOptions()
     documents = write_documents(tmp_path / "d.parquet", {"d": "It doesn't, zoo", "other": "zoos"})
     assert build_positions([documents], indri, TEXT, tmp_path / "positions")["occurrences"] == 2
     assert Analyser.of(indri).terms(["doesn't doesn t zoos cherries"]) == [["zoo", "cherry"]]
@@ -190,7 +188,7 @@ def test_a_contraction_of_the_stop_list_is_no_term_however_it_is_cut(tmp_path: P
 
 
 def test_the_defaults_are_what_indri_documents() -> None:
-    assert IndriConfig().model_dump() == {"stemmer": "krovetz", "stop_list": "inquery", "mu": 2500.0}
+    assert IndriOptions() == ("krovetz", "inquery", 2500.0, False)
 
 
 def test_words_that_lucene_cuts_further_have_a_position_for_each_piece(tmp_path: Path) -> None:
@@ -204,14 +202,13 @@ def test_words_that_lucene_cuts_further_have_a_position_for_each_piece(tmp_path:
 
 def test_sequential_dependence_by_hand(folder: Path, tmp_path: Path) -> None:
     """One pair: #od1(apple pie) in d1 alone, as a stop word parts the two in d3; #uw8 in d1 twice, in d2 and in d3."""
-    dependence = DependenceConfig(terms=0.8, ordered=0.15, unordered=0.05)
     weights = {"q": {"apple": 0.9, "pie": 0.1}}
-    found, _ = retrieve(folder, tmp_path, {"q": "apple pie"}, weights, dependence)
+    found, _ = retrieve(folder, tmp_path, {"q": "apple pie"}, weights, DEPENDENT)
     rows = {"d1": (2, 1, 1, 2, 3), "d2": (1, 1, 0, 1, 3), "d3": (1, 1, 0, 1, 2)}
     wanted = {
         name: 0.8 * (0.9 * belief(a, 4, length) + 0.1 * belief(p, 3, length))
-        + 0.15 * belief(ordered, 1, length)
-        + 0.05 * belief(unordered, 4, length)
+        + 0.1 * belief(ordered, 1, length)
+        + 0.1 * belief(unordered, 4, length)
         for name, (a, p, ordered, unordered, length) in rows.items()
     }
     assert found["q"] == pytest.approx(wanted, abs=1e-7)  # weights are single precision
@@ -219,7 +216,7 @@ def test_sequential_dependence_by_hand(folder: Path, tmp_path: Path) -> None:
 
 def test_a_query_of_one_term_is_a_bag_of_words(folder: Path, tmp_path: Path) -> None:
     plain, _ = retrieve(folder, tmp_path, {"q": "the apples"})
-    structured, _ = retrieve(folder, tmp_path, {"q": "the apples"}, dependence=DependenceConfig())
+    structured, _ = retrieve(folder, tmp_path, {"q": "the apples"}, indri=DEPENDENT)
     assert structured["q"] == pytest.approx(plain["q"], abs=1e-12)
 
 
@@ -248,7 +245,7 @@ def test_lucene_s_own_indri_similarity_agrees(
     reads INQUERY's list from the file.
     """
     random = np.random.default_rng(5)
-    indri = IndriConfig(stemmer=stemmer, stop_list=stop_list, mu=25.0)
+    indri = IndriOptions(stemmer=stemmer, stop_list=stop_list, mu=25.0)
     words = ["apple", "pie", "banana", "cherries", "runs", "zoos", "the", "however", "amounted"]
     words += (
         ["doesn't"] if stop_list == "inquery" else []

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from small_lucene import OPTIONS, write_queries, write_vectors
 
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.retrieval import IndriConfig, RetrievalConfig
+from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.analysis import Analyser, IndriOptions
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
@@ -83,7 +83,7 @@ def test_options_turn_stems_and_stop_words_off() -> None:
     text = "Die Häuser der Städte"
     for options, terms in [
         (RetrievalConfig(), "haus stadt"),
-        (IndriConfig(), "haus stadt"),
+        (IndriOptions(), "haus stadt"),
         (RetrievalConfig(stemmer="none"), "häuser städte"),
         (RetrievalConfig(stop_list="none"), "die haus der stadt"),
         (RetrievalConfig(stemmer="none", stop_list="none"), "die häuser der städte"),
@@ -187,13 +187,13 @@ def test_chinese_weights_and_positions(chinese: Path, tmp_path: Path) -> None:
         lucene.search(index, chinese / "queries", "bm25", OPTIONS, tmp_path / "run.gz", "bm25")
         runs.append(read_run(tmp_path / "run.gz"))
     assert runs[0] == runs[1]
-    indri = IndriConfig()
+    indri = IndriOptions()
     build_positions([chinese / "documents"], indri, CHINESE, tmp_path / "positions")
     positions = Positions.open(tmp_path / "positions", indri, CHINESE.word_kind)
     assert positions.ordered("盗窃", "窃罪").tolist() == [positions.of_term("窃罪")[0] - 1]
     analyser = Analyser.of(indri, CHINESE.word_kind)
     requested = read_weighted_queries(chinese / "queries", None, CHINESE.word_kind, analyser)
-    search_weighted(positions, requested, None, OPTIONS, tmp_path / "run.gz", "indri")
+    search_weighted(positions, requested, indri, OPTIONS.depth, tmp_path / "run.gz", "indri")
     run = read_run(tmp_path / "run.gz")
     assert {query: ranking[0][0] for query, ranking in run.items()} == {name: name for name in ASKED}
 
@@ -202,7 +202,7 @@ def test_weights_of_chinese_words_without_training(chinese: Path, tmp_path: Path
     """Expansion and TextRank weigh our words, so that queries cut the same way find them."""
     kind, documents = CHINESE.word_kind, chinese / "documents"
     (tmp_path / "added.tsv").write_text("fraud\t电信网络\n", encoding="utf-8")
-    expand_documents(documents, tmp_path / "added.tsv", 2, CHINESE, tmp_path / "expanded")
+    expand_documents(documents, tmp_path / "added.tsv", CHINESE, tmp_path / "expanded")
     weigh_by_textrank(documents, OPTIONS, CHINESE, tmp_path / "ranked")
     for name in ("expanded", "ranked"):
         rows = TERM_VECTORS.read(tmp_path / name).to_pylist()
@@ -211,7 +211,7 @@ def test_weights_of_chinese_words_without_training(chinese: Path, tmp_path: Path
         if name == "expanded":
             assert weights == {
                 **expected,
-                "fraud": expected["fraud"] + Counter({"电信": 2, "信网": 2, "网络": 2}),
+                "fraud": expected["fraud"] + Counter({"电信": 1, "信网": 1, "网络": 1}),
             }
         else:
             assert all(weights[d].keys() <= expected[d].keys() and weights[d] for d in expected)

@@ -43,7 +43,7 @@ def expansion(path: Path) -> object:
     documents = path.with_name("documents.parquet")
     row = {"document_id": "d1", "part": 0, "position": 0, "title": "", "url": "", "body": "one"}
     DOCUMENTS.write(documents, [row])
-    return expand_documents(documents, path, 1, TEXT, path.with_name("expanded.parquet"))
+    return expand_documents(documents, path, TEXT, path.with_name("expanded.parquet"))
 
 
 def rankings(path: Path) -> object:

@@ -22,6 +22,6 @@ def weighting(**changes: Any) -> TermWeightsConfig:
             "optimiser": {"learning_rate": 1e-3},
             "compute": {"device": "cpu", "checkpoint_minutes": 0},
         },
-        "inference": {"batch_tokens": 64, "block": 3, "compute": {"device": "cpu", "checkpoint_minutes": 0}},
+        "inference": {"batch_tokens": 64, "compute": {"device": "cpu", "checkpoint_minutes": 0}},
     }
     return TermWeightsConfig(**{**given, **changes})

@@ -81,25 +81,26 @@ def test_a_very_negative_weight_is_retained_and_counted(tiny_encoder, make_docum
     assert write_vectors(weights, 100, False, tmp_path / "vectors")["negative"] == 2
 
 
-def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documents, tmp_path):
+def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documents, tmp_path, monkeypatch):
     whole, _ = infer(make_documents(DOCUMENTS), "whole")
     keys = list(DOCUMENTS)
     parts = []
     for number, (first, last, block) in enumerate([(0, 7, 2), (7, 8, 5), (8, 40, 11)]):
         shard = make_documents({k: DOCUMENTS[k] for k in keys[first:last]}, f"shard-{number}", first)
-        inference = {"batch_tokens": 64, "block": block, "compute": {"device": "cpu"}}
-        parts.append(infer(shard, f"part-{number}", inference=inference)[0])
+        monkeypatch.setattr("irpretrain.term_weights.infer.BLOCK", block)
+        parts.append(infer(shard, f"part-{number}")[0])
     assert pa.concat_tables(parts).equals(whole)
     TERM_WEIGHTS.write(tmp_path / "joined.parquet", pa.concat_tables(parts))
     assert (tmp_path / "joined.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
-def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents):
+def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents, monkeypatch):
     """Within 1e-6; packed, no position of padding is computed, and `auto` pads on a CPU."""
+    monkeypatch.setattr("irpretrain.term_weights.infer.BLOCK", 40)
     documents, found = make_documents(DOCUMENTS), {}
     for packing in ("off", "on", "auto"):
         compute = {"device": "cpu", "packing": packing}
-        inference = {"batch_tokens": 64, "block": 40, "compute": compute}
+        inference = {"batch_tokens": 64, "compute": compute}
         found[packing] = infer(documents, packing, inference=inference)
     (padded, counts), (packed, packed_counts), (chosen, chosen_counts) = found.values()
     assert chosen.equals(padded)

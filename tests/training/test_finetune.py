@@ -144,7 +144,8 @@ def test_the_first_batch_of_an_epoch_is_no_starving(
         return replace(step(self, number, *given), seconds=1.0, waited=float(number in starving))
 
     monkeypatch.setattr(Trainer, "step", timed)
-    run_finetuning("run", options=tuning_options(batch_sizes=[4], patience=3))
+    monkeypatch.setattr(module, "PATIENCE", 3)
+    run_finetuning("run", options=tuning_options(batch_sizes=[4]))
     displayed = capfd.readouterr().err
     assert displayed.count("SLOW") == reported
     assert displayed.count("waited for batches 33.3%") == 3
@@ -167,8 +168,11 @@ def test_a_cedr_knrm_is_fine_tuned_with_its_kernels(
         assert not torch.equal(before, after)
 
 
-def test_it_learns_and_keeps_the_model_that_made_the_run(run_finetuning: Finetune, tmp_path: Path) -> None:
-    options = tuning_options(epochs=30, patience=30, batch_sizes=[8], learning_rates=[3e-3])
+def test_it_learns_and_keeps_the_model_that_made_the_run(
+    run_finetuning: Finetune, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 30)
+    options = tuning_options(epochs=30, batch_sizes=[8], learning_rates=[3e-3])
     folder, _ = run_finetuning("run", options=options, output=tmp_path / "kept")
     epochs = report(folder)["grid"][0]["epochs"]
     assert epochs[-1]["pair_accuracy"] > 0.9 > epochs[0]["pair_accuracy"]
@@ -199,7 +203,8 @@ def test_equal_runs_write_equal_files(run_finetuning: Finetune) -> None:
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
 def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
-    options = tuning_options(patience=3)
+    monkeypatch.setattr(module, "PATIENCE", 3)
+    options = tuning_options()
     whole, _ = run_finetuning("whole", options=options)
     original, done = module._Search._epoch, []
 
@@ -285,7 +290,7 @@ def test_test_queries_choose_nothing(
 def test_patience_stops_a_grid_point(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
     values = iter([0.3, 0.5, 0.5, 0.4, 0.2, 0.6, 0.1, 0.1, 0.7])
     monkeypatch.setattr(module, "mean_of_run", lambda *given: next(values))
-    folder, counts = run_finetuning("run", options=tuning_options(epochs=9, patience=2))
+    folder, counts = run_finetuning("run", options=tuning_options(epochs=9))
     found = report(folder)
     assert [[e["validation"] for e in p["epochs"]] for p in found["grid"]] == [
         [0.3, 0.5, 0.5, 0.4],
@@ -297,7 +302,7 @@ def test_patience_stops_a_grid_point(run_finetuning: Finetune, monkeypatch: pyte
 
 def test_first_of_equal_scores_is_chosen(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "mean_of_run", lambda *given: 0.5)
-    folder, _ = run_finetuning("run", options=tuning_options(patience=1))
+    folder, _ = run_finetuning("run", options=tuning_options())
     assert report(folder)["chosen"] == {"batch_size": 4, "learning_rate": 1e-3, "epoch": 1, "validation": 0.5}
 
 
@@ -341,7 +346,7 @@ def test_checkpoints_are_named_by_all_that_the_result_depends_on(
 
 
 def test_every_rate_of_the_grid_is_tried(run_finetuning: Finetune) -> None:
-    options = tuning_options(epochs=2, patience=2, batch_sizes=[8], learning_rates=[3e-3, 1e-9])
+    options = tuning_options(epochs=2, batch_sizes=[8], learning_rates=[3e-3, 1e-9])
     folder, _ = run_finetuning("grid", options=options)
     fast, slow = ([epoch["loss"] for epoch in point["epochs"]] for point in report(folder)["grid"])
     assert abs(slow[1] - slow[0]) < abs(fast[1] - fast[0]) / 10

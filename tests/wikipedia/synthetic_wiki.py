@@ -226,7 +226,7 @@ class Expected:
     segments: list[int]
 
 
-def expected(wikis: Sequence[Wiki], words: int = 8, first_segment: str = "lead") -> Expected:
+def expected(wikis: Sequence[Wiki], words: int = 8) -> Expected:
     """The graph of some corpora, found by looking at every pair of documents, with none of the library's code."""
     rows = [row for wiki in wikis for row in wiki.rows]
     pages: dict[str, int] = {}
@@ -258,7 +258,7 @@ def expected(wikis: Sequence[Wiki], words: int = 8, first_segment: str = "lead")
             segment = max(n for n, start in enumerate(cuts[source]) if n == 0 or start <= link["start"])
             span = (link["start"], link["end"])
             anchors[source, segment, target] = min(anchors.get((source, segment, target), span), span)
-            if segment == 0 and (first_segment == "document" or link["section"] == 0):
+            if segment == 0 and link["section"] == 0:
                 front.add((source, target))
             if in_see_also(one["sections"], link["section"]):
                 edges.add((source, target))

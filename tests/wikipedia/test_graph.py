@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,8 @@ def plain(title: str, text: str) -> Article:
     return Article(title, [lead(*text.split())])
 
 
-def test_mentions_link_documents_without_hyperlinks(tmp_path):
+def test_mentions_link_documents_without_hyperlinks(tmp_path, monkeypatch):
+    monkeypatch.setattr("irpretrain.wikipedia.build_graph.MENTION_DOCUMENT_SHARE", Fraction("0.4"))
     articles = [
         plain("Super_Bowl_50", "the Time of Super Bowl 50 in Santa Clara"),
         plain("Santa Clara", "Time and Super Bowl 50"),
@@ -29,7 +31,7 @@ def test_mentions_link_documents_without_hyperlinks(tmp_path):
         plain("Space", "Time"),
         plain("Void", "Time Nothing"),
     ]
-    folder = make_graph([Wiki(articles)], tmp_path, 2, mentions="titles", mention_document_share=0.4)
+    folder = make_graph([Wiki(articles)], tmp_path, 2, mentions="titles")
     assert {links.source: links.target.tolist() for links in Graph.open(folder).links()} == {
         0: [1],
         1: [0],
@@ -47,21 +49,13 @@ def test_mentions_link_documents_without_hyperlinks(tmp_path):
     assert "mentions" not in json.loads((off / "counts.json").read_text())
 
 
-def test_a_share_of_documents_is_that_of_its_digits(tmp_path):
-    """0.29 of 100 documents are 29, which mention Time; as floating point it is 28.999999999999996."""
-    articles = [plain("Time", "x"), *(plain(f"T{n}", "Time" if n < 29 else "x") for n in range(99))]
-    folder = make_graph([Wiki(articles)], tmp_path, 1, mentions="titles", mention_document_share=0.29)
-    counts = json.loads((folder / "counts.json").read_text())["mentions"]
-    assert (counts["most_documents"], counts["used"]) == (29, 29)
-
-
 def test_hyperlinks_to_a_frequent_title_stay(tmp_path):
     articles = [
         Article("A", [lead(To("Time", "clock"))]),
         *(plain(f"T{n}", "Time") for n in range(3)),
         plain("Time", "x"),
     ]
-    folder = make_graph([Wiki(articles)], tmp_path, 1, mentions="titles", mention_document_share=0.2)
+    folder = make_graph([Wiki(articles)], tmp_path, 1, mentions="titles")
     assert {links.source: links.target.tolist() for links in Graph.open(folder).links()} == {0: [4]}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -73,7 +74,7 @@ def test_the_five_groups_by_hand(tmp_path, shards):
 
 
 @pytest.mark.parametrize("shards", SHARDS)
-def test_the_first_segment_is_that_of_the_lead_by_default(tmp_path, shards):
+def test_the_first_segment_is_that_of_the_lead(tmp_path, shards):
     """Each links "Hub" back from its segment 0: from the lead, below it, in both, or without any sections."""
     names = ["Lead", "Body", "Both", "Later", "Plain"]
     wiki = Wiki(
@@ -87,13 +88,10 @@ def test_the_first_segment_is_that_of_the_lead_by_default(tmp_path, shards):
         ]
     )
     wiki.rows[5]["sections"] = []
-    found = {}
-    for option in ("lead", "document"):
-        folder = make_graph([wiki], tmp_path / option, shards, first_segment=option)
-        check(folder, expected([wiki], first_segment=option))
-        [hub] = Graph.open(folder).links(np.array([0]))
-        found[option] = [part.tolist() for part in hub.groups(0)[:2]]
-    assert found == {"lead": [[1, 3, 5], [2, 4]], "document": [[1, 2, 3, 5], [4]]}
+    folder = make_graph([wiki], tmp_path, shards)
+    check(folder, expected([wiki]))
+    [hub] = Graph.open(folder).links(np.array([0]))
+    assert [part.tolist() for part in hub.groups(0)[:2]] == [[1, 3, 5], [2, 4]]
 
 
 def test_redirects_case_underscores_and_red_links(tmp_path):
@@ -223,21 +221,24 @@ def wikis(draw: st.DrawFn) -> list[Wiki]:
     return corpora
 
 
-@given(wikis(), st.sampled_from(SHARDS), st.sampled_from(["lead", "document"]))
-def test_random_collections(collection, shards, first):
+@given(wikis(), st.sampled_from(SHARDS))
+def test_random_collections(collection, shards):
     with TemporaryDirectory() as name:
-        folder = make_graph(collection, Path(name), shards, first_segment=first)
-        check(folder, expected(collection, first_segment=first))
+        folder = make_graph(collection, Path(name), shards)
+        check(folder, expected(collection))
 
 
-def test_bytes_depend_on_neither_shards_nor_threads(tmp_path):
+def test_bytes_depend_on_neither_shards_nor_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr("irpretrain.wikipedia.links.MENTION_CHARACTERS", 2)
+    monkeypatch.setattr("irpretrain.wikipedia.build_graph.MENTION_DOCUMENT_SHARE", Fraction("0.5"))
+
     def article(n: int) -> Article:
         links = (To(f"T{n * k % 83}") for k in range(1, 6))
         return Article(f"T{n}", [lead(*filler(n % 7), *links, f"T{n * 3 % 80}", "T1", *filler(20))])
 
     wiki = Wiki([article(n) for n in range(80)], [(f"T{n}", f"T{n - 1}") for n in range(80, 83)])
     more = Wiki([Article(f"U{n}", [lead("T2", To(f"t{n}"))]) for n in range(9)], prefix="u")
-    options = {"mentions": "titles", "mention_characters": 2, "mention_document_share": 0.5}
+    options = {"mentions": "titles"}
     graphs = [
         make_graph([wiki, more], tmp_path / f"{shards}", shards, threads=threads, **options)
         for shards, threads in [(1, 1), (2, 2), (5, 3)]

@@ -68,7 +68,8 @@ def test_documents_without_structure(tmp_path):
     assert extract_links(tmp_path / "none", GraphConfig(), tmp_path / "s", tmp_path / "l")["documents"] == 0
 
 
-def test_mentions_of_other_titles_outside_anchors(tmp_path):
+def test_mentions_of_other_titles_outside_anchors(tmp_path, monkeypatch):
+    monkeypatch.setattr("irpretrain.wikipedia.links.MENTION_CHARACTERS", 3)
     articles = [
         Article(
             "Tea",
@@ -84,7 +85,7 @@ def test_mentions_of_other_titles_outside_anchors(tmp_path):
         Article("Milk", [lead("y")]),
         Article("xy", [lead("xy")]),
     ]
-    counts, _, found = extract(tmp_path, articles, mentions="titles", mention_characters=3, segment_words=100)
+    counts, _, found = extract(tmp_path, articles, mentions="titles", segment_words=100)
     assert [(link["text"], link["target"], link["section"], link["mention"]) for link in found] == [
         ("Green Leaf", "Green leaf", 0, True),
         ("Green leaf tea", "Milk", 0, False),

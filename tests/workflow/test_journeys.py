@@ -340,7 +340,6 @@ def lay_out_my_deepct_index(project: Path, folder: Path) -> Path:
         "max_length": 32,
         "window_overlap": 8,
         "training": {"steps": 4, "batch_size": 4, "log_every": 2},
-        "inference": {"block": 10},
     }
     requested = {"corpus": "mine", "queries": {"path": "asked.txt"}, "qrels": {"path": "qrels.txt"}}
     return small_overlay(folder, datasets={"asked": requested}, term_weights={"deepct": weighting})

@@ -226,7 +226,6 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "max_length": 32,
                 "window_overlap": 8,
                 "training": {"steps": 6, "batch_size": 4, "log_every": 2},
-                "inference": {"block": 10},
             },
             "deepct-query": {
                 "dataset": "tiny",

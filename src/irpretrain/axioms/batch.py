@@ -54,9 +54,7 @@ class AxiomCollection:
     @property
     def mu(self) -> float:
         """Dirichlet prior of REP-QL; 1 if it is the mean length of documents that have no terms."""
-        if self.options.ql_mu == "mean-document-length":
-            return self.terms.mean_document_length or 1.0
-        return self.options.ql_mu
+        return self.terms.mean_document_length or 1.0
 
 
 def open_collection(

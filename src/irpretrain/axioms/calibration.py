@@ -155,7 +155,7 @@ class RankSample:
             self.numbers[queries.document],
             terms,
             offsets,
-            Bm25(bm25.k1, bm25.b, self._options.rank_lengths),
+            Bm25(bm25.k1, bm25.b),
             depth=LAST_RANKS[-1],
             threads=self._threads,
         )

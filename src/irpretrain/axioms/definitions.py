@@ -24,7 +24,7 @@ def rank(batch: AxiomBatch) -> np.ndarray:
         batch.numbers,
         terms,
         offsets,
-        Bm25(options.bm25.k1, options.bm25.b, options.rank_lengths),
+        Bm25(options.bm25.k1, options.bm25.b),
         depth=options.rank_depth,
         threads=batch.collection.threads,
     )

@@ -17,7 +17,7 @@ import pyarrow as pa
 from irpretrain.atomic import write_csv
 from irpretrain.axioms.axiom_values import ValueBatch, whole_documents
 from irpretrain.axioms.pair_choice import PairChoice, any_pair, choose_pairs
-from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
+from irpretrain.config.axioms import AXIOMS, PAIRS_PER_DOCUMENT, AxiomsConfig, DiagnosisConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.significance import wilson_interval
@@ -70,7 +70,7 @@ def choose_diagnosis_pairs(
     Raises:
         InputError: no document has two pseudo-queries of equal length.
     """
-    rule = any_pair(axioms.stm_2_threshold, options.pairs_per_document)
+    rule = any_pair(axioms.stm_2_threshold, PAIRS_PER_DOCUMENT)
     retained, eligible = _no_pairs(), 0
     for path in axiom_values:
         for batch in whole_documents(path):

@@ -102,10 +102,14 @@ ONE_THREAD = 1
 SEED_BITS = 31
 
 
+# XGBoost's defaults: ARES names no hyper-parameters, and its code for training was not released.
+TREES, DEPTH, LEARNING_RATE = 100, 6, 0.3
+
+
 def fit(features: np.ndarray, labels: np.ndarray, options: PredictorConfig, seed: int) -> xgboost.Booster:
     """Fit trees that predict whether the first query of a pair is the better one (labels, bool [pairs]).
 
-    Boosted trees have XGBoost's defaults beside the options; a forest those of its `XGBRFClassifier`: one round, rows
+    Boosted trees have XGBoost's defaults; a forest those of its `XGBRFClassifier`: one round, rows
     and columns of each node sub-sampled to 0.8, an L2 penalty of 1e-5.
     """
     import xgboost
@@ -113,19 +117,19 @@ def fit(features: np.ndarray, labels: np.ndarray, options: PredictorConfig, seed
     parameters: dict[str, Any] = {
         "objective": "binary:logistic",
         "tree_method": "hist",
-        "max_depth": options.depth,
+        "max_depth": DEPTH,
         "nthread": ONE_THREAD,
         "seed": seed % 2**SEED_BITS,
     }
     if options.model == "forest":
         forest = {"subsample": 0.8, "colsample_bynode": 0.8, "reg_lambda": 1e-5, "eta": 1.0}
         return xgboost.train(
-            parameters | forest | {"num_parallel_tree": options.trees},
+            parameters | forest | {"num_parallel_tree": TREES},
             _matrix(features, options.axioms, labels),
             num_boost_round=1,
         )
-    boosted = parameters | {"eta": options.learning_rate}
-    return xgboost.train(boosted, _matrix(features, options.axioms, labels), num_boost_round=options.trees)
+    boosted = parameters | {"eta": LEARNING_RATE}
+    return xgboost.train(boosted, _matrix(features, options.axioms, labels), num_boost_round=TREES)
 
 
 def plain_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:

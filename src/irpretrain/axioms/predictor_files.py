@@ -14,9 +14,11 @@ from irpretrain.atomic import atomic_directory
 from irpretrain.axioms.predictor import (
     CARD_FILE,
     CONFIG_FILE,
+    DEPTH,
     MODEL_FILE,
     SCORES_FILE,
     TABLE_FILE,
+    TREES,
     chosen_columns,
     importance,
 )
@@ -147,9 +149,7 @@ def _card(
     return f"""# Preference predictor: {options.label}
 
 Chooses the better of two queries for a document by the preferences of axioms (ARES, Chen et al., SIGIR 2022,
-section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} trees of depth {
-        options.depth
-    } at most.
+section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {TREES} trees of depth {DEPTH} at most.
 
 ## Data
 - Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it{

@@ -41,6 +41,9 @@ TEST = 0
 # Share of the documents that the AUC is measured on. The paper names none.
 TEST_SHARE = 0.1
 
+# Folds over the other documents; the model of the best fold predicts (ARES, section 4.2: two-fold cross-validation).
+FOLDS = 2
+
 # Of the AUC's interval.
 RESAMPLES = 1000
 
@@ -86,7 +89,7 @@ def train_predictor(
     return candidates.counts | first.pairs.counts | {"test_pairs": first.test_pairs}
 
 
-def split_documents(documents: np.ndarray, options: PredictorConfig, seed: int) -> np.ndarray:
+def split_documents(documents: np.ndarray, seed: int) -> np.ndarray:
     """Return the part of each pair (int64 [pairs]): TEST, or its fold from 1.
 
     Documents are dealt in random order: TEST_SHARE of them, rounded, at least one, to the test part, the others to the
@@ -97,7 +100,7 @@ def split_documents(documents: np.ndarray, options: PredictorConfig, seed: int) 
     tests = max(1, round(TEST_SHARE * len(distinct)))
     part = np.empty(len(distinct), np.int64)
     part[order[:tests]] = TEST
-    part[order[tests:]] = 1 + np.arange(len(distinct) - tests) % options.folds
+    part[order[tests:]] = 1 + np.arange(len(distinct) - tests) % FOLDS
     return part[position]
 
 
@@ -119,11 +122,11 @@ def _outcome(
     source: str | Path,
 ) -> Outcome:
     pairs = make_pairs(candidates, options, axioms.stm_2_threshold, seed)
-    parts = split_documents(pairs.documents, options, seed)
+    parts = split_documents(pairs.documents, seed)
     _refuse_small(parts, options, source)
     labels = orient(parts, seed)
     features = np.where(labels[:, None], pairs.features, -pairs.features).astype(np.int8)
-    folds = range(1, options.folds + 1)
+    folds = range(1, FOLDS + 1)
 
     def fit_fold(fold: int) -> xgboost.Booster:
         training = (parts != fold) & (parts != TEST)
@@ -163,12 +166,12 @@ def _outcome(
 
 
 def _refuse_small(parts: np.ndarray, options: PredictorConfig, source: str | Path) -> None:
-    sizes = np.bincount(parts, minlength=options.folds + 1)
+    sizes = np.bincount(parts, minlength=FOLDS + 1)
     if sizes.min() < 2:
         raise InputError(
             source,
             f"{len(parts):,} pairs of a judged query and a pseudo-query are left in setting {options.setting}, too few "
-            f"for a test part and {options.folds} folds of two pairs or more",
+            f"for a test part and {FOLDS} folds of two pairs or more",
             remedy="Give the predictor a data set with more judged queries, or another setting; the counts of the "
             "stage's sidecar say what was left out.",
         )

@@ -67,7 +67,6 @@ class WordVectorsConfig(Section):
         default_factory=dict,
     )
     dimensions: int = option(100, "Size of a trained vector.", ge=2)
-    negatives: int = option(5, "Noise words per context word.", ge=1)
     epochs: int = option(5, "Passes over the collection.", unit="epochs", ge=1)
     learning_rate: float = option(
         0.025, "Initial rate; it falls to 0.0001. Small collections need more, such as 0.1.", gt=0
@@ -92,12 +91,6 @@ class AxiomsConfig(Section):
         description="BM25 of the RANK axiom.", default_factory=lambda: Bm25Config(k1=3.8, b=0.87)
     )
     rank_depth: int = option(50, "Deeper ranks count as +∞.", unit="documents", ge=1)
-    rank_lengths: Literal["exact", "lucene"] = option(
-        "exact", "Document lengths in BM25: exact, or one lossy byte as in Lucene."
-    )
-    ql_mu: float | Literal["mean-document-length"] = option(
-        "mean-document-length", "Dirichlet prior of REP-QL.", unit="words"
-    )
     missing_terms: Literal["worst", "skipped"] = option(
         "worst",
         "PROX when the document lacks a query term. worst: worst value. skipped: from the present terms.",
@@ -116,14 +109,6 @@ class AxiomsConfig(Section):
     memory_mb: int = option(
         4000, "Memory for building postings. No effect on results.", unit="MB", decides=False, ge=256
     )
-
-    @model_validator(mode="after")
-    def _check_prior(self) -> AxiomsConfig:
-        if self.ql_mu != "mean-document-length" and not 0 < self.ql_mu < math.inf:
-            raise ValueError(
-                f"ql_mu: {self.ql_mu} is not above 0; give a number of words or mean-document-length"
-            )
-        return self
 
 
 class PredictorConfig(Section):
@@ -153,10 +138,6 @@ class PredictorConfig(Section):
     model: Literal["boosted", "forest"] = option(
         "boosted", "XGBoost's boosted trees (paper) or random forest (released loader)."
     )
-    trees: int = option(100, "Trees.", unit="trees", ge=1)
-    depth: int = option(6, "Largest depth of a tree.", ge=1, le=16)
-    learning_rate: float = option(0.3, "Shrinkage of boosted trees.", gt=0, le=1)
-    folds: int = option(2, "Folds over the other documents; the best fold's model predicts.", ge=2)
     seeds: list[Annotated[int, Field(ge=0)]] = option(
         [1],
         "Seeds; the model of the first one is used.",
@@ -170,6 +151,10 @@ class PredictorConfig(Section):
         return self
 
 
+# Random pairs of pseudo-queries of each document in a diagnosis: as many as ARES's released loader takes.
+PAIRS_PER_DOCUMENT = 2
+
+
 class DiagnosisConfig(Section):
     """How often a re-ranker agrees with each axiom on pairs of pseudo-queries."""
 
@@ -177,5 +162,4 @@ class DiagnosisConfig(Section):
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
     models: list[str] = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)
-    pairs_per_document: int = option(2, "Random pairs of pseudo-queries per document.", unit="pairs", ge=1)
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the models.")

@@ -86,8 +86,6 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
         for key in ("depth", "tuned_on"):
             if getattr(stage, key) is not None:
                 yield f"{where}.{key}: is for a search of the whole index; leave out {key} or candidates"
-    if stage.sweep is not None and stage.tuned_on is None:
-        yield f"{where}.sweep: has no use without tuned_on"
     if stage.model == "indri":
         if stage.index != TF_INDEX or stage.tuned_on is not None:
             yield f"{where}: indri has index {TF_INDEX} and parameters that are given; leave index and tuned_on out"

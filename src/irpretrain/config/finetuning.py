@@ -55,9 +55,10 @@ class FinetuningConfig(SequenceConfig):
     few_shot_queries: Literal["drawn", "first"] = option(
         "drawn", "Training queries of few-shot-<n>: drawn by the seed, or the first ones (PROP)."
     )
-    epochs: int = option(10, "Maximum passes over the training queries.", ge=1)
-    patience: int = option(
-        2, "Stop after this many epochs without a better validation score.", unit="epochs", ge=1
+    epochs: int = option(
+        10,
+        "Maximum passes over the training queries; two without a better validation score are the last.",
+        ge=1,
     )
     keep_models: bool = option(False, "Keep each fold's fine-tuned model beside its run.")
     optimiser: OptimiserConfig = option(

@@ -16,10 +16,6 @@ class GraphConfig(Section):
         unit="words",
         ge=8,
     )
-    first_segment: Literal["lead", "document"] = option(
-        "lead",
-        "First segment for PHP's D1: the part of segment 0 in the lead section, or all of it.",
-    )
     title_case: Literal["first-letter", "case-sensitive"] = option(
         "first-letter", "Whether a title always starts with a capital, as the dump's `case` says."
     )
@@ -27,14 +23,7 @@ class GraphConfig(Section):
         "none",
         "titles: exact mentions of other documents' titles are links (for corpora without hyperlinks).",
     )
-    mention_characters: int = option(4, "Minimum title length for mentions.", unit="characters", ge=1)
     mention_lower: bool = option(False, "Also match titles with a small first letter.")
-    mention_document_share: float = option(
-        0.2,
-        "Ignore titles mentioned in more than this share of the documents.",
-        gt=0,
-        le=1,
-    )
     memory_mb: int = option(
         4000, "Memory of the joins; larger joins use disk.", unit="MB", decides=False, ge=256
     )

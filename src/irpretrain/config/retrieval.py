@@ -32,16 +32,6 @@ class JelinekMercerConfig(Section):
     smoothing: float = option(0.1, "λ, the share of the collection's language model.", gt=0, le=1)
 
 
-class IndriConfig(Section):
-    """First stages of model `indri`. The defaults are from Indri's documentation."""
-
-    stemmer: Literal["krovetz", "porter", "none"] = option("krovetz", "Stemmer.")
-    stop_list: Literal["inquery", "lucene", "none"] = option(
-        "inquery", "Stop words: INQUERY's 418, or Lucene's 33."
-    )
-    mu: float = option(2500.0, "Dirichlet prior.", unit="words", gt=0)
-
-
 # BM25; query likelihood with Dirichlet and with Jelinek-Mercer smoothing.
 RankingModel = Literal["bm25", "ql", "ql-jm"]
 
@@ -97,7 +87,7 @@ TF_INDEX = "tf"
 
 
 class ParametersConfig(Section):
-    """Parameters of a first stage; null: from `retrieval`, for indri from `retrieval.indri`."""
+    """Parameters of a first stage; null: from `retrieval`, for indri its own default, mu 2500."""
 
     k1: K1 | None = option(None, "Of BM25.")
     b: B | None = option(None, "Of BM25.")
@@ -125,12 +115,7 @@ MODEL_SECTIONS: dict[str, str] = {
 
 
 class DependenceConfig(Section):
-    """Sequential dependence (Metzler and Croft, 2005): weights of the three parts of a query."""
-
-    terms: float = option(0.8, "Weight of the single terms.", ge=0)
-    ordered: float = option(0.1, "Weight of neighbouring terms as a phrase, #od1.", ge=0)
-    unordered: float = option(0.1, "Weight of neighbouring terms within a window, #uw.", ge=0)
-    window: int = option(8, "Size of that window.", unit="words", ge=2)
+    """Sequential dependence (Metzler and Croft, 2005). It has no keys: `irpretrain.retrieval.indri` has its weights."""
 
 
 class RunConfig(FileConfig):
@@ -166,7 +151,7 @@ class FirstStageConfig(Section):
     model: StageModel = option(
         "bm25",
         "bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm); "
-        "indri: Indri's query likelihood over positions, with `retrieval.indri`.",
+        "indri: Indri's query likelihood over positions, with Krovetz' stemmer and INQUERY's stop words.",
     )
     candidates: str | None = option(
         None,
@@ -177,7 +162,7 @@ class FirstStageConfig(Section):
         None, "For indri: key of the `term_weights` for query terms; null: term counts."
     )
     dependence: DependenceConfig | None = option(
-        None, "For indri: sequential dependence; null: bag of words."
+        None, "For indri: {} is sequential dependence, with Indri's weights; null: bag of words."
     )
     depth: int | None = option(None, "Candidates a query; null: `retrieval.depth`.", unit="documents", ge=1)
     parameters: ParametersConfig = option(
@@ -188,7 +173,6 @@ class FirstStageConfig(Section):
         "Key of the data set whose queries choose the parameters; none of them may be "
         "tested. null: fixed parameters.",
     )
-    sweep: SweepConfig | None = option(None, "Its own grid; null: `retrieval.sweep`.")
     runs: dict[str, RunConfig] = option(
         description=(
             "Run files of others instead of a search, by data set. Other keys with an "
@@ -220,7 +204,6 @@ class ExpansionConfig(Section):
         "expansions.",
         min_length=1,
     )
-    times: int = option(1, "How often the added text counts; the document's text counts once.", ge=1)
 
 
 class Doc2QueryConfig(Section):
@@ -242,7 +225,6 @@ class Doc2QueryConfig(Section):
     )
     queries: int = option(10, "Queries per document (docT5query: 40 and more).", unit="queries", ge=1)
     query_length: int = option(64, "Maximum query length.", unit="word pieces", ge=1)
-    times: int = option(1, "How often the queries count; the document's text counts once.", ge=1)
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the draws.")
     compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
 
@@ -271,7 +253,6 @@ class RetrievalConfig(Section):
     stop_list: Literal["lucene", "none"] = option(
         "lucene", "Stop words of index and queries: Lucene's 33, or none."
     )
-    indri: IndriConfig = option(description="First stages of model indri.", default_factory=IndriConfig)
     threads: int = option(
         2, "Threads of indexing and search. No effect on results.", unit="threads", decides=False, ge=1
     )
@@ -290,7 +271,6 @@ class RetrievalConfig(Section):
         changed: dict[str, Section] = {"bm25": Bm25Config(**bm25)}
         if "mu" in parameters:
             changed["query_likelihood"] = QueryLikelihoodConfig(mu=parameters["mu"])
-            changed["indri"] = self.indri.model_copy(update={"mu": parameters["mu"]})
         if "smoothing" in parameters:
             changed["jelinek_mercer"] = JelinekMercerConfig(smoothing=parameters["smoothing"])
         return self.model_copy(update=changed)

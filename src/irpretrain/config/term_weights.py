@@ -90,9 +90,6 @@ class TermInferenceConfig(Section):
         unit="word pieces",
         ge=64,
     )
-    block: int = option(
-        8192, "Texts sorted by length together; larger blocks have less padding.", unit="texts", ge=1
-    )
     compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
 
 

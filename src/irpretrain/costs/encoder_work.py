@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
 from irpretrain.config.depths import reranked
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.root import Config
@@ -211,7 +212,7 @@ def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
 
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
     diagnosis, model = config.diagnoses[wildcards["diagnosis"]], wildcards["model"]
-    sequences = 2 * diagnosis.documents * diagnosis.pairs_per_document
+    sequences = 2 * diagnosis.documents * PAIRS_PER_DOCUMENT
     amount = product(sequences, config.reranking_of(model).max_length)
     used = _model_computing(config, model, config.reranking.compute)
     return [Work("score_diagnosis_pairs", "word pieces", amount, used)]

@@ -213,7 +213,7 @@ def _tuning(config: Config, first_stage: str) -> str:
     stage = config.first_stages.get(first_stage)
     if stage is None or stage.tuned_on is None:
         return "" if stage is not None and stage.runs else "not tuned"
-    return f"tuned on {stage.tuned_on} by {(stage.sweep or config.retrieval.sweep).measure}"
+    return f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"
 
 
 def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class CollectionFiles:
     def _bm25(self) -> Any:
         from irpretrain.rank_engine import Bm25
 
-        return Bm25(**self.options.axioms.bm25.model_dump(), lengths=self.options.axioms.rank_lengths)
+        return Bm25(**self.options.axioms.bm25.model_dump())
 
     @cached_property
     def _postings(self) -> Path:

@@ -68,7 +68,7 @@ class Catalogue(PlanPart):
 
 
 # What decides the links of a shard; the rest of `graph` matters to the whole graph only.
-LINK_SETTINGS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
+LINK_SETTINGS = {"segment_words", "title_case", "mentions", "mention_lower"}
 
 
 class Corpora(PlanPart):

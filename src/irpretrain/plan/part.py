@@ -72,7 +72,7 @@ class PlanPart:
         """Return a part of the configuration as plain values, whose changes rerun the job.
 
         Args:
-            key: a section, or a key in one: `text`, `retrieval.indri`. Of a section with entries by name it is the
+            key: a section, or a key in one: `text`, `axioms.bm25`. Of a section with entries by name it is the
                 entry of a job's wildcard (`models.label` is the label of the job's model), and the result is a function
                 of wildcards.
             include, exclude: the keys that matter to the job, or do not, as pydantic takes them.

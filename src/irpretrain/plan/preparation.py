@@ -78,7 +78,7 @@ def with_cached_models(config: Config) -> Config:
 TERM_SETTINGS = {"stemming", "stop_list"}
 
 # What decides the values of RANK alone.
-RANKING_SETTINGS = TERM_SETTINGS | {"bm25", "rank_lengths"}
+RANKING_SETTINGS = TERM_SETTINGS | {"bm25"}
 
 
 class Axioms(PlanPart):
@@ -86,7 +86,7 @@ class Axioms(PlanPart):
 
     def rank_options(self) -> dict[str, Any]:
         """BM25 of RANK, for which postings keep bounds of scores."""
-        return {**self.settings("axioms.bm25"), "lengths": self.config.axioms.rank_lengths}
+        return dict(self.settings("axioms.bm25"))
 
     def given_vectors(self, wildcards: Wildcards) -> Input:
         """The user's file of a collection's word vectors, or the copy of an embedded one; nothing if trained."""

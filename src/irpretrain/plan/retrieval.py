@@ -12,7 +12,6 @@ from irpretrain.config.retrieval import (
     TF_INDEX,
     FirstStageConfig,
     RunConfig,
-    SweepConfig,
 )
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
@@ -26,9 +25,6 @@ INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
 
 # What decides a search beside the parameters of its model; grids of parameters do not.
 SEARCH_SETTINGS = {"stemmer", "stop_list", "threads", "depth"}
-
-# What decides where terms stand; smoothing does not.
-POSITION_SETTINGS = {"stemmer", "stop_list"}
 
 
 class Retrieval(PlanPart):
@@ -98,8 +94,7 @@ class Retrieval(PlanPart):
 
     def structured_options(self, wildcards: Wildcards) -> Any:
         """What decides a search with structured queries, beside what is the first stage's own."""
-        depth = retrieved(self.config, wildcards.candidates, wildcards.dataset).documents
-        return {"depth": depth, "indri": self.settings("retrieval.indri")}
+        return {"depth": retrieved(self.config, wildcards.candidates, wildcards.dataset).documents}
 
     def structured_stage(self, wildcards: Wildcards) -> Any:
         """What of a first stage decides its structured queries; they are cut into words as positions were."""
@@ -136,18 +131,15 @@ class Retrieval(PlanPart):
         return {
             "model": stage.model,
             "dataset": stage.tuned_on,
-            "sweep": plain(self._sweep(wildcards), grid),
+            "sweep": plain(self.config.retrieval.sweep, grid),
             "drop_own": self.config.datasets[str(stage.tuned_on)].queries_are_documents,
         }
 
     def tuning_search_options(self, wildcards: Wildcards) -> Any:
         """What decides the searches of a sweep: the depth only where the measure has no cutoff, which is the depth."""
-        if "cutoff" in parse_measure(self._sweep(wildcards).measure).params:
+        if "cutoff" in parse_measure(self.config.retrieval.sweep.measure).params:
             return self.settings("retrieval", include=INDEX_SETTINGS)
         return self._with_depth(self._stage(wildcards).depth, INDEX_SETTINGS | {"depth"})
-
-    def _sweep(self, wildcards: Wildcards) -> SweepConfig:
-        return self._stage(wildcards).sweep or self.config.retrieval.sweep
 
     def tuning_dataset(self, wildcards: Wildcards) -> str:
         return self.config.datasets[str(self._stage(wildcards).tuned_on)].label

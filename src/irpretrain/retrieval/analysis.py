@@ -7,9 +7,9 @@ Lucene's analyser of the language: statistics, axioms and indexes agree on words
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from irpretrain.config.retrieval import LUCENE_WORDS, IndriConfig, QueryWords, RetrievalConfig
+from irpretrain.config.retrieval import LUCENE_WORDS, QueryWords, RetrievalConfig
 from irpretrain.retrieval.java import java_class, java_faults
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.stop_words import load_stop_words
@@ -28,6 +28,18 @@ MOST_KNOWN = 2_000_000
 MARK = "qzxsepxzq7"
 
 
+class IndriOptions(NamedTuple):
+    """First stages of model `indri`: how texts are analysed, and how queries are scored.
+
+    The defaults are from Indri's documentation; DeepCT (section 6) names only "standard" stemming and stop words.
+    """
+
+    stemmer: Literal["krovetz", "porter", "none"] = "krovetz"
+    stop_list: Literal["inquery", "lucene", "none"] = "inquery"
+    mu: float = 2500.0  # Dirichlet prior, in words
+    dependence: bool = False  # sequential dependence queries in place of bags of words
+
+
 class Analyser:
     """Lucene's English analyser with the configured stemmer and stop words."""
 
@@ -39,7 +51,7 @@ class Analyser:
         self._known: dict[str, tuple[str, ...]] = {}
 
     @classmethod
-    def of(cls, options: RetrievalConfig | IndriConfig, words: QueryWords = LUCENE_WORDS) -> "Analyser":
+    def of(cls, options: RetrievalConfig | IndriOptions, words: QueryWords = LUCENE_WORDS) -> "Analyser":
         """Return the analyser of the tf index, or that of first stages of model indri, for texts of such words."""
         if language_of(words) != ENGLISH:
             return LanguageAnalyser(words, options.stemmer != "none", options.stop_list != "none")

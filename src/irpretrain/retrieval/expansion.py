@@ -30,13 +30,12 @@ NOTED = 0.01
 
 
 def expand_documents(
-    documents: str | Path, expansion: str | Path, times: int, text: TextConfig, output: str | Path
+    documents: str | Path, expansion: str | Path, text: TextConfig, output: str | Path
 ) -> dict[str, Any]:
     """Count the words of one shard's documents (DOCUMENTS) and of the text added to them, as TERM_VECTORS.
 
     Args:
         expansion: text to add, as `indexes.<name>.path` describes it, or an EXPANSIONS table; InputError if unreadable.
-        times: weight of a word of the added text.
 
     Returns:
         Counts: documents, those without added text, lines (or rows), and those of documents outside this shard.
@@ -60,8 +59,7 @@ def expand_documents(
             more = analyser.terms(["\n".join(added.get(keyed.document_id, ())) for keyed in texts])
             for keyed, words, further in zip(texts, document_words, more, strict=True):
                 word_counts = Counter(words)
-                for word in further:
-                    word_counts[word] += times
+                word_counts.update(further)
                 counts["documents"] += 1
                 counts["documents_without_addition"] += keyed.document_id not in added
                 yield keyed.key | {

@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irpretrain.config.retrieval import DependenceConfig, RetrievalConfig
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, rank, without_own, write_run
 from irpretrain.progress import progress
-from irpretrain.retrieval.analysis import Analyser, one_line_each
+from irpretrain.retrieval.analysis import Analyser, IndriOptions, one_line_each
 from irpretrain.retrieval.opened_index import log_lost_queries
 from irpretrain.retrieval.positions import Positions
 from irpretrain.text.texts import read_queries
@@ -32,6 +31,13 @@ from irpretrain.text.words import WordKind
 
 # Collection count of a node that does not occur.
 UNSEEN = 0.5
+
+
+# Sequential dependence: weights of single terms, of neighbours as a phrase (#od1) and of neighbours within a window
+# (#uw8), and the size of that window in words. From Indri's documentation, after Metzler and Croft (2005); DeepCT
+# (section 6) names none.
+DEPENDENCE_SHARES = (0.8, 0.1, 0.1)
+DEPENDENCE_WINDOW = 8
 
 
 class QueryNode(NamedTuple):
@@ -51,23 +57,22 @@ class WeightedQuery(NamedTuple):
 def search_weighted(
     positions: Positions,
     requested: Mapping[str, WeightedQuery],  # what `read_weighted_queries` returned
-    # Weights of the three parts of a sequential dependence query; None for a bag of words.
-    dependence: DependenceConfig | None,
-    options: RetrievalConfig,  # depth, and of `indri` μ
+    options: IndriOptions,
+    depth: int,  # documents of each query
     output: str | Path,  # TREC run, gzip
     tag: str,  # last column of the run
     drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
-    """Retrieve the first `options.depth` documents of each query.
+    """Retrieve the first `depth` documents of each query.
 
     Returns:
         Counts: queries, those without candidates, those whose terms all lost their weight, candidates.
     """
     run: Run = {}
     for name, query in progress(list(requested.items()), "search", "queries"):
-        nodes = list(nodes_of(query, dependence, positions))
-        ranking = score(nodes, positions, options.indri.mu, options.depth + drop_own)
-        if retained := without_own(name, ranking, options.depth) if drop_own else ranking:
+        nodes = list(nodes_of(query, options.dependence, positions))
+        ranking = score(nodes, positions, options.mu, depth + drop_own)
+        if retained := without_own(name, ranking, depth) if drop_own else ranking:
             run[name] = retained
     return {
         "queries": len(requested),
@@ -113,18 +118,14 @@ def _by_term(words: Mapping[str, float], analyser: Analyser) -> dict[str, float]
     return sums
 
 
-def nodes_of(
-    query: WeightedQuery, dependence: DependenceConfig | None, positions: Positions
-) -> Iterator[QueryNode]:
+def nodes_of(query: WeightedQuery, dependence: bool, positions: Positions) -> Iterator[QueryNode]:
     """Yield the nodes of a query; their weights add up to 1. Parts without a node leave their weight to the others."""
     pairs = list(zip(query.terms, query.terms[1:], strict=False)) if dependence else []
-    shares = [1.0, 0.0, 0.0]
-    if dependence:
-        shares = [dependence.terms, dependence.ordered, dependence.unordered]
+    shares = DEPENDENCE_SHARES if dependence else (1.0, 0.0, 0.0)
     parts: list[list[tuple[float, np.ndarray]]] = [
         [(weight, positions.of_term(term)) for term, weight in query.weights.items()],
         [(1.0, positions.ordered(*pair)) for pair in pairs],
-        [(1.0, positions.unordered(*pair, dependence.window)) for pair in pairs] if dependence else [],
+        [(1.0, positions.unordered(*pair, DEPENDENCE_WINDOW)) for pair in pairs],
     ]
     whole = sum(share for share, part in zip(shares, parts, strict=True) if part)
     for share, part in zip(shares, parts, strict=True):

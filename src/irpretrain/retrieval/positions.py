@@ -16,12 +16,11 @@ import numpy as np
 
 from irpretrain.arrays import GrowingArray
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.retrieval import IndriConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.progress import Counter
-from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.analysis import Analyser, IndriOptions
 from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import WordKind, word_finder
 
@@ -34,7 +33,7 @@ PAIR = np.dtype([("term", np.int32), ("place", np.int64)])
 
 
 def build_positions(
-    documents: Sequence[str | Path], options: IndriConfig, text: TextConfig, output: str | Path
+    documents: Sequence[str | Path], options: IndriOptions, text: TextConfig, output: str | Path
 ) -> dict[str, int]:
     """Write the postings of a corpus (DOCUMENTS, all shards) into a directory; return counts of documents, terms,
     occurrences.
@@ -75,7 +74,7 @@ def build_positions(
 
 
 def _terms_by_position(
-    documents: Sequence[str | Path], options: IndriConfig, text: TextConfig
+    documents: Sequence[str | Path], options: IndriOptions, text: TextConfig
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each document's identifier and its terms in order, "" in the place of a stop word."""
     find, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
@@ -136,7 +135,7 @@ class Positions:
     positions: np.ndarray  # int64 [occurrences], places in the corpus by term, rising within each
 
     @classmethod
-    def open(cls, folder: str | Path, options: IndriConfig, words: WordKind) -> Self:
+    def open(cls, folder: str | Path, options: IndriOptions, words: WordKind) -> Self:
         """Read the output of `build_positions`; IntegrityError if missing, or of other stems, stop words or words."""
         folder = Path(folder)
         try:

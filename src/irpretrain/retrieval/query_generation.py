@@ -27,7 +27,7 @@ from irpretrain.training.blocks import KeptBatches, Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
 
 # Options that change no query and nothing that is kept of a job that is broken off; the model counts by its files.
-WITHOUT_EFFECT = {"model", "times"}
+WITHOUT_EFFECT = {"model"}
 TOP_K = 10  # docTTTTTquery draws among the 10 likeliest pieces (Nogueira and Lin, 2019)
 
 BATCH_QUERIES = 64  # queries that are written at once

@@ -39,6 +39,9 @@ from irpretrain.training.blocks import KeptBatches, Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, scored_at_once, versions
 from irpretrain.training.fast_paths import packs, use_fast_paths
 
+# Texts that are sorted by length together: larger blocks have hardly less padding, but take more memory.
+BLOCK = 8192
+
 
 def infer_documents(
     model: str | Path,  # directory of a token regression; of an encoder for weights by attention
@@ -72,7 +75,7 @@ def infer_documents(
             "versions": versions(),
             "output": str(output),
         }
-        blocks = document_texts(documents, text, options.inference.block)
+        blocks = document_texts(documents, text, BLOCK)
         texts, minutes = DOCUMENTS.count(documents), options.inference.compute.checkpoint_minutes
         unfinished = Unfinished(job, checkpoints, title, texts, minutes)
         return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, unfinished))

@@ -166,6 +166,9 @@ NOISE_POWER = 0.75
 
 # Context words on each side, word2vec's own default.
 WINDOW = 5
+
+# Noise words per context word: Mikolov et al. (2013) advise 5 to 20 for small collections, 2 to 5 for large ones.
+NEGATIVES = 5
 LAST_RATE = 1e-4
 
 
@@ -253,7 +256,7 @@ def _train(
                 retained_share,
                 alias,
                 WINDOW,
-                options.negatives,
+                NEGATIVES,
                 rates,
                 state,
             )

@@ -39,6 +39,10 @@ from irpretrain.training.training_order import Progress, training_order, warn_be
 # Options that change no score, so a run may be resumed with others.
 WITHOUT_EFFECT = {"keep_models", "recipe"}
 
+# A grid point ends after so many epochs without a better validation score. PROP's authors stop early
+# but name no number.
+PATIENCE = 2
+
 # Suffix of stored scores while the validation fold or the test queries are ranked.
 RANKING = ".scores"
 
@@ -287,12 +291,12 @@ class _Search:
         retained.discard()
 
     def _finished(self) -> bool:
-        """All epochs are done, or `patience` of them brought no improvement."""
+        """All epochs are done, or `PATIENCE` of them brought no improvement."""
         epochs, values = self._progress.epochs, [r["validation"] for r in self._progress.history[-1]]
         if epochs in (0, self._options.epochs):
             return epochs > 0
         best_epoch = values.index(max(values)) + 1
-        return epochs - best_epoch >= self._options.patience
+        return epochs - best_epoch >= PATIENCE
 
     def _save(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> None:
         """Save the progress; between two grid points, and after the last, there is no trainer."""

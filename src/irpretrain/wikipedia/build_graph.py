@@ -28,6 +28,10 @@ from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, check_case
 NO_PAGE = -3
 MOST_NODES = 2**31 - 1
 
+# Titles that a larger share of the documents mention are common words: on SQuAD's 490 articles these are three titles
+# (docs/methods/wikipedia-graph.md). A fraction: 0.29 of 100 are 29, but the product of the floats is less.
+MENTION_DOCUMENT_SHARE = Fraction("0.2")
+
 
 def build_graph(
     sources: Corpora, links: Corpora, redirects: Corpora, options: GraphConfig, output: str | Path
@@ -152,8 +156,7 @@ def _drop_frequent_mentions(
     """Take mentions of titles that more than a share of the documents mention out of `found`."""
     if options.mentions == "none":
         return {}
-    # As it is printed: 0.29 of 100 are 29, but the product of the floats is less.
-    most = int(Fraction(str(options.mention_document_share)) * documents)
+    most = int(MENTION_DOCUMENT_SHARE * documents)
     base.run(
         "CREATE TABLE frequent AS SELECT target FROM "
         "(SELECT DISTINCT source, target FROM found WHERE mention AND target >= 0 AND source <> target) "
@@ -189,7 +192,8 @@ def _write_hyperlinks(base: GraphDatabase, options: GraphConfig, folder: Path) -
         SELECT source, segment, target, min((start::BIGINT << 32) + stop) AS anchor, min(section) AS section
         FROM found WHERE target >= 0 AND target <> source GROUP BY source, segment, target"""
     )
-    front = "segment = 0 AND section = 0" if options.first_segment == "lead" else "segment = 0"
+    # PHP's first segment: the part of segment 0 in the lead section ("the description or summary", section 3.1).
+    front = "segment = 0 AND section = 0"
     base.run(
         f"""CREATE TABLE pairs AS
         SELECT source, target, min(segment) AS first, bool_or({front}) AS front, count(*)::INTEGER AS segments

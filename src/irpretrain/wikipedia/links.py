@@ -75,6 +75,9 @@ def extract_links(
     return {name: counts[name] for name in (*_COUNTED, *(_OF_MENTIONS if finder else ()))}
 
 
+# Shorter titles, such as "It", are as a rule other words where they stand in a text.
+MENTION_CHARACTERS = 4
+
 _COLUMNS = ["document_id", "part", "position", "title", "body", "sections", "links", "disambiguation"]
 _COUNTED = ("documents", "segments", "links", "within_page", "see_also")
 _OF_MENTIONS = ("mentions", "mentions_of_own_title", "mentions_within_anchors", "titles_looked_for")
@@ -165,7 +168,7 @@ def _overlaps(anchors: Sequence[tuple[int, int]], start: int, end: int) -> bool:
 def _finder(titles_of: Sequence[str | Path], options: GraphConfig) -> TitleFinder | None:
     if options.mentions == "none":
         return None
-    return TitleFinder(_titles(titles_of), options.mention_characters, options.mention_lower)
+    return TitleFinder(_titles(titles_of), MENTION_CHARACTERS, options.mention_lower)
 
 
 def _titles(documents: Sequence[str | Path]) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """Segments of a body: pieces of so many words, in which PHP places anchors (section 3.1; it gives no length).
 
 Segments are cut over the whole body, headings included, whatever the sections: segment 0 begins with the lead section
-and reaches beyond a lead that is shorter; what of it lies in the lead is the first segment by default
-(`graph.first_segment`).
+and reaches beyond a lead that is shorter; what of it lies in the lead is the first segment.
 """
 
 import numpy as np
