@@ -106,10 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--temperatures", nargs="+", type=float, default=[0.03])
     parser.add_argument("--supports", nargs="+", default=[default.support])
     parser.add_argument("--stop-lists", nargs="+", default=[default.stop_list])
-    parser.add_argument("--mus", nargs="+", default=[default.mu], help="words, or mean-document-length")
     parser.add_argument("--minimum-counts", nargs="+", type=int, default=[default.minimum_count])
-    parser.add_argument("--repeats", action="store_true", help="a word may occur twice in a query")
-    parser.add_argument("--lengths", default=default.lengths)
     parser.add_argument("--per-document", type=int, default=QUERIES_PER_DOCUMENT)
     parser.add_argument(
         "--documents", type=int, default=1000, help="rank the queries of so many documents, drawn at random"
@@ -121,26 +118,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(
         f"| paper | | | {' | '.join(f'{100 * share:.2f}' for share in PAPER.values())} | >30 | |", flush=True
     )
-    settings = list(
-        product(given.supports, given.temperatures, given.stop_lists, given.mus, given.minimum_counts)
-    )
+    settings = list(product(given.supports, given.temperatures, given.stop_lists, given.minimum_counts))
     with tempfile.TemporaryDirectory() as folder:
         for collection in prepare(given.collections, Path(folder)):
             sample = collection.sample(given.documents, given.seed)
-            for support, temperature, stop_list, mu, minimum_count in settings:
+            for support, temperature, stop_list, minimum_count in settings:
                 options = PseudoQueriesConfig.model_validate(
                     {
                         "support": support,
                         "temperature": temperature,
                         "stop_list": stop_list,
-                        "mu": mu if mu == "mean-document-length" else float(mu),
                         "minimum_count": minimum_count,
-                        "repeats": given.repeats,
-                        "lengths": given.lengths,
                         "per_document": given.per_document,
                     }
                 )
-                words = f"{support}, T = {temperature:g}, stop words {stop_list}, μ {mu}, minimum count {minimum_count}"
+                words = (
+                    f"{support}, T = {temperature:g}, stop words {stop_list}, minimum count {minimum_count}"
+                )
                 ranks = sample.ranks(PseudoQuerySampler(collection.statistics, options, given.seed))
                 print(row(collection.name, words, ranks), flush=True)
 

@@ -172,7 +172,7 @@ rule write_term_vectors:
         mem_mb=memory(2000),
         runtime=minutes(120),
     params:
-        options=settings("term_weights", include={"scale", "square_root"}),
+        square_root=settings("term_weights.square_root"),
     script:
         "../scripts/write_term_vectors.py"
 

@@ -1,7 +1,11 @@
 """Turn predicted weights into the integers of an index."""
 
 from irpretrain.stage import stage
-from irpretrain.term_weights.integers import write_vectors
+from irpretrain.term_weights.integers import SCALE, write_vectors
 
 with stage(snakemake) as done:
-    done(write_vectors(snakemake.input.weights, output=snakemake.output.vectors, **snakemake.params.options))
+    done(
+        write_vectors(
+            snakemake.input.weights, SCALE, snakemake.params.square_root, output=snakemake.output.vectors
+        )
+    )

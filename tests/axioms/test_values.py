@@ -35,17 +35,17 @@ TWO = ["a b a a", "a c"]
 
 def test_rep_ql_is_the_mean_logarithm_of_the_smoothed_probability(tmp_path: Path) -> None:
     found = value(tmp_path, "rep_ql", "a b", TWO)
-    # P(a|C) = 3/7 and P(b|C) = 2/7, so P(a|D) = (3 + 3) / 11 and P(b|D) = (1 + 2) / 11.
-    assert found == pytest.approx((math.log(6 / 11) + math.log(3 / 11)) / 2, abs=1e-9)
+    # μ = 3, P(a|C) = 3/7 and P(b|C) = 2/7, so P(a|D) = (3 + 9/7) / 7 and P(b|D) = (1 + 6/7) / 7.
+    assert found == pytest.approx((math.log(30 / 49) + math.log(13 / 49)) / 2, abs=1e-9)
 
 
-def test_the_prior_is_the_mean_document_length_by_default(tmp_path: Path) -> None:
+def test_the_prior_is_the_mean_document_length(tmp_path: Path) -> None:
     # μ = 6 words / 2 documents = 3, P(c|C) = 2/7.
     assert value(tmp_path, "rep_ql", "c", TWO) == pytest.approx(math.log((0 + 3 * 2 / 7) / (4 + 3)), abs=1e-9)
 
 
 def test_an_unknown_word_has_document_frequency_0(tmp_path: Path) -> None:
-    assert value(tmp_path, "rep_ql", "zebra", TWO) == pytest.approx(math.log(1 / 11), abs=1e-9)
+    assert value(tmp_path, "rep_ql", "zebra", TWO) == pytest.approx(math.log(3 / 49), abs=1e-9)
 
 
 def test_rep_tfidf_is_the_mean_of_tf_idf(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_the_default_is_valid():
         ("pretraining.optimiser.learning_rate", float("inf"), ["learning_rate", "finite number"]),
         ("pretraining.margin", float("nan"), ["pretraining.margin", "finite number"]),
         ("pretraining.loss", "hing", ["pretraining.loss", "'hinge', 'pair-softmax' or 'listwise'", "'hing'"]),
-        ("objectives.rop.muu", 3, ["rop: muu: unknown key", "did you mean mu?"]),
+        ("objectives.rop.suport", 3, ["rop: suport: unknown key", "did you mean support?"]),
         ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "did you mean rqp or rop"]),
         ("objectives.rop.type", [], ["rop.type: [] is unknown", "allowed are"]),
         (
@@ -657,14 +657,14 @@ def test_overlays_are_laid_as_snakemake_does(tmp_path):
 
     layers = [tmp_path / "removes.yaml", tmp_path / "makes.yaml"]
     layers[0].write_text("term_weights: {deepct: null}\n")
-    layers[1].write_text("term_weights: {deepct: {scale: 50}}\n")
+    layers[1].write_text("term_weights: {deepct: {max_length: 50}}\n")
     laid, given = {}, yaml.safe_load((ROOT / "config.yaml").read_text())
     for layer in layers:
         update_config(laid, yaml.safe_load(layer.read_text()))
     update_config(given, laid)
     ours = load_config(ROOT / "config.yaml", *layers)
     assert ours == parse_config(given)
-    assert (ours.term_weights["deepct"].scale, ours.term_weights["deepct"].training.steps) == (50, 50)
+    assert (ours.term_weights["deepct"].max_length, ours.term_weights["deepct"].training.steps) == (50, 50)
 
 
 def test_the_generated_reference_is_up_to_date():

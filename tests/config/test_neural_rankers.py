@@ -153,9 +153,9 @@ def test_a_model_s_own_passages_take_the_location_of_reranking_s(given: dict[str
     own = config.reranking_of("maxp")
     assert own.passages is not None
     assert (own.passages.words, own.passages.stride, own.max_length) == (50, 25, config.reranking.max_length)
-    given["reranking"]["passages"] = {"score": "sum"}
+    given["reranking"]["passages"] = {"most_in_training": 3}
     both: Config = parse_config(given)
-    assert [both.reranking_of(name).passages.score for name in ("prop", "maxp")] == ["sum", "max"]
+    assert [both.reranking_of(name).passages.most_in_training for name in ("prop", "maxp")] == [3, 8]
 
 
 def test_a_re_ranker_given_by_its_path_may_read_passages(given: dict[str, Any]) -> None:

@@ -21,7 +21,6 @@ from irpretrain.objectives.registry import OBJECTIVES
 WIKI_TYPES = [name for name in OBJECTIVES if name not in ("rop", "ares", "bprop")]
 DRAWN_LATER = ("rqp", "acm", "ict", "bfs")
 """Types that learn only from other shards which of their drafts become groups."""
-ALL = {"boilerplate": "keep"}
 
 
 def words(*numbers: int) -> str:
@@ -78,11 +77,6 @@ def test_srr_reads_the_titles_on_the_path_and_the_texts_of_siblings(tree: Made) 
     assert tree.counts[0]["skipped"] == {"disambiguation": 1, "too_few_candidates": 1, "too_few_sections": 1}
     tree.groups("srr", minimum_sections=6)
     assert tree.counts[0]["skipped"] == {"disambiguation": 1, "too_few_sections": 2}
-
-
-def test_srr_with_boilerplate(tree: Made) -> None:
-    upper, _ = tree.groups("srr", **ALL)
-    assert set(upper["documents"]) == {words(12, 13, 14), words(18), words(19)}
 
 
 def test_rwi_writes_queries_as_long_as_the_path(tree: Made) -> None:

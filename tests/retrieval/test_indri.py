@@ -365,7 +365,7 @@ def test_faults(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="these are not positions"):
         retrieve(tmp_path, tmp_path, {"q1": "apple"})
     with pytest.raises(IntegrityError, match="made with stemmer porter, the configuration has none"):
-        Positions.open(folder / "positions", PLAIN.model_copy(update={"stemmer": "none"}), "alphanumeric")
+        Positions.open(folder / "positions", PLAIN._replace(stemmer="none"), "alphanumeric")
     with pytest.raises(IntegrityError, match="made with words alphanumeric, the configuration has letters"):
         Positions.open(folder / "positions", PLAIN, "letters")
     record = json.loads((folder / "positions/names.json").read_text())

@@ -22,7 +22,6 @@ TEXT = TextConfig(words="alphanumeric")
 QUERY_TEXTS = {"q1": "word01 cab", "q2": "word02 word03"}
 BODIES = {f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)) for i in range(0, 40, 3)}
 PASSAGES = PassagesConfig(words=6, stride=4)
-COMBINED: dict[str, Callable[[list[float]], float]] = {"max": max, "first": lambda all: all[0], "sum": sum}
 
 
 def options(**changes: Any) -> RerankingConfig:
@@ -76,18 +75,16 @@ def model(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path: Path) ->
     return tmp_path / "ours", True
 
 
-@pytest.mark.parametrize("how", COMBINED)
 def test_a_document_has_the_score_of_its_passages(
-    model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]], how: str
+    model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]]
 ) -> None:
-    given = PASSAGES.model_copy(update={"score": how})
     cut = {name: text_passages(body, PASSAGES, None) for name, body in BODIES.items()}
     assert max(map(len, cut.values())) == 10
     alone = {f"{name}-{position}": text for name, some in cut.items() for position, text in enumerate(some)}
     parts = score(*model, alone, options())
-    found = score(*model, BODIES, options(passages=given))
+    found = score(*model, BODIES, options(passages=PASSAGES))
     for (query, name), value in found.items():
-        expected = COMBINED[how]([parts[query, f"{name}-{position}"] for position in range(len(cut[name]))])
+        expected = max([parts[query, f"{name}-{position}"] for position in range(len(cut[name]))])
         assert value == pytest.approx(expected, abs=1e-5)
 
 
@@ -100,7 +97,12 @@ def test_a_document_of_one_passage_is_scored_as_without(
 
 
 def test_only_so_many_passages_are_scored(
-    model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]]
+    model: tuple[Path, bool],
+    score: Callable[..., dict[tuple[str, str], float]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first = score(*model, BODIES, options(passages=PASSAGES.model_copy(update={"score": "first"})))
-    assert score(*model, BODIES, options(passages=PASSAGES.model_copy(update={"most": 1}))) == first
+    firsts = {name: text_passages(body, PASSAGES, 1)[0] for name, body in BODIES.items()}
+    first = score(*model, firsts, options())
+    for module in ("rerank", "pair_scoring"):
+        monkeypatch.setattr(f"irpretrain.retrieval.{module}.MOST_PASSAGES", 1)
+    assert score(*model, BODIES, options(passages=PASSAGES)) == pytest.approx(first, abs=1e-5)

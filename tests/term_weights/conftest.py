@@ -11,6 +11,12 @@ import pytest
 from irpretrain.contracts import DOCUMENTS, QUERIES
 
 
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few texts fill several blocks."""
+    monkeypatch.setattr("irpretrain.term_weights.infer.BLOCK", 3)
+
+
 @pytest.fixture
 def make_documents(tmp_path: Path) -> Callable[..., Path]:
     """Return a function that writes a DOCUMENTS table of {identifier: body} or {identifier: (title, body)}."""

@@ -54,11 +54,6 @@ def test_query_term_recall_by_stems(targets):
     }  # fmt: skip
 
 
-def test_without_stems_only_equal_words_match(targets):
-    rows, _ = targets(stemming="none")
-    assert [row["targets"] for row in rows] == [[0.5, 0.25, 0, 0.25, 0], [0, 0, 0, 0, 0]]
-
-
 def test_stop_words_have_target_0(targets):
     rows, _ = targets(stop_list="inquery")
     assert rows[0]["targets"] == [0, 0.75, 0.5, 0.25, 0]

@@ -34,7 +34,6 @@ def test_passages_begin_every_stride_until_one_reaches_the_end(
     words: int, expected: list[tuple[int, int]]
 ) -> None:
     assert passage_bounds(words, options(), None) == expected
-    assert passage_bounds(words, options(score="first"), None) == expected[:1]
 
 
 @given(st.integers(0, 400), st.integers(1, 50), st.data())
@@ -75,10 +74,8 @@ def test_texts_are_cut_at_white_space() -> None:
 
 def test_a_document_has_the_score_of_its_passages() -> None:
     scores, passages = np.array([3, 1, 2, -5, -4], np.float32), np.array([1, 2, 2])
-    assert combine_scores(scores, passages, options()).tolist() == [3, 2, -4]
-    assert combine_scores(scores, passages, options(score="sum")).tolist() == [3, 3, -9]
-    assert combine_scores(scores[:2], np.array([1, 1]), options(score="first")).tolist() == [3, 1]
-    assert combine_scores(scores[:0], passages[:0], options()).tolist() == []
+    assert combine_scores(scores, passages).tolist() == [3, 2, -4]
+    assert combine_scores(scores[:0], passages[:0]).tolist() == []
 
 
 def test_a_stride_that_leaves_gaps_is_refused() -> None:

@@ -37,6 +37,17 @@ def options(**given: Any) -> PseudoQueriesConfig:
     return PseudoQueriesConfig(**{"stop_list": "none", "support": "document", "temperature": 1.0, **given})
 
 
+def patch_lengths(
+    patch: pytest.MonkeyPatch, mean: float = 3.0, most: int = 20, one_length: bool = True
+) -> np.ndarray:
+    """Set the law of lengths, and whether all queries of a document share theirs; return the law."""
+    law = set_size_probabilities(mean, most)
+    module = "irpretrain.objectives.ares.pseudo_queries"
+    patch.setattr(f"{module}.set_size_probabilities", lambda: law)
+    patch.setattr(f"{module}.ONE_LENGTH", one_length)
+    return law
+
+
 class Made:
     """Pseudo-queries of some documents, whose statistics may come from other texts."""
 
@@ -60,25 +71,17 @@ class Made:
         self.queries = [row["query"].split(" ") for row in self.rows]
 
 
-def successive(
-    probabilities: dict[str, float], length: int, repeats: bool
-) -> Iterator[tuple[tuple[str, ...], float]]:
+def successive(probabilities: dict[str, float], length: int) -> Iterator[tuple[tuple[str, ...], float]]:
     """Yield every sequence of words with its probability, each word drawn from what is left."""
-    choose = (
-        itertools.product(probabilities, repeat=length)
-        if repeats
-        else itertools.permutations(probabilities, length)
-    )
-    for words in choose:
+    for words in itertools.permutations(probabilities, length):
         chance, left = 1.0, dict(probabilities)
         for word in words:
             chance *= left[word] / sum(left.values())
-            if not repeats:
-                del left[word]
+            del left[word]
         yield words, chance
 
 
-def assert_law(folder: Path, chosen: PseudoQueriesConfig, documents: int = 2000) -> Made:
+def assert_law(folder: Path, chosen: PseudoQueriesConfig, lengths: np.ndarray, documents: int = 2000) -> Made:
     """Compare the frequencies of whole queries with the exact law (chi-square; the seed is fixed)."""
     made = Made(folder, [FIVE_WORDS] * documents, chosen, [FIVE_WORDS, *OTHERS])
     model = read_contrastive_model(made.statistics, chosen)
@@ -87,10 +90,8 @@ def assert_law(folder: Path, chosen: PseudoQueriesConfig, documents: int = 2000)
     names = model.words.to_pylist()
     words = {name: float(share) for name, share in zip(names, shares, strict=True) if share > 0}
     expected: Counter[tuple[str, ...]] = Counter()
-    lengths = set_size_probabilities(chosen.length_mean, chosen.length_most)
     for length, probability in enumerate(lengths, 1):
-        size = length if chosen.repeats else min(length, len(words))
-        for sequence, chance in successive(words, size, chosen.repeats):
+        for sequence, chance in successive(words, min(length, len(words))):
             expected[sequence] += float(probability * chance)
     assert sum(expected.values()) == pytest.approx(1)
     found = Counter(tuple(query) for query in made.queries)
@@ -105,34 +106,34 @@ def assert_law(folder: Path, chosen: PseudoQueriesConfig, documents: int = 2000)
     return made
 
 
-@pytest.mark.parametrize("repeats", [False, True])
 @pytest.mark.parametrize("temperature", [1.0, 0.2, 0.05])
 @pytest.mark.parametrize("support", ["document", "collection"])
 def test_queries_follow_the_exact_law(
-    tmp_path: Path, support: str, temperature: float, repeats: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, support: str, temperature: float
 ) -> None:
-    chosen = options(
-        support=support, temperature=temperature, repeats=repeats, lengths="query", length_most=3, mu=4
-    )
-    made = assert_law(tmp_path, chosen)
+    lengths = patch_lengths(monkeypatch, most=3, one_length=False)
+    made = assert_law(tmp_path, options(support=support, temperature=temperature), lengths)
     outside = sum(word not in FIVE_WORDS for query in made.queries for word in query)
     assert made.counts["words_outside_document"] == outside
     assert (outside > 0) == (support == "collection")
 
 
-def test_the_law_holds_with_many_classes_and_long_queries(tmp_path: Path) -> None:
-    chosen = options(
-        support="collection", temperature=0.02, lengths="query", length_mean=6, length_most=7, mu=500
-    )
-    made = assert_law(tmp_path, chosen)
+def test_the_law_holds_with_many_classes_and_long_queries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = options(support="collection", temperature=0.002)
+    made = assert_law(tmp_path, chosen, patch_lengths(monkeypatch, mean=6, most=7, one_length=False))
     sampler = PseudoQuerySampler(made.statistics, chosen, 1)
     assert len(sampler.tables.classes.tops) >= 3
     assert made.counts["lengths"]["7"]["queries"] > 0
 
 
 @pytest.mark.parametrize("support", ["document", "collection"])
-def test_a_tiny_temperature_sorts_by_divergence(tmp_path: Path, support: str) -> None:
-    chosen = options(support=support, temperature=1e-9, length_mean=20, length_most=20)
+def test_a_tiny_temperature_sorts_by_divergence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, support: str
+) -> None:
+    patch_lengths(monkeypatch, mean=20)
+    chosen = options(support=support, temperature=1e-9)
     made = Made(tmp_path, [FIVE_WORDS], chosen, [FIVE_WORDS, *OTHERS])
     # apple occurs twice; cherry is in three documents of the five, durian in one, banana in four.
     wanted = ["apple", "durian", "cherry", "banana"]
@@ -141,14 +142,11 @@ def test_a_tiny_temperature_sorts_by_divergence(tmp_path: Path, support: str) ->
         assert len(query) == len(set(query)) == (4 if support == "document" else 7)
 
 
-def test_a_query_is_cut_to_the_words_there_are(tmp_path: Path) -> None:
-    made = Made(tmp_path, ["ape bat ape", "cat"], options(length_mean=30, length_most=20, per_document=4))
+def test_a_query_is_cut_to_the_words_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patch_lengths(monkeypatch, mean=30)
+    made = Made(tmp_path, ["ape bat ape", "cat"], options(per_document=4))
     assert [sorted(query) for query in made.queries] == [["ape", "bat"]] * 4 + [["cat"]] * 4
     assert made.counts["lengths_cut"] == 8
-    repeated = options(length_mean=30, length_most=20, per_document=4, repeats=True)
-    longer = Made(tmp_path, ["ape bat ape", "cat"], repeated)
-    assert longer.counts["lengths_cut"] == 0
-    assert min(map(len, longer.queries)) > 10
 
 
 def test_lengths_are_poisson_and_equal_within_a_document(tmp_path: Path) -> None:
@@ -165,11 +163,6 @@ def test_lengths_are_poisson_and_equal_within_a_document(tmp_path: Path) -> None
     assert stats.chisquare(*merged).pvalue > 1e-3
     assert made.counts["lengths"]["3"]["expected"] == pytest.approx(6000 * probabilities[2], abs=1e-3)
     assert made.counts["lengths"]["3"]["queries"] == 2 * observed[2]
-
-
-def test_lengths_may_differ_within_a_document(tmp_path: Path) -> None:
-    made = Made(tmp_path, [" ".join(f"w{i}" for i in range(20))], options(lengths="query"))
-    assert len({len(query) for query in made.queries}) > 1
 
 
 def test_documents_without_words_of_the_vocabulary_give_no_queries(tmp_path: Path) -> None:
@@ -195,9 +188,10 @@ def test_a_rare_word_is_no_word_outside_the_document(tmp_path: Path) -> None:
     assert made.counts["words_outside_document"] == 0
 
 
-def test_hostile_words_come_through(tmp_path: Path) -> None:
+def test_hostile_words_come_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patch_lengths(monkeypatch, mean=30)
     text = 'straße 東京 Ǆungla \u0661\u0662 null "quoted" a\tb\x00c ' + "x" * 10_000
-    made = Made(tmp_path, [text], options(length_mean=30, length_most=20))
+    made = Made(tmp_path, [text], options())
     for query in made.queries:
         assert set(query) == set(find_words(text, "alphanumeric"))
 
@@ -215,7 +209,7 @@ def test_a_row_names_its_document(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shards", [2, 5])
 def test_shards_do_not_matter(tmp_path: Path, shards: int, support: str) -> None:
     texts = [" ".join(f"w{(i * j) % 17}" for j in range(i % 9)) for i in range(60)]
-    chosen = options(support=support, length_mean=2)
+    chosen = options(support=support)
     whole = Made(tmp_path, texts, chosen)
     for shard in range(shards):
         documents = tmp_path / f"documents-{shard}"
@@ -260,24 +254,30 @@ CHOSEN = st.builds(
     per_document=st.integers(2, 4),
     support=st.sampled_from(["document", "collection"]),
     temperature=st.sampled_from([1e-9, 1e-3, 0.1, 1.0, 1e9]),
-    repeats=st.booleans(),
-    lengths=st.sampled_from(["document", "query"]),
-    length_mean=st.sampled_from([0.5, 3.0, 9.0]),
-    length_most=st.integers(1, 12),
-    mu=st.sampled_from([0.0, 3.0, 1e6, "mean-document-length"]),
     minimum_count=st.integers(1, 2),
 )
 
 
-@given(texts=st.lists(st.text("abcdef ", max_size=30), min_size=1, max_size=6), chosen=CHOSEN)
+@given(
+    texts=st.lists(st.text("abcdef ", max_size=30), min_size=1, max_size=6),
+    chosen=CHOSEN,
+    mean=st.sampled_from([0.5, 3.0, 9.0]),
+    most=st.integers(1, 12),
+)
 def test_every_query_is_one_that_its_options_allow(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], chosen: PseudoQueriesConfig
+    tmp_path_factory: pytest.TempPathFactory,
+    texts: list[str],
+    chosen: PseudoQueriesConfig,
+    mean: float,
+    most: int,
 ) -> None:
     counted = Counter(word for text in texts for word in text.split())
     vocabulary = {word for word, count in counted.items() if count >= chosen.minimum_count}
     if not vocabulary:
         return
-    made = Made(tmp_path_factory.mktemp("queries"), texts, chosen)
+    with pytest.MonkeyPatch.context() as patch:
+        patch_lengths(patch, mean, most)
+        made = Made(tmp_path_factory.mktemp("queries"), texts, chosen)
     own = [set(text.split()) & vocabulary for text in texts]
     assert Counter(row["position"] for row in made.rows) == {
         i: chosen.per_document for i, words in enumerate(own) if words
@@ -285,11 +285,8 @@ def test_every_query_is_one_that_its_options_allow(
     for row, query in zip(made.rows, made.queries, strict=True):
         supported = own[row["position"]] if chosen.support == "document" else vocabulary
         assert set(query) <= supported
-        assert 1 <= len(query) <= chosen.length_most
-        assert chosen.repeats or len(set(query)) == len(query)
-    if chosen.lengths == "document":
-        by_document = itertools.groupby(
-            zip(made.rows, made.queries, strict=True), lambda one: one[0]["position"]
-        )
-        assert all(len({len(query) for _, query in group}) == 1 for _, group in by_document)
+        assert 1 <= len(query) <= most
+        assert len(set(query)) == len(query)
+    by_document = itertools.groupby(zip(made.rows, made.queries, strict=True), lambda one: one[0]["position"])
+    assert all(len({len(query) for _, query in group}) == 1 for _, group in by_document)
     assert json.loads(json.dumps(made.counts))["queries"] == len(made.rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,16 +26,12 @@ PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize("score", ["max", "first", "sum"])
-def test_scores_are_combined_as_in_ranking(score: Any) -> None:
+def test_scores_are_combined_as_in_ranking() -> None:
     draw = np.random.default_rng(1)
     counts = np.array([1, 4, 2])
     scores = draw.normal(size=7).astype(np.float32)
-    given = PASSAGES.model_copy(update={"score": score})
-    if score == "first":
-        scores, counts = scores[:3], np.ones(3, int)
-    found = combine(torch.from_numpy(scores), counts, given)
-    np.testing.assert_allclose(found.numpy(), combine_scores(scores, counts, given), rtol=1e-6)
+    found = combine(torch.from_numpy(scores), counts)
+    np.testing.assert_allclose(found.numpy(), combine_scores(scores, counts), rtol=1e-6)
 
 
 @pytest.fixture

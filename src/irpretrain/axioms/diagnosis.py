@@ -85,7 +85,7 @@ def choose_diagnosis_pairs(
         raise InputError(
             axiom_values[0],
             "no document has two pseudo-queries of equal length",
-            remedy="Raise pseudo_queries.per_document, or set pseudo_queries.lengths to document.",
+            remedy="Raise pseudo_queries.per_document.",
         )
     numbers = pa.array(np.arange(retained.num_rows), pa.int32())
     AXIOM_PAIRS.write(output, retained.drop_columns("lot").add_column(0, "pair", numbers))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
@@ -22,12 +21,6 @@ class PseudoQueriesConfig(Section):
     """Pseudo-queries from the contrastive term distribution (ARES, section 4.1)."""
 
     per_document: int = option(10, "Pseudo-queries of each document.", unit="queries", ge=2)
-    length_mean: float = option(3.0, "Poisson mean of the query length, zeros excluded.", unit="words", gt=0)
-    length_most: int = option(20, "Maximum query length.", unit="words", ge=1, le=1000)
-    lengths: Literal["document", "query"] = option(
-        "document",
-        "One length for all queries of a document, or one a query.",
-    )
     support: Literal["document", "collection"] = option(
         "collection", "Words that can be drawn: the document's, or the whole vocabulary (equation 6)."
     )
@@ -36,24 +29,12 @@ class PseudoQueriesConfig(Section):
         "Divides γ in equation 6. calibrated: the value at which pseudo-queries rank their "
         "documents most like the paper's (docs/methods/ares.md).",
     )
-    repeats: bool = option(False, "Allow a word twice in a query.")
-    mu: float | Literal["mean-document-length"] = option(
-        "mean-document-length", "Dirichlet prior of P(w|D) in equation 3.", unit="words"
-    )
     stop_list: StopList = option("inquery", "Words neither drawn nor counted.")
     minimum_count: int = option(1, "Minimum occurrences in the collection.", unit="words", ge=1)
 
     def at(self, temperature: float) -> PseudoQueriesConfig:
         """Return the same options with this temperature."""
         return self.model_copy(update={"temperature": temperature})
-
-    @model_validator(mode="after")
-    def _check_mu(self) -> PseudoQueriesConfig:
-        if self.mu != "mean-document-length" and not 0 <= self.mu < math.inf:
-            raise ValueError(
-                f"mu: {self.mu} is not at least 0; give a number of words or mean-document-length"
-            )
-        return self
 
 
 class WordVectorsConfig(Section):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -164,11 +164,6 @@ class FileConfig(SourceConfig):
     options: dict[str, Any] = option(
         description="Options of the format, see docs/corpora.md.", default_factory=dict
     )
-    about: About | None = option(
-        None,
-        "Approximate number of queries kept or relevant judgements, for the cost estimate.",
-        unit="records",
-    )
     expected: Expected | None = option(
         None, "Exact number of records, duplicates included; another number is refused.", unit="records"
     )
@@ -184,11 +179,23 @@ class TopicsConfig(FileConfig):
 
     kind: ClassVar[Kind] = "topics"
 
+    about: About | None = option(
+        None,
+        "Approximate number of queries kept, for the cost estimate.",
+        unit="records",
+    )
+
 
 class QrelsConfig(FileConfig):
     """A file of relevance judgements."""
 
     kind: ClassVar[Kind] = "judgements"
+
+    about: About | None = option(
+        None,
+        "Approximate number of relevant judgements, for the cost estimate.",
+        unit="records",
+    )
 
 
 def check_measures(given: Any) -> Any:
@@ -254,13 +261,6 @@ class DatasetConfig(Section):
         min_length=1,
     )
     validation_measure: str = option("nDCG@20", "Measure that decides on validation folds.")
-    unjudged_queries: Literal["drop", "refuse"] = option(
-        "drop", "Queries without a relevant document: drop, or an error."
-    )
-    unknown_documents: Literal["ignore", "refuse"] = option(
-        "ignore",
-        "Judgements of documents outside the corpus: keep, or an error.",
-    )
     queries_are_documents: bool = option(
         False,
         "Each query is the document of its own identifier (ArguAna, Quora): drop that document from rankings and "

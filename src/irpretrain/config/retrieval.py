@@ -277,20 +277,16 @@ class RetrievalConfig(Section):
 
 
 class PassagesConfig(Section):
-    """Documents cut into passages (Dai and Callan, SIGIR 2019)."""
+    """Documents cut into passages; the best one gives the score (BERT-maxP; Dai and Callan, SIGIR 2019)."""
 
     words: int = option(150, "Length of a passage.", unit="words", ge=1)
     stride: int = option(75, "Distance between starts.", unit="words", ge=1)
-    score: Literal["max", "first", "sum"] = option(
-        "max", "A document's score: of its best passage, of its first, or the sum."
-    )
-    most: int | None = option(
-        30,
-        "Maximum passages per document; null: all.",
+    most_in_training: int | None = option(
+        8,
+        "Maximum passages per document in fine-tuning; re-ranking reads 30. null: all.",
         unit="passages",
         ge=1,
     )
-    most_in_training: int | None = option(8, "The same in fine-tuning.", unit="passages", ge=1)
 
     @model_validator(mode="after")
     def _check_stride(self) -> Self:

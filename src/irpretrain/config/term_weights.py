@@ -33,7 +33,6 @@ class TermLabelsConfig(Section):
         "per-text: targets are shares over a passage's relevant queries (paper). per-pair: "
         "a row per relevant pair, targets 0 or 1 (released code).",
     )
-    stemming: Literal["none", "porter"] = option("porter", "Words with the same stem match.")
     stop_list: StopList = option("none", "Words whose target is always 0; they stay in the loss.")
     fields: list[Literal["url", "title", "body"]] | None = option(
         None,
@@ -139,10 +138,11 @@ class TermWeightsConfig(Section):
     )
     same_as: str | None = option(
         None,
-        "Another passage weighting whose predictions are used; only scale and square_root count then.",
+        "Another passage weighting whose predictions are used; only square_root counts then.",
     )
-    scale: float = option(100.0, "N: an integer weight is round(N·y) (equation 4).", gt=0)
-    square_root: bool = option(False, "Use round(N·√y) for weights above 0.")
+    square_root: bool = option(
+        False, "Integer weights are round(100·√y) in place of round(100·y) (equation 4)."
+    )
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of output layer, dropout and data order.")
 
     @model_validator(mode="after")

@@ -6,7 +6,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.topics_and_judgements import Judgements
 from irpretrain.errors import InputError
@@ -76,20 +75,19 @@ def check_queries_are_judged(
 
 
 def check_documents_are_known(
-    dataset: DatasetConfig,
     judgements: Judgements,
     unknown: set[str],  # the judged documents that the corpus lacks
     documents: Sequence[str | Path],
     judged_file: Path,
 ) -> None:
-    """Raise InputError for unknown documents where the data set refuses them, and where all judged ones are unknown."""
+    """Raise InputError where all judged documents are unknown."""
     judged = {name for pairs in judgements.values() for name in pairs}
-    if not unknown or (len(unknown) < len(judged) and dataset.unknown_documents != "refuse"):
+    if not unknown or len(unknown) < len(judged):
         return
     query, document = min((q, d) for q, pairs in judgements.items() for d in pairs if d in unknown)
     remedy = document_hint(unknown, judgements, documents) or (
         "Check that corpus and judgements belong together (identifiers, and for SQuAD the unit). Single unknown "
-        "documents are kept and counted with unknown_documents: ignore."
+        "documents are kept and counted."
     )
     raise InputError(
         judged_file,

@@ -90,13 +90,6 @@ def prepare_questions(
     check_queries_are_judged(names, answers, files[0], answer_files[0], "answer")
     usable = [query for query in questions if query.query_id in answers]
     without = [query for query in questions if query.query_id not in answers]
-    if without and dataset.unjudged_queries == "refuse":
-        raise InputError(
-            files[0],
-            f"{len(without):,} questions have no answer, such as {without[0].query_id}",
-            without[0].line,
-            remedy="Add answers, or set unjudged_queries: drop to leave such questions out and count them.",
-        )
     chosen = sample(usable, dataset, seed, files[0], having="an answer")
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
     example = f"question {without[0].query_id}" if without else ""

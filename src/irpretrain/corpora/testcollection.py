@@ -30,7 +30,6 @@ from irpretrain.corpora.topics_and_judgements import (
     read_queries,
     source_files,
 )
-from irpretrain.errors import InputError
 
 
 def prepare(
@@ -73,18 +72,11 @@ def prepare(
     strangers = {name: len(judgements.pop(name)) for name in sorted(set(judgements) - names)}
     own = _drop_own(judgements) if dataset.queries_are_documents else 0
     unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
-    check_documents_are_known(dataset, judgements, unknown, documents, qrels_files[0])
+    check_documents_are_known(judgements, unknown, documents, qrels_files[0])
     check_something_is_relevant(judgements, qrels_files[0])
     relevant = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
     usable = [query for query in all_queries if query.query_id in relevant]
     without = [query for query in all_queries if query.query_id not in relevant]
-    if without and dataset.unjudged_queries == "refuse":
-        raise InputError(
-            queries_files[0],
-            f"{len(without):,} queries have no relevant document, such as {without[0].query_id}",
-            without[0].line,
-            remedy="Add judgements, or set unjudged_queries: drop to leave such queries out and count them.",
-        )
     chosen = sample(usable, dataset, seed, queries_files[0])
     retained = {query.query_id: judgements[query.query_id] for query in chosen}
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))

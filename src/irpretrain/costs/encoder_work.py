@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
 from irpretrain.config.depths import reranked
-from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.root import Config
 from irpretrain.config.term_weights import ENCODED, EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
@@ -16,6 +15,7 @@ from irpretrain.config.usage import largest_shots, trained_on
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.costs import work
 from irpretrain.costs.work import Computing, Describe, Size, Wildcards, Work, inverse, product, total
+from irpretrain.text.passages import MOST_PASSAGES
 
 
 def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:
@@ -116,12 +116,8 @@ def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: S
     """The word pieces of so many queries' candidates, every sequence at its longest."""
     reranking = config.reranking_of(wildcards["model"], regime)
     depth = reranked(config, wildcards["candidates"], wildcards["dataset"]).documents
-    return product(queries, depth, _passages(reranking.passages, "most"), reranking.max_length)
-
-
-def _passages(passages: PassagesConfig | None, most: str) -> Size:
-    """The most passages of a document that are read."""
-    return 1 if passages is None else getattr(passages, most)
+    passages = 1 if reranking.passages is None else MOST_PASSAGES
+    return product(queries, depth, passages, reranking.max_length)
 
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
@@ -154,7 +150,8 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     if shots:
         pairs = product(work.relevant(config, train), inverse(work.queries(config, train)), shots)
     rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
-    passages = _passages(config.reranking_of(model).passages, "most_in_training")
+    cut = config.reranking_of(model).passages
+    passages = 1 if cut is None else cut.most_in_training
     trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
     validated = product(work.queries(config, train), validating / folds, rounds)
     tested = product(work.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)

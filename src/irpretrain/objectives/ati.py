@@ -18,7 +18,6 @@ from irpretrain.config.base import Section, option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, group
-from irpretrain.objectives.page_words import Boilerplate
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.article import build_tree
 
@@ -37,7 +36,6 @@ class AtiOptions(Section):
     most_negatives: int | None = option(
         None, "Maximum negatives per group; null: all sections.", unit="sections or titles", ge=1
     )
-    boilerplate: Boilerplate = "drop"
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -53,7 +51,7 @@ def make_groups(shard: Shard, options: AtiOptions, counts: Counts) -> Iterator[G
     """Yield one group per article: its title and several documents, the lead section first; or the reverse."""
     titles = _Titles(shard.collection) if options.negatives == "titles" else None
     for article in shard.articles(counts):
-        tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
+        tree = build_tree(article.title, article.sections, drop_boilerplate=True)
         abstract, *others = (
             article.span(node.start, node.end) if article.words(node.start, node.end) > 0 else None
             for node in tree.nodes

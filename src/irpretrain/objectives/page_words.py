@@ -4,11 +4,9 @@ Words of documents that are anywhere in the collection: drawn in one pass over a
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.objectives.anchors import WordDraws
@@ -40,15 +38,3 @@ def draw_page_words(
                     rng = shard.stream(f"{objective} page", streams[position])
                     words_by_position[position] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
     return words_by_position
-
-
-# The option by which objectives leave out sections that are no text about their article's subject.
-
-
-Boilerplate = Annotated[
-    Literal["drop", "keep"],
-    Field(
-        description="Drop or keep See Also and boilerplate sections (references, links, "
-        "notes) with their subsections."
-    ),
-]

@@ -11,7 +11,6 @@ import numpy as np
 
 from irpretrain.config.base import Section, option
 from irpretrain.objectives.groups import Group, group
-from irpretrain.objectives.page_words import Boilerplate
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 
@@ -29,7 +28,6 @@ class RwiOptions(Section):
     groups_per_document: int | None = option(
         1, "Maximum sections per article; null: all.", unit="sections", ge=1
     )
-    boilerplate: Boilerplate = "drop"
 
 
 OPTIONS = RwiOptions
@@ -49,7 +47,7 @@ def make_groups(shard: Shard, options: RwiOptions, counts: Counts) -> Iterator[G
     """
     counts.update(negatives_lacking=0)
     for article in shard.articles(counts):
-        tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
+        tree = build_tree(article.title, article.sections, drop_boilerplate=True)
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         usable = [
             number

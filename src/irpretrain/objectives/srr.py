@@ -12,7 +12,6 @@ import numpy as np
 from irpretrain.config.base import option
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
-from irpretrain.objectives.page_words import Boilerplate
 from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.article import WikiStructureTree, build_tree
@@ -47,7 +46,6 @@ class SrrOptions(PresetOptions):
     most_negatives: int | None = option(
         None, "Maximum negatives per group; null: all.", unit="sections", ge=1
     )
-    boilerplate: Boilerplate = "drop"
 
 
 OPTIONS = SrrOptions
@@ -63,7 +61,7 @@ class SrrChoice(NamedTuple):
 def make_groups(shard: Shard, options: SrrOptions, counts: Counts) -> Iterator[Group]:
     """Yield SRR's groups: one query, the titles on a path; several documents, spans of sections."""
     for article in shard.articles(counts):
-        tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
+        tree = build_tree(article.title, article.sections, drop_boilerplate=True)
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         competes = [
             span is not None and article.words(node.start, node.end) >= options.minimum_words

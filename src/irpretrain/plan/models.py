@@ -22,7 +22,7 @@ PIECE_MB = 0.65
 # Keys of `pretraining` that decide a model without tasks: it is the encoder with fresh heads.
 FRESH_MODEL = {"head", "dropout", "attention_dropout"}
 
-# Passages that re-ranking reads by default. Where all are read, their number is not known beforehand.
+# Where all passages of a document are read, their number is not known beforehand: as many as re-ranking reads.
 PASSAGES_OF_A_DOCUMENT = 30
 
 
@@ -138,7 +138,7 @@ class Models(PlanPart):
         batches = options.batch_sizes_of(wildcards.regime)
         sequences = max(batches) * (1 + options.negatives)
         if passages is not None:
-            sequences *= passages.most_in_training or passages.most or PASSAGES_OF_A_DOCUMENT
+            sequences *= passages.most_in_training or PASSAGES_OF_A_DOCUMENT
         pieces = sequences * options.max_length
         if options.compute.micro_batch_tokens is not None:
             group = pieces // max(batches)  # is never split

@@ -19,7 +19,6 @@ from irpretrain.report.naming import index_labels
 NO_WEIGHTS = {
     "label": True,
     "same_as": True,
-    "scale": True,
     "square_root": True,
     "inference": {"compute": {"gpus"}},
 }

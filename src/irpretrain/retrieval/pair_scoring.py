@@ -22,7 +22,7 @@ from irpretrain.evaluation.runs import Run, canonical
 from irpretrain.progress import print_line, progress
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.pair_tokenizer import PairTokenizer, Sequences
-from irpretrain.text.passages import text_passages
+from irpretrain.text.passages import MOST_PASSAGES, text_passages
 from irpretrain.text.texts import stream_chosen
 from irpretrain.training.word_batches import WordBatchBuilder, pad
 
@@ -83,7 +83,7 @@ def tokenise(
 
 
 def _passages(text: str, options: PassagesConfig | None, language: str) -> list[str]:
-    return [text] if options is None else text_passages(text, options, options.most, language)
+    return [text] if options is None else text_passages(text, options, MOST_PASSAGES, language)
 
 
 # Scoring of (query, document) pairs by any model: longest first, in batches under a budget of word pieces.

@@ -27,7 +27,7 @@ from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.other_code import go_on_from, keep_code
 from irpretrain.provenance import content_hash, sha256
 from irpretrain.retrieval.pair_scoring import PiecePair, as_run, pair_names, score_sequences
-from irpretrain.text.passages import combine_scores, piece_bounds
+from irpretrain.text.passages import MOST_PASSAGES, combine_scores, piece_bounds
 from irpretrain.text.texts import read_queries
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
@@ -267,7 +267,7 @@ def score_pairs(
 def document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[StoreSpan]:
     if options.passages is None:
         return [StoreSpan(row)]
-    bounds = piece_bounds(store.word_starts(row), options.passages, options.passages.most)
+    bounds = piece_bounds(store.word_starts(row), options.passages, MOST_PASSAGES)
     return [StoreSpan(row, start, end) for start, end in bounds]
 
 
@@ -277,7 +277,7 @@ def _of_documents(
     """Return the scores of documents from those of their passages, if they were cut into any."""
     if options.passages is None:
         return scores
-    return combine_scores(scores, passages, options.passages)
+    return combine_scores(scores, passages)
 
 
 def sequence_lengths(

@@ -22,6 +22,11 @@ LARGEST = LONGEST_DOCUMENT // MANY_TERMS
 COUNTED = ("not_a_number", "negative", "zero", "overflow")
 
 
+# N: an integer weight is round(N·y), or round(N·√y) (DeepCT, equation 4). N is 100 in section 3.2 and in the released
+# code.
+SCALE = 100.0
+
+
 def integer_weights(
     weights: np.ndarray, scale: float, square_root: bool, largest: np.ndarray | int = LARGEST
 ) -> tuple[np.ndarray, dict[str, int]]:

@@ -167,8 +167,6 @@ class Labeller:
             yield {**key, "sample": sample, "text": text, "judged": len(group), "targets": targets}
 
     def _terms(self, words: list[str]) -> list[str]:
-        if self.options.stemming == "none":
-            return words
         fresh = list({word for word in words if word not in self._stems})
         self._stems.update(zip(fresh, stems_of(fresh, self.text.language), strict=True))
         return [self._stems[word] for word in words]

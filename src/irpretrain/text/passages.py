@@ -112,17 +112,19 @@ _ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
 # the last, so that none lies wholly in another. A document without words has one passage, which is empty.
 
 
+# Passages of a document that re-ranking reads: as many as the released code of BERT-maxP.
+MOST_PASSAGES = 30
+
+
 def passage_bounds(words: int, options: PassagesConfig, most: int | None) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document with so many words.
 
-    With `score: first` the first passage alone; of more than `most`, that many evenly spaced ones with first and last.
+    Of more than `most`, that many evenly spaced ones with first and last.
     """
     bounds = [(0, min(options.words, words))]
     while bounds[-1][1] < words:
         start = bounds[-1][0] + options.stride
         bounds.append((start, min(start + options.words, words)))
-    if options.score == "first":
-        return bounds[:1]
     if most is None or len(bounds) <= most:
         return bounds
     positions = np.linspace(0, len(bounds) - 1, most).round().astype(int)
@@ -144,7 +146,7 @@ def text_passages(text: str, options: PassagesConfig, most: int | None, language
     return [text[words[first][0] : words[last - 1][1]] if first < last else "" for first, last in bounds]
 
 
-def combine_scores(scores: np.ndarray, passages: np.ndarray, options: PassagesConfig) -> np.ndarray:
+def combine_scores(scores: np.ndarray, passages: np.ndarray) -> np.ndarray:
     """Return the scores of documents from those of their passages, document after document.
 
     `passages`, int64 [documents], is the number of each document's passages, at least 1.
@@ -152,4 +154,4 @@ def combine_scores(scores: np.ndarray, passages: np.ndarray, options: PassagesCo
     firsts = np.cumsum(passages) - passages
     if not len(firsts):
         return scores[:0]
-    return (np.add if options.score == "sum" else np.maximum).reduceat(scores, firsts)
+    return np.maximum.reduceat(scores, firsts)

@@ -108,7 +108,7 @@ class WordReader:
 class PassageReader:
     """Reads groups for a cross-encoder that scores the passages of a document separately.
 
-    The loss is of the documents' scores: with `score: max` it reaches the best passage of each.
+    The loss is of the documents' scores: it reaches the best passage of each.
     """
 
     builder: BatchBuilder
@@ -120,7 +120,7 @@ class PassageReader:
         def score(model: nn.Module, setting: Setting) -> Tensor:
             marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
             scores, _ = model(setting.tensor(batch.input_ids), *marks)
-            return combine(scores, batch.sizes, self.options)
+            return combine(scores, batch.sizes)
 
         sizes = np.array([len(group) for group in groups], np.int64)
         return ReadGroups(sizes, batch.tokens, score, batch.attention_mask.sum(1))
@@ -140,7 +140,7 @@ class PassageReader:
         return [StoreSpan(document.row, start, end) for start, end in bounds]
 
 
-def combine(scores: Tensor, passages: np.ndarray, options: PassagesConfig) -> Tensor:
+def combine(scores: Tensor, passages: np.ndarray) -> Tensor:
     """Scores of documents, float [documents], from their passages'; differentiable `text.passages.combine_scores`."""
     parts = scores.split(passages.tolist())
-    return torch.stack([part.sum() if options.score == "sum" else part.amax() for part in parts])
+    return torch.stack([part.amax() for part in parts])

@@ -146,5 +146,5 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
         words=vocabulary["word"].combine_chunks(),
         number_of=number_of,
         background=collection_probabilities(vocabulary["documents"].to_numpy()),
-        mu=mean_length if options.mu == "mean-document-length" else float(options.mu),
+        mu=mean_length,
     )

@@ -5,13 +5,12 @@ The *units* of a document are its own words, and, with the collection as support
 search in running sums; a class then gives one of its words uniformly, accepted with probability exp((γ_w − γ_top)/T); a
 refusal draws anew. That is exact, and no draw looks at the vocabulary.
 
-Without repeats, words are drawn one after the other from the distribution renormalised over the rest (the Plackett-Luce
-law), by drawing until the word is new. Once the drawn words hold half of the mass, the weights of the rest are computed
-instead, relative to the largest of them, so that neither the number of tries nor underflow can grow however small the
+Words are drawn one after the other from the distribution renormalised over the rest (the Plackett-Luce law), by drawing
+until the word is new. Once the drawn words hold half of the mass, the weights of the rest are computed instead,
+relative to the largest of them, so that neither the number of tries nor underflow can grow however small the
 temperature is.
 
-Each document has its own Philox stream: the length and then the words of each query, or, with one shared length, the
-length and then the words of all.
+Each document has its own Philox stream: the length that all its queries share, and then the words of all.
 """
 
 from typing import NamedTuple
@@ -39,7 +38,6 @@ class ContrastTables(NamedTuple):
 class ContrastRules(NamedTuple):
     mu: float  # Dirichlet prior
     temperature: float  # T of equation 6
-    repeats: bool  # whether a query may hold a word twice
     one_length: bool  # whether all queries of a document have one length
     per_document: int  # queries of a document
 
@@ -210,11 +208,8 @@ def _draw_query(
 ) -> None:
     mass = 0.0
     for position in range(len(query)):
-        if rules.repeats:
-            query[position] = _draw_any(urn, query, 0, tables, rules, state)
-        else:
-            query[position] = _draw_new(urn, query, position, mass, tables, rules, state)
-            mass += _weight(query[position], urn, tables, rules)
+        query[position] = _draw_new(urn, query, position, mass, tables, rules, state)
+        mass += _weight(query[position], urn, tables, rules)
 
 
 @compiled
@@ -262,7 +257,7 @@ def draw_queries(
             continue
         start_stream(state, keys[row, 0], keys[row, 1])
         urn = _fill(numbers[:distinct], scratch, tables, rules)
-        most = longest if rules.repeats else urn.free.sum()
+        most = urn.free.sum()
         length = 0
         for query in range(rules.per_document):
             if query == 0 or not rules.one_length:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 # Name of the random streams: (seed, "pseudo-queries", document id).
 STAGE = "pseudo-queries"
 
+# All queries of a document have one length: ARES samples "queries with equal length (so that some axioms can be
+# directly applied without modification)" (section 4.1).
+ONE_LENGTH = True
+
 # Room for drawn words, which decides how many documents are drawn for at a time.
 WORDS_AT_ONCE = 4_000_000
 DOCUMENTS_AT_ONCE = 4096
@@ -113,7 +117,7 @@ class PseudoQuerySampler:
         names: the vocabulary.
         rows: int64 [V], the row of WORD_COUNTS of each word of the vocabulary.
         tables, rules: arguments of the compiled draw.
-        length_probabilities: float64 [length_most], P(length) for lengths from 1.
+        length_probabilities: float64, P(length) for lengths from 1.
     """
 
     def __init__(
@@ -134,7 +138,7 @@ class PseudoQuerySampler:
         self._whole = options.support == "collection"
         self.names = model.words
         self.rows = np.flatnonzero(model.number_of != OUTSIDE)
-        self.length_probabilities = set_size_probabilities(options.length_mean, options.length_most)
+        self.length_probabilities = set_size_probabilities()
         self.tables = ContrastTables(
             number_of=model.number_of,
             background=model.background,
@@ -145,8 +149,7 @@ class PseudoQuerySampler:
         self.rules = ContrastRules(
             mu=model.mu,
             temperature=temperature,
-            repeats=options.repeats,
-            one_length=options.lengths == "document",
+            one_length=ONE_LENGTH,
             per_document=options.per_document,
         )
         self.set_temperature(temperature)
