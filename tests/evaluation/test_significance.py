@@ -61,7 +61,7 @@ def test_the_randomisation_test_counts_both_signs_of_one_query_and_none_of_no_qu
 
 @pytest.mark.parametrize("correction", ["none", "holm"])
 def test_one_query_is_compared_without_a_p_value(correction: Any) -> None:
-    testing = TableTest("t-test", 0.05, correction, 100)
+    testing = TableTest("t-test", 0.05, correction)
     one, two = (
         Pairing(
             *(Results((1,), names, np.full((1, len(names)), value)) for value in (0.7, 0.2)), "BM25", "*", "x"
@@ -236,15 +236,15 @@ def test_the_configuration_says_what_intervals_of_several_seeds_are_over(
     intervals: str, expected: str
 ) -> None:
     values = np.array([[0.0, 1.0, 0.5], [0.5, 1.0, 0.0]])
-    options = EvaluationConfig(intervals=intervals, bootstrap=500)
+    options = EvaluationConfig(intervals=intervals)
     results = Results((1, 2), ("q1", "q2", "q3"), values)
     found = {
         "t": student_interval([0.5, 0.5], 0.95),
-        "bootstrap": bootstrap_interval(values, 500, 0.95, 3, "cell"),
+        "bootstrap": bootstrap_interval(values, 2_000, 0.95, 3, "cell"),
     }[expected]
     assert interval(results, options, 3, "cell") == (found.low, found.high)
     one = Results((1,), results.queries, values[:1])
-    alone = bootstrap_interval(values[0], 500, 0.95, 3, "cell")
+    alone = bootstrap_interval(values[0], 2_000, 0.95, 3, "cell")
     assert interval(one, options, 3, "cell") == (alone.low, alone.high)
 
 

@@ -332,21 +332,10 @@ def test_php_with_the_fifth_group_and_caps(php: Made) -> None:
         assert set(found["ids"][1:]) == {"d4"}
 
 
-def test_masks_need_not_tell_linked_from_unlinked_documents(php: Made) -> None:
-    """With the preferred document's anchor beside all others, all queries of a group are masked by one rule."""
-    options = {"negatives": 2, "minimum_words": 8}
-    plain, marked = (php.groups("hp", **options, unlinked_anchor=u) for u in ("none", "preferred"))
-    assert [g["anchors"] for g in marked] == [[g["anchors"][0]] * 3 for g in plain]
-    assert [g["documents"] for g in marked] == [g["documents"] for g in plain]
-
-
 @pytest.mark.parametrize("type", ["shp", "mrds"])
-@pytest.mark.parametrize(("key", "value"), [("fifth_group", "negative"), ("unlinked_anchor", "preferred")])
-def test_keys_of_documents_without_a_link_are_refused_where_all_are_linked(
-    type: str, key: str, value: str
-) -> None:
-    with pytest.raises(ValidationError, match=f"{key}: only hp compares"):
-        hyperlink_prediction.OPTIONS(type=type, **{key: value})
+def test_documents_without_a_link_are_refused_where_all_are_linked(type: str) -> None:
+    with pytest.raises(ValidationError, match="fifth_group: only hp compares"):
+        hyperlink_prediction.OPTIONS(type=type, fifth_group="negative")
 
 
 def test_short_articles_are_neither_queries_nor_documents(php: Made) -> None:

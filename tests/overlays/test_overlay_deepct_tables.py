@@ -32,19 +32,14 @@ ABSENT = {"msmarco-passage-eval"}
 """Data sets that no overlay has: hidden judgements."""
 
 
-def few_draws(config: Config) -> Config:
-    few = config.evaluation.model_copy(update={"bootstrap": 100, "permutations": 100})
-    return config.of_papers(["deepct"]).model_copy(update={"evaluation": few})
-
-
 @cache
 def embedded() -> Config:
-    return few_draws(load(ROOT / "configs/embedded-full.yaml"))
+    return load(ROOT / "configs/embedded-full.yaml").of_papers(["deepct"])
 
 
 @cache
 def overlay(name: str) -> Config:
-    return few_draws(load(ROOT / f"configs/deepct-{name}.yaml"))
+    return load(ROOT / f"configs/deepct-{name}.yaml").of_papers(["deepct"])
 
 
 def filled(config: Config, table: str, position: int | None = None) -> set[tuple[str, str]]:

@@ -66,8 +66,6 @@ def evaluated() -> dict[str, tuple[Config, Scores]]:
     for scale in ("ablations", "paper"):
         with TemporaryDirectory() as folder:
             config = load_all(scale, Path(folder))
-        few = config.evaluation.model_copy(update={"bootstrap": 100, "permutations": 100})
-        config = config.model_copy(update={"evaluation": few})
         found[scale] = (config, made_scores(config))
     return found
 

@@ -20,8 +20,6 @@ PUBLISHED = load_published(ROOT / "resources/published/prop.yaml")
 def cells(table: str) -> dict[tuple[str, str], str]:
     """(Row, data set) among the paper's data sets → the model whose number stands there, or why there is none."""
     config = load(ROOT / "configs/prop-paper.yaml")
-    few = config.evaluation.model_copy(update={"bootstrap": 100, "permutations": 100})
-    config = config.model_copy(update={"evaluation": few})
     panel = build_table(PUBLISHED, table, config, made_scores(config)).panels[0]
     return {
         (cell.row, cell.dataset): cell.ours.run.model if cell.ours else cell.note

@@ -128,7 +128,7 @@ def robust(tmp_path_factory):
                 "qrels": {"format": "squad", "path": "embedded:squad-dev"}, "measures": ["nDCG@20", "P@20"],
             }
         },
-        "evaluation": {"correction": "holm", "test": "randomisation", "permutations": 1000},
+        "evaluation": {"correction": "holm", "test": "randomisation"},
     }  # fmt: skip
 
     base = base_config()

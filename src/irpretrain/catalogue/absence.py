@@ -14,6 +14,7 @@ from irpretrain.catalogue.completion import searched
 from irpretrain.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.config.downstream import DownstreamConfig
 from irpretrain.config.experiments import (
+    ATTRIBUTED_CANDIDATES,
     AbsenceConfig,
     AttributionConfig,
     ExperimentConfig,
@@ -273,7 +274,10 @@ def _as_experiment(config: Config, view: Any) -> ExperimentConfig | None:
     match view:
         case AttributionConfig():
             return ExperimentConfig(
-                dataset=view.dataset, candidates=view.candidates, models=view.models, regimes=["zero-shot"]
+                dataset=view.dataset,
+                candidates=ATTRIBUTED_CANDIDATES,
+                models=view.models,
+                regimes=["zero-shot"],
             )
         case TermWeightPageConfig():
             return ExperimentConfig(dataset=view.dataset, first_stages=view.first_stages)

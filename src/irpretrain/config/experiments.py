@@ -128,15 +128,12 @@ class EvaluationConfig(Section):
         "Paired two-tailed t-test, or Fisher's randomisation test. paper: that of each "
         "table's paper, for the headline table the t-test.",
     )
-    permutations: int = option(100_000, "Draws of the randomisation test.", ge=100)
     correction: Literal["none", "holm"] = option(
         "none", "Correction for multiple comparisons within a table."
     )
     level: float | None = option(
         None, "Significance level; null: each table uses its paper's, the headline table 0.05.", gt=0, lt=1
     )
-    bootstrap: int = option(2_000, "Resamples of the queries for confidence intervals.", ge=100)
-    confidence: float = option(0.95, "Confidence of intervals.", gt=0, lt=1)
     intervals: Literal["seeds", "queries and seeds"] = option(
         "seeds",
         "Intervals over several seeds: Student's t over their means, or a bootstrap over both.",
@@ -146,7 +143,6 @@ class EvaluationConfig(Section):
 class ReportConfig(Section):
     """Tables, figures and the report."""
 
-    title: str = option("IR-Pretrain", "Title of the report.")
     papers: list[Paper] = option(
         description="Papers whose tables and figures are built; each is also a target (`snakemake php`).",
         default_factory=list,
@@ -159,13 +155,14 @@ class ReportConfig(Section):
 # Section `attributions`: pages that show which words the scores of a document come from (ARES, Figure 4).
 
 
+# First stage whose run the models of a page re-rank: it gives the ranks of documents, as in ARES's Figure 4.
+ATTRIBUTED_CANDIDATES = "bm25"
+
+
 class AttributionConfig(Section):
     """A page of `snakemake attributions` (docs/methods/attributions.md)."""
 
     dataset: str = option(..., "Key of `datasets`.")
-    candidates: Literal["bm25", "ql"] = option(
-        "bm25", "First-stage run that the models re-rank; it gives the document's ranks."
-    )
     query: str | None = option(
         None,
         "Query id; null without `text`: the query on which the models disagree most.",
@@ -240,11 +237,5 @@ class TermWeightPageConfig(Section):
         min_length=1,
     )
     cases: list[WeightCaseConfig] = option(
-        description="Queries and documents; empty: the page chooses `queries` cases.", default_factory=list
-    )
-    queries: int = option(
-        3,
-        "Number of cases that the page chooses.",
-        unit="queries",
-        ge=1,
+        description="Queries and documents; empty: the page chooses three queries.", default_factory=list
     )

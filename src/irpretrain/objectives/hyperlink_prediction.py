@@ -60,11 +60,6 @@ class HyperlinkPredictionOptions(Section):
         "unused",
         "hp: use of documents that link back but are linked only from other segments (D5).",
     )
-    unlinked_anchor: Literal["none", "preferred"] = option(
-        "none",
-        "hp: anchor (`masking.anchor_ratio`) for a document that the segment does not link: "
-        "none (paper), or the preferred document's.",
-    )
     segments_per_document: int | None = option(
         None, "Maximum query segments per article; null: all.", unit="segments", ge=1
     )
@@ -76,12 +71,11 @@ class HyperlinkPredictionOptions(Section):
     )
 
     @model_validator(mode="after")
-    def _check_keys_of_hp(self) -> Self:
-        for key, default in {"fifth_group": "unused", "unlinked_anchor": "none"}.items():
-            if self.type != "hp" and getattr(self, key) != default:
-                raise ValueError(
-                    f"{key}: only hp compares with documents that the segment does not link; remove it"
-                )
+    def _check_fifth_group(self) -> Self:
+        if self.type != "hp" and self.fifth_group != "unused":
+            raise ValueError(
+                "fifth_group: only hp compares with documents that the segment does not link; remove it"
+            )
         return self
 
 
@@ -143,8 +137,7 @@ def _drafts(
         for segment, nodes in choices:
             location = (*article.location, sample)
             anchors, linked = _anchors(article, links, segment, bounds[segment, 1], nodes)
-            unlinked = anchors[:, :1] if options.unlinked_anchor == "preferred" else NO_ANCHOR
-            anchors = np.where(linked[:, :, None], anchors, unlinked)
+            anchors = np.where(linked[:, :, None], anchors, NO_ANCHOR)
             yield _Draft(location, article.document_id, spans[segment], nodes, anchors)
             sample += len(nodes)
 

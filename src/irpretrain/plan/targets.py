@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from irpretrain.config.consistency import view_faults
-from irpretrain.config.experiments import AttributionConfig
+from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
     active_diagnoses,
@@ -138,7 +138,7 @@ class Attributions(PlanPart):
 
     def _run(self, page: AttributionConfig, model: str) -> str:
         """The run in which the document has its rank."""
-        cell = ScoredCell(page.dataset, page.candidates, model, "zero-shot", page.seed)
+        cell = ScoredCell(page.dataset, ATTRIBUTED_CANDIDATES, model, "zero-shot", page.seed)
         [path] = self.experiments.run_files(cell)
         return path
 

@@ -7,6 +7,9 @@ from irpretrain.config.experiments import AttributionConfig, TermWeightPageConfi
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.runs import Qrels, Run, relevant
 
+# Cases that a page of term weights chooses: as many queries as DeepCT's Table 5 shows.
+CASES = 3
+
 
 class Case(NamedTuple):
     """A query (its id is None for one of the user's own) and some documents."""
@@ -87,7 +90,7 @@ def choose_cases(
         )
     return [
         Case(query, texts[query], (document, *_irrelevant(query, qrels, runs[0])))
-        for _, query, document in candidates[: options.queries]
+        for _, query, document in candidates[:CASES]
     ]
 
 

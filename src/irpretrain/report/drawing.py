@@ -13,7 +13,7 @@ from irpretrain.config import Config
 from irpretrain.config.usage import with_starts
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_labels, is_control
-from irpretrain.report.plans import interval
+from irpretrain.report.plans import CONFIDENCE, interval
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import Pair, RunName, Scores, identifier
 
@@ -209,7 +209,7 @@ class ScoreFigure:
         measures = measures_text(self.measure(dataset) for dataset, _ in distinct)
         texts = (candidates_text(self.config, dataset, candidates) for dataset, candidates in distinct)
         reranked = " and ".join(dict.fromkeys(texts))
-        confidence = f"{self.config.evaluation.confidence:.0%}"
+        confidence = f"{CONFIDENCE:.0%}"
         return f"{measures} Intervals: {confidence}. {reranked[:1].upper()}{reranked[1:]}."
 
     def absent(self, reason: str) -> Any:

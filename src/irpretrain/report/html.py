@@ -21,6 +21,7 @@ from irpretrain.report.first_screen import first_table, picture
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.other_figures import sample_counts
 from irpretrain.report.pages import script_json, write_page
+from irpretrain.report.plans import CONFIDENCE
 from irpretrain.report.remarks import background, this_run
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
@@ -29,6 +30,7 @@ from irpretrain.report.tables import build_tables
 
 # Most bytes of provenance inside the page, so that the whole stays under 5 MB.
 PROVENANCE_BYTES = 2_500_000
+TITLE = "IR-Pretrain"  # of the page
 UNTESTED = (NOT_RUN, NOT_TESTABLE)
 
 
@@ -65,13 +67,13 @@ def write_report(
     size = write_page(
         "report.html.j2",
         output,
-        title=f"{alone.name} · {config.report.title}" if alone else config.report.title,
+        title=f"{alone.name} · {TITLE}" if alone else TITLE,
         config=config,
         sentences=headline.summary,
         this_run=this_run(config, files.read()),
         background=background(papers),
         picture=picture(headline),
-        confidence=f"{config.evaluation.confidence:.0%}",
+        confidence=f"{CONFIDENCE:.0%}",
         notes=config.report.notes,
         data=run_views.data_lines(config, lineage),
         first=table_view(first_table(headline), book, decimals=2),

@@ -27,7 +27,15 @@ from irpretrain.report.naming import (
     ordered_measures,
     regime_label,
 )
-from irpretrain.report.plans import Baseline, CellPlan, PlannedPanel, PlannedRow, TablePlan, TableTest
+from irpretrain.report.plans import (
+    CONFIDENCE,
+    Baseline,
+    CellPlan,
+    PlannedPanel,
+    PlannedRow,
+    TablePlan,
+    TableTest,
+)
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 
@@ -167,7 +175,7 @@ class AnswerTable:
         return [
             f"Published: {self.printed.protocol} Shares stand for percent here. Marks: {mark} better than every other "
             f"row, {self.printed.test}.",
-            f"Ours: mean [{evaluation.confidence:.0%} interval] over the tested half. Same mark against the rows that "
+            f"Ours: mean [{CONFIDENCE:.0%} interval] over the tested half. Same mark against the rows that "
             f"are run, {test_text(TableTest.of(evaluation))}.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",
@@ -382,7 +390,7 @@ class DepthTable:
         )
         return [
             f"Published: {self.printed.protocol}. Shares stand for percent here.",
-            f"Ours: mean [{self.config.evaluation.confidence:.0%} interval, bootstrap over queries]. {MARK} better "
+            f"Ours: mean [{CONFIDENCE:.0%} interval, bootstrap over queries]. {MARK} better "
             f"than over {first} at the same depth; {test_text(level)}. Recall is the mean over queries of the "
             "share of relevant documents among the candidates.",
             f"Candidates: {stages}. Models read one query and one document at a time, so a ranking at a smaller depth "

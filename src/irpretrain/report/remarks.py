@@ -19,7 +19,7 @@ from irpretrain.report.naming import (
     listed,
     ordered_measures,
 )
-from irpretrain.report.plans import TableTest
+from irpretrain.report.plans import CONFIDENCE, RESAMPLES, TableTest
 from irpretrain.report.scores import FIRST_STAGE, Pair, Scores
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
@@ -52,7 +52,7 @@ def table_notes(
     """
     datasets, measures = list(datasets), list(measures)
     rows = {model for row in table.rows for model in row.all_models}
-    interval = f"mean [{config.evaluation.confidence:.0%} interval]"
+    interval = f"mean [{CONFIDENCE:.0%} interval]"
     return [
         f"Published: {table.protocol} {_marks(table)}.",
         f"Ours: {interval}. Same marks, {test_text(TableTest.of(config.evaluation, table))}."
@@ -81,7 +81,7 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> 
     deep = ", ".join(deep_experiments(config))
     encoder = "; than the encoder with a fresh score head (untrained when zero-shot): †" if control else ""
     return [
-        f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *{encoder}; {test}. "
+        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: *{encoder}; {test}. "
         "The last columns of a group give the difference and p.",
         _intervals(config),
         *_measures(measures),
@@ -135,7 +135,7 @@ def _intervals(config: Config) -> str:
         "seeds": "Student's t over the means of the seeds where several were",
         "queries and seeds": "over queries and seeds where several were",
     }[options.intervals]
-    single = f"bootstrap over queries ({options.bootstrap:,} resamples) where one seed was run"
+    single = f"bootstrap over queries ({RESAMPLES:,} resamples) where one seed was run"
     return f"Intervals: {single}; {several}."
 
 
