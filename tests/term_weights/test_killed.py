@@ -18,8 +18,10 @@ import os, signal, sys
 from importlib import import_module
 sys.path.insert(0, {tests!r})
 from small_weights import TEXT, weighting
+from irpretrain.term_weights import infer
 from irpretrain.term_weights.infer import infer_documents
 
+infer.BLOCK = 3
 module, _, path = {position!r}.rpartition(":")
 owner = import_module(module)
 *classes, name = path.split(".")
