@@ -63,7 +63,6 @@ CONTEXT: dict[str, dict[str, Any]] = {
         "collections": {"paragraphs": ["squad-train"]},
         "datasets": {"squad-train": {**COLLECTION, "corpus": "squad-train"}},
     },
-    "docs/methods/deepct.md": {"corpora": {"robust04": {"format": "trectext", "path": "disks45"}}},
     "docs/methods/term-weight-pages.md": {
         "term_weights": {"oracle": {"label": "Oracle", "model": "oracle", "dataset": "squad"}}
     },
