@@ -50,7 +50,7 @@ def test_files_of_a_folder_in_code_point_order(tmp_path):
     assert found == ["B.jsonl", "a/z.jsonl.gz", "b.jsonl", "part-10.json"]
 
 
-@pytest.mark.parametrize("packing", [".zip", ".lz4", ".tar.gz", ".GZIP"])
+@pytest.mark.parametrize("packing", [".zip", ".lz4", ".tar.gz", ".GZIP", ".tar.xz", ".tbz2", ".br", ".gz.gz"])
 def test_a_file_that_would_be_left_out_for_its_packing_is_refused(tmp_path, packing):
     for name in ("a.jsonl", f"a.jsonl{packing}"):
         (tmp_path / name).write_text("{}")
@@ -59,6 +59,14 @@ def test_a_file_that_would_be_left_out_for_its_packing_is_refused(tmp_path, pack
     with pytest.raises(InputError, match=rf"b\.jsonl\{packing}: files packed like this one are not read"):
         list_files(tmp_path, (".jsonl",))
     assert list_files(tmp_path, (".jsonl",), ["a.jsonl"]) == [tmp_path / "a.jsonl"]
+
+
+@pytest.mark.parametrize("packing", ["7z", "zip"])
+def test_a_part_of_a_dump_in_another_packing_is_refused(tmp_path, packing):
+    (tmp_path / "a.xml-p1p10.bz2").touch()
+    (tmp_path / f"b.xml-p11p20.{packing}").touch()
+    with pytest.raises(InputError, match=r"b\.xml-p11p20\..*: files packed like this one are not read"):
+        list_files(tmp_path, (".xml",))
 
 
 def test_a_single_file_counts_whatever_its_name(tmp_path):
@@ -354,6 +362,19 @@ def test_streams_one_behind_the_other_are_read_whole_or_called_damaged(tmp_path,
     assert texts[:9] == ["one"] * 9
     assert whole == (between in ("nothing", "zeros"))
     assert texts[9:] == (["two"] if whole else [])
+
+
+@pytest.mark.parametrize("streams_end", [1, 4, 8, 400])
+@pytest.mark.parametrize("packing", ["gzip", "bzip2", "xz"])
+def test_zeros_around_the_end_of_what_is_read_at_once_lose_no_stream(tmp_path, packing, streams_end):
+    """Whatever share of the zeros comes with the end of the first stream, and however many reads they take."""
+    first, second = COMPRESS[packing](b"one\n"), COMPRESS[packing](b"two\n")
+    for reads in (1, 2):
+        zeros = bytes(reads * (1 << 16) - len(first) - 8 + streams_end // 4 * 4)
+        (tmp_path / "f").write_bytes(first + zeros[len(zeros) % 4 :] + second)
+        assert contents(tmp_path / "f") == (["one", "two"], True)
+        (tmp_path / "f").write_bytes(first + zeros[len(zeros) % 4 :] + second[:-9])
+        assert not contents(tmp_path / "f")[1]
 
 
 @pytest.mark.parametrize(("zeros", "whole"), [(3, False), (8, True), (10, False)])

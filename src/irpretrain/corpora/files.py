@@ -68,12 +68,13 @@ class Streams(io.RawIOBase):
 
     def _pass_zeros(self) -> None:
         zeros = 0
-        while not self._packed and (packed := self._file.read(_PACKED_AT_ONCE)):
-            self._packed = packed.lstrip(b"\0")
-            zeros += len(packed) - len(self._packed)
-        before = len(self._packed)
-        self._packed = self._packed.lstrip(b"\0")
-        if (zeros + before - len(self._packed)) % self._padding:
+        while True:
+            found = self._packed.lstrip(b"\0")
+            zeros += len(self._packed) - len(found)
+            self._packed = found or self._file.read(_PACKED_AT_ONCE)
+            if found or not self._packed:
+                break
+        if zeros % self._padding:
             raise EOFError("the zeros between two streams are too few or too many")
 
 
@@ -134,8 +135,12 @@ _ARCHIVES = {
     ),
 }
 
-# Ends names of files in other packings, or with other names than `COMPRESSIONS`.
-_UNREAD = re.compile(r"\.(?:zip|7z|rar|tar|tar\.gz|tgz|lz4|lzma|lz|z|gzip|bzip2|zstd)$", re.IGNORECASE)
+# Ends names of files in other packings, in several, or with other names than `COMPRESSIONS`.
+_UNREAD = re.compile(
+    r"(?:\.(?:zip|7z|rar|ace|arj|cab|tar|tgz|taz|tbz2?|txz|tlz|tzst|lz4|lz|lzma|lzo|lrz|br|sz|snappy|z|gzip|gz|bzip2|bz2|xz"
+    r"|zstd|zst))+$",
+    re.IGNORECASE,
+)
 
 # Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2).
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
@@ -222,7 +227,9 @@ def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Pa
     endings = tuple(filter(None, suffixes))
     for path in sorted(_walk(source)):
         unpacked = path.with_name(_UNREAD.sub("", path.name) or path.name)
-        if unpacked != path and unpacked.name.lower().endswith(endings) and unpacked not in fitting:
+        if path in fitting or unpacked == path or unpacked in fitting:
+            continue
+        if _PAGES.sub("", unpacked.name.lower()).endswith(endings):
             remedy = "Unpack it, or name the files that count by `files` of the corpus."
             raise InputError(
                 path, "files packed like this one are not read, and it would be left out", remedy=remedy
