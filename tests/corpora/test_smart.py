@@ -65,6 +65,17 @@ def test_faults_have_a_line(tmp_path: Path, text: str, reason: str, line: int) -
     assert [(fault.reason, fault.line) for fault in faults] == [(reason, line)]
 
 
+@pytest.mark.parametrize("opening", [" .I 2", "\t.I 2", ".i 2", " .i\t2"])
+@pytest.mark.parametrize("letter", ["A", "W"])
+def test_what_is_nearly_the_beginning_of_a_record_joins_no_other(
+    tmp_path: Path, opening: str, letter: str
+) -> None:
+    (tmp_path / "f").write_text(f".I 1\n.{letter}\na\n{opening}\n.K\nb\n.I 3\n.W\nsee .i 3\n")
+    documents = list(smart.read(tmp_path / "f", smart.OPTIONS()))
+    assert [d.body for d in documents if isinstance(d, Document)] == ["see .i 3"]
+    assert [d.reason for d in documents if isinstance(d, Malformed)] == ["several records in one"]
+
+
 @pytest.mark.parametrize("opening", [".I", ".I ", ".I\t"])
 def test_a_record_without_an_identifier_joins_no_other(tmp_path: Path, opening: str) -> None:
     (tmp_path / "f").write_text(f".I 1\n.W\none\n{opening}\n.W\ntwo\n.I3\n.W\nthree\n")

@@ -165,6 +165,7 @@ def test_a_corpus_in_folders_and_shards(tmp_path):
         (FT.replace("</DOC>\n", ""), "document is not closed", "document 1, byte 0"),
         (FT + FT.replace("FT911-1", ""), "no identifier", f"document 2, byte {len(FT)}"),
         (FT.replace("FT911-1", "FT 911"), "bad identifier", "document 1, byte 0"),
+        (FT.replace("<TEXT>", "<TEXT><![CDATA["), "damaged markup", "document 1, byte 0"),
         ("README\n" + FT, "text before the first <DOC>: 'README'", "byte 0"),
         (FT + "rest", "text behind </DOC>: 'rest'", "document 1, byte 0"),
         ("nothing of the kind", "text before the first <DOC>", "byte 0"),
@@ -325,8 +326,8 @@ def test_a_corpus_whose_every_record_is_left_out_stops_with_the_reasons(tmp_path
 def test_cdata_is_text(tmp_path):
     (tmp_path / "a").write_text(
         "<DOC><DOCNO> <![CDATA[x]]> </DOCNO><TITLE><![CDATA[a &amp; b]]></TITLE>"
-        "<TEXT><![CDATA[apples <P> & &blank; ]]>and &amp; <P>more <![CDATA[without end</TEXT></DOC>\n"
+        "<TEXT><![CDATA[apples <P> & &blank; ]]>and &amp; <P>more</TEXT></DOC>\n"
     )
     (found,) = read(tmp_path / "a", TrectextDocumentOptions())
     assert (found.document_id, found.title) == ("x", "a &amp; b")
-    assert found.body == "apples <P> & &blank; and & \nmore <![CDATA[without end"
+    assert found.body == "apples <P> & &blank; and & \nmore"

@@ -38,13 +38,19 @@ class DocBlock:
         return f"document {self.position + 1}, byte {self.byte:,}"
 
 
+CDATA = "<![CDATA["
+
+
 def escaped_cdata(markup: str) -> str:
-    """Return markup with character references in place of `<![CDATA[` … `]]>`, whose content is text as it stands."""
-    first, *rest = markup.split("<![CDATA[")
+    """Return markup with character references in place of `<![CDATA[` … `]]>`, whose content is text as it stands.
+
+    One that is not closed stays.
+    """
+    first, *rest = markup.split(CDATA)
     pieces = [first]
     for piece in rest:
         content, end, after = piece.partition("]]>")
-        pieces.append(html.escape(content, quote=False) + after if end else f"<![CDATA[{piece}")
+        pieces.append(html.escape(content, quote=False) + after if end else CDATA + piece)
     return "".join(pieces)
 
 

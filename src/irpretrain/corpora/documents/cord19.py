@@ -77,6 +77,10 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                         detail = f"there is no column {missing[0]}; there are {', '.join(columns[:20])}"
                         yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
                         return
+                    if repeated := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+                        detail = f"its header names a column twice: {clean_line(repeated[0])[:80]}"
+                        yield Malformed(0, "no table of CORD-19", detail, 1)
+                        return
                 elif len(cells) != len(columns):
                     detail = f"{len(cells)} instead of {len(columns)}"
                     yield Malformed(position, "wrong number of columns", detail, table.line_num)

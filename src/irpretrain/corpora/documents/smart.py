@@ -36,6 +36,9 @@ TITLE = "T"
 # Begins a record or a field.
 _MARK = re.compile(r"^\.(?:I(?![A-Za-z])(?P<identifier>.*)|(?P<field>[A-Z])[^\S\n]*)$", re.MULTILINE)
 
+# What is the beginning of a record to a reader's eye, and none by the format: indented, or in a small letter.
+_NEARLY = re.compile(r"^(?:[^\S\n]+\.[Ii]|\.i)[^\S\n]+\S+[^\S\n]*$", re.MULTILINE)
+
 # Letters of fields that no record has twice; others, such as that of authors, may be repeated.
 _ONCE = ("T", "W")
 
@@ -69,6 +72,7 @@ class SmartRecord:
         """Add lines to a field, without blank ones; those of a record that is too large are counted alone."""
         self.size += len(content)
         self.lines += content.count("\n")
+        self.headings["I"] += len(_NEARLY.findall(content))
         if self.size <= most_bytes() and self.lines <= most_parts():
             lines = (line for line in content.split("\n") if line.strip())
             self.fields.setdefault(letter, []).extend(lines)
@@ -91,7 +95,7 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
             yield record
         elif is_too_large(record.size, record.lines):
             yield too_large(record.position, record.line)
-        elif twice := [letter for letter in _ONCE if record.headings[letter] > 1]:
+        elif twice := [letter for letter in ("I", *_ONCE) if record.headings[letter] > 1]:
             marks = record.headings[twice[0]]
             yield several_in_one(record.position, marks, f".{twice[0]}", record.line)
         else:
@@ -125,6 +129,7 @@ def _records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed
                     yield record
                     position += 1
                 record, letter = SmartRecord(position, mark["identifier"].strip(), line), ""
+                record.headings["I"] = 1
             elif mark and record is not None:
                 letter = mark["field"]
                 record.headings[letter] += 1

@@ -15,7 +15,7 @@ from typing import Self
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault, unescaped
 from irpretrain.corpora.checked import converted
-from irpretrain.corpora.doc_blocks import DocBlock, escaped_cdata, read_blocks
+from irpretrain.corpora.doc_blocks import CDATA, DocBlock, escaped_cdata, read_blocks
 from irpretrain.corpora.files import Encoding
 from irpretrain.corpora.records import AnyDocument, Document, Share, Skipped, everything
 
@@ -70,6 +70,8 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
         remedy = "Give the corpus its encoding in options, such as latin-1"
         return block.malformed(f"not valid {options.encoding}", byte, remedy)
     markup = _COMMENT.sub(" ", escaped_cdata(markup))
+    if CDATA in markup:
+        return block.malformed("damaged markup", f"{CDATA} is not closed")
     marked = _Marked.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
     identifier = clean_line(marked.texts("DOCNO")[0])
     if not identifier:

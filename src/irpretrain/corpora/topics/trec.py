@@ -17,7 +17,7 @@ from typing import Literal
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import displayed_names, unescaped
 from irpretrain.corpora.checked import query, several_in_one
-from irpretrain.corpora.doc_blocks import SMART, escaped_cdata
+from irpretrain.corpora.doc_blocks import CDATA, SMART, escaped_cdata
 from irpretrain.corpora.files import read_text
 from irpretrain.corpora.records import (
     Malformed,
@@ -44,8 +44,6 @@ _ANY_TAG = re.compile(r"<[A-Za-z][^<>/\s]{0,40}>?")
 # A tag within the text of a part, such as <i>.
 _MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,30}(?:\s[^<>]{0,300})?/?>")
 
-# Tags that no topic has twice.
-_ONCE = re.compile("<(?:num|title|desc|narr|query|docno|identifier)>", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>", re.IGNORECASE
@@ -59,6 +57,9 @@ _NAMES = {
     "question": "description",
     "narr": "narrative",
 }
+
+# Names of a topic's number and parts; no topic has one twice.
+_ONCE = {"title", "num", "narrative", "description", *_NAMES}
 
 
 class TrecTopicOptions(Section):
@@ -152,10 +153,13 @@ def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malforme
     if is_too_large(topic.size, topic.parts):
         return too_large(position, topic.line)
     text = _without_comments(escaped_cdata("\n".join(topic.lines)))
-    for tag, marks in Counter(tag.lower() for tag in _ONCE.findall(text)).items():
+    if CDATA in text:
+        return Malformed(position, "damaged markup", "<![CDATA[ is not closed", topic.line)
+    tags = list(_TAG.finditer(text))
+    for tag, marks in _marks(tags).items():
         if marks > 1:
-            return several_in_one(position, marks, tag, topic.line)
-    parts = _parts(text)
+            return several_in_one(position, marks, f"<{tag}>", topic.line)
+    parts = _parts(text, tags)
     number = topic.number.strip() or parts.get("num", "")
     if not number:
         here = displayed_names(dict.fromkeys(_ANY_TAG.findall("\n".join(topic.lines)))) or "none"
@@ -167,9 +171,16 @@ def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malforme
     return query(number, " ".join(parts[name] for name in fields), position, topic.line)
 
 
-def _parts(text: str) -> dict[str, str]:
-    """Return the text under each tag; the first of a name counts."""
-    tags = list(_TAG.finditer(text))
+def _marks(tags: list[re.Match[str]]) -> Counter[str]:
+    """Count the beginnings of what no topic has twice: its number, and the parts that make queries."""
+    names = [tag[2].lower() for tag in tags if not tag[1]]
+    return Counter(
+        name if name in ("text", "query") else _NAMES.get(name, name) for name in names if name in _ONCE
+    )
+
+
+def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
+    """Return the text under each tag."""
     ends = [*(tag.start() for tag in tags[1:]), len(text)]
     text_by_tag: dict[str, str] = {}
     for tag, end in zip(tags, ends, strict=False):
