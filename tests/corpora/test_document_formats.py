@@ -142,6 +142,18 @@ def write_rows(path, rows):
     pq.write_table(table, path, row_group_size=700, compression="none", use_dictionary=["body"])
 
 
+def test_a_changed_page_with_a_checksum_is_damaged(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"id": ["d1"], "text": ["banana"]})
+    pq.write_table(table, path, write_page_checksum=True, write_statistics=False, use_dictionary=False)
+    packed = path.read_bytes()
+    at = packed.index(b"banana")
+    path.write_bytes(packed[:at] + b"bandna" + packed[at + 6 :])
+    [found] = list(parquet.read(path, parquet.OPTIONS()))
+    assert isinstance(found, Malformed)
+    assert "CRC" in str(found)
+
+
 def test_shares_of_a_parquet_file_are_ranges_of_rows(tmp_path):
     path = tmp_path / "a.parquet"
     write_rows(path, 3000)

@@ -131,8 +131,11 @@ def parquet_file(path: str | Path, equal_once: Sequence[str] = ()) -> pq.Parquet
     `equal_once` names columns of texts whose equal values are in memory once: a few kB may hold a text for millions of
     rows.
     """
-    # pyarrow's default requests all row groups with the first one and keeps the whole file in memory.
-    return pq.ParquetFile(path, pre_buffer=False, read_dictionary=list(equal_once) or None)
+    # pyarrow's default requests all row groups with the first one and keeps the whole file in memory; and it does not
+    # look at checksums, where there are any.
+    return pq.ParquetFile(
+        path, pre_buffer=False, read_dictionary=list(equal_once) or None, page_checksum_verification=True
+    )
 
 
 def row_group(
