@@ -119,6 +119,17 @@ def test_an_expansion_of_another_corpus_is_refused(tmp_path: Path) -> None:
         check_expansion(expanded_shards(tmp_path, "1\tcat\n2\tdog\n"))
 
 
+@pytest.mark.parametrize("given", ["d1\t\nd2\t \n", '{"id": "d1", "queries": []}\n', "d1\t\nx\ta\n"])
+def test_an_expansion_without_text_is_refused(tmp_path: Path, given: str) -> None:
+    with pytest.raises(InputError, match=r"given: it has no text for any of the [23] documents"):
+        check_expansion(expanded_shards(tmp_path, given))
+
+
+def test_documents_without_added_text_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check_expansion(expanded_shards(tmp_path, "d1\ta\n"))
+    assert "given: it adds nothing to 1 of 2 documents" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("others", "noted"), [(0, False), (1, False), (3, True)])
 def test_lines_of_unknown_documents_are_noted_above_one_in_a_hundred(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], others: int, noted: bool

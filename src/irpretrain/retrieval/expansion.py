@@ -23,9 +23,9 @@ from irpretrain.text.texts import document_texts
 
 # Documents in memory at a time.
 DOCUMENTS_AT_ONCE = 1024
-LINES, ELSEWHERE = "lines", "lines_of_other_documents"
+LINES, ELSEWHERE, WITHOUT = "lines", "lines_of_other_documents", "documents_without_addition"
 
-# Largest share of lines of unknown documents that is not worth a note.
+# Largest share of lines of unknown documents, and of documents to which nothing is added, that is not worth a note.
 NOTED = 0.01
 
 
@@ -46,11 +46,11 @@ def expand_documents(
     for document, texts in _read_expansion(expansion):
         lines += 1
         if document in document_ids:
-            added.setdefault(document, []).extend(texts)
+            added.setdefault(document, []).extend(filter(str.strip, texts))
         else:
             elsewhere += 1
     analyser = Analyser.words_only(text.word_kind)
-    counts: dict[str, Any] = {"source": str(expansion), "documents": 0, "documents_without_addition": 0}
+    counts: dict[str, Any] = {"source": str(expansion), "documents": 0, WITHOUT: 0}
     counts |= {LINES: lines, ELSEWHERE: elsewhere}
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -61,7 +61,7 @@ def expand_documents(
                 word_counts = Counter(words)
                 word_counts.update(further)
                 counts["documents"] += 1
-                counts["documents_without_addition"] += keyed.document_id not in added
+                counts[WITHOUT] += not added.get(keyed.document_id)
                 yield keyed.key | {
                     "terms": [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
                 }
@@ -71,7 +71,8 @@ def expand_documents(
 
 
 def check_expansion(vectors: Sequence[str | Path]) -> None:
-    """Refuse an expansion without any document of the corpus; log one with more than `NOTED` unknown ones."""
+    """Refuse an expansion that adds nothing to any document; log one that misses more than `NOTED` of lines or
+    documents."""
     counts = [read_sidecar(path).get("counts", {}) for path in vectors]
     if not all(LINES in count for count in counts):
         return
@@ -85,6 +86,15 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
             f"none of its {lines:,} lines names a document of the corpus, whose first one is {document!r}",
             remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
         )
+    documents, without = (sum(count[name] for count in counts) for name in ("documents", WITHOUT))
+    if without == documents:
+        raise InputError(
+            source,
+            f"it has no text for any of the {documents:,} documents of the corpus",
+            remedy="Give an expansion that has texts: with this one the index would be that of the documents alone.",
+        )
+    if without > NOTED * documents:
+        notice("index", f"{source}: it adds nothing to {without:,} of {documents:,} documents.")
     if lines - named > NOTED * lines:
         notice("index", f"{source}: {lines - named:,} of {lines:,} lines name no document of the corpus.")
 
