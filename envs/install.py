@@ -51,7 +51,10 @@ def add_slurm(environment: Path) -> None:
     """
     if not (environment / "bin" / "python").exists():
         sys.exit(f"{environment} is no environment yet; call make first")
-    install(environment / "slurm", [LOCK, SLURM_LOCK], lambda target: make_slurm(environment, target))
+    locks = [LOCK, SLURM_LOCK]
+    if not fits(environment / "slurm", wanted(locks)):
+        refuse_link(environment)
+    install(environment / "slurm", locks, lambda target: make_slurm(environment, target))
 
 
 def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> None:
@@ -61,11 +64,8 @@ def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> No
         is_right = fits(target, mark)
         if is_right and not is_ours(beside(target, BEFORE)):
             return
-        if target.is_symlink() and not is_right:
-            sys.exit(
-                f"{target} is a link to {os.readlink(target)}, whose environment does not fit this version. What a "
-                f"link leads to is not replaced: remove the link (rm {target}), or name another folder (make VENV=...)."
-            )
+        if not is_right:
+            refuse_link(target)
         leave(target)
         with alone(target):
             if not fits(target, mark):  # another make may have made it
@@ -75,6 +75,15 @@ def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> No
     except OSError as error:
         reason = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
         sys.exit(f"{target} cannot be set up: {reason}. Mend that, or name another folder (make VENV=...).")
+
+
+def refuse_link(target: Path) -> None:
+    """End with a message where an environment that does not fit is a link: others may use what it leads to."""
+    if target.is_symlink():
+        sys.exit(
+            f"{target} is a link to {os.readlink(target)}, whose environment does not fit this version. What a "
+            f"link leads to is not replaced: remove the link (rm {target}), or name another folder (make VENV=...)."
+        )
 
 
 def fits(target: Path, mark: str) -> bool:
@@ -104,8 +113,9 @@ def starts(target: Path) -> bool:
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether this script made a folder."""
-    return (folder / OURS).exists() or (folder / MARK).exists()
+    """Whether this script made a folder; earlier versions wrote the second mark alone, into a whole environment."""
+    made_before = read(folder / MARK).startswith("Python ") and (folder / "pyvenv.cfg").exists()
+    return (folder / OURS).exists() or made_before
 
 
 def check_replaceable(target: Path) -> None:

@@ -290,6 +290,7 @@ def environment(folder: Path, mark: str) -> Path:
     """An environment that an older version made."""
     folder.mkdir()
     (folder / ".installed").write_text(mark)
+    (folder / "pyvenv.cfg").touch()
     (folder / "old").touch()
     return folder
 
@@ -305,7 +306,7 @@ def test_an_environment_that_fits_is_left_as_it_is(install, machine, tmp_path):
 
 
 def test_an_environment_that_does_not_fit_is_replaced(install, machine, tmp_path):
-    target = environment(tmp_path / "venv", "an older lock")
+    target = environment(tmp_path / "venv", "Python 3.11, contents of an older lock")
     install.main(target)
     assert not (target / "old").exists()
     assert (target / "new").exists()
@@ -313,7 +314,7 @@ def test_an_environment_that_does_not_fit_is_replaced(install, machine, tmp_path
 
 
 def test_the_environment_that_was_there_comes_back(install, machine, tmp_path):
-    target = environment(tmp_path / "venv", "an older lock")
+    target = environment(tmp_path / "venv", "Python 3.11, contents of an older lock")
     machine.failing = "--editable"
     for _ in range(2):
         with pytest.raises(SystemExit):
@@ -330,16 +331,30 @@ def test_the_environment_that_was_there_comes_back(install, machine, tmp_path):
 
 
 def test_what_a_link_leads_to_is_not_replaced(install, machine, tmp_path):
-    shared = environment(tmp_path / "shared", "an older lock")
+    shared = environment(tmp_path / "shared", "Python 3.11, contents of an older lock")
     (tmp_path / "venv").symlink_to(shared)
     with pytest.raises(SystemExit, match=r"venv is a link to .*/shared, whose environment does not fit"):
         install.main(tmp_path / "venv")
     assert (shared / "old").exists()
 
 
-def test_a_folder_of_the_users_is_not_replaced(install, machine, tmp_path):
+def test_slurm_s_part_is_not_replaced_behind_a_link(install, machine, tmp_path):
+    shared = environment(tmp_path / "shared", install.wanted([install.LOCK]))
+    (shared / "bin").mkdir()
+    (shared / "bin" / "python").touch()
+    environment(shared / "slurm", "Python 3.11, contents of an older lock")
+    (tmp_path / "venv").symlink_to(shared)
+    with pytest.raises(SystemExit, match=r"venv is a link to .*/shared, whose environment does not fit"):
+        install.add_slurm(tmp_path / "venv")
+    assert (shared / "slurm" / "old").exists()
+
+
+@pytest.mark.parametrize("mark", [None, "", "yes"], ids=["none", "empty", "another program's"])
+def test_a_folder_of_the_users_is_not_replaced(install, machine, tmp_path, mark):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "thesis.tex").touch()
+    if mark is not None:
+        (tmp_path / "home" / ".installed").write_text(mark)
     with pytest.raises(SystemExit, match="home was not made by IR-Pretrain, so it is not replaced"):
         install.main(tmp_path / "home")
     assert (tmp_path / "home" / "thesis.tex").exists()
@@ -352,7 +367,7 @@ def test_a_folder_of_the_users_is_not_replaced(install, machine, tmp_path):
     not Path("/proc/self/maps").exists(), reason="only Linux tells which files a process has in memory"
 )
 def test_an_environment_that_a_process_uses_is_not_replaced(install, machine, tmp_path):
-    target = environment(tmp_path / "venv", "an older lock")
+    target = environment(tmp_path / "venv", "Python 3.11, contents of an older lock")
     (target / "data").write_bytes(bytes(4096))
     with open(target / "data", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
         with pytest.raises(SystemExit, match=f"in use by process {os.getpid()}"):
@@ -387,7 +402,7 @@ def test_an_environment_whose_python_is_gone_is_made_anew(install, machine, tmp_
 
 def test_the_last_whole_environment_survives_two_killed_set_ups(install, machine, tmp_path):
     """The first was killed while it removed what it had replaced, the second while it set up."""
-    target = environment(tmp_path / "venv", "an older lock")
+    target = environment(tmp_path / "venv", "Python 3.11, contents of an older lock")
     torn = tmp_path / "venv.before"
     torn.mkdir()
     (torn / ".made-by-irpretrain").touch()
@@ -402,7 +417,7 @@ def test_the_last_whole_environment_survives_two_killed_set_ups(install, machine
 
 def test_what_a_killed_set_up_left_beside_an_environment_that_fits_is_removed(install, machine, tmp_path):
     target = environment(tmp_path / "venv", install.wanted([install.LOCK]))
-    environment(tmp_path / "venv.before", "an older lock")
+    environment(tmp_path / "venv.before", "Python 3.11, contents of an older lock")
     install.main(target)
     assert machine.pip == []
     assert [path.name for path in tmp_path.iterdir()] == ["venv"]
@@ -413,7 +428,7 @@ def test_what_a_killed_set_up_left_beside_an_environment_that_fits_is_removed(in
 
 
 def test_a_removal_that_is_killed_leaves_what_says_that_the_folder_is_ours(install, monkeypatch, tmp_path):
-    folder = environment(tmp_path / "venv", "an older lock")
+    folder = environment(tmp_path / "venv", "Python 3.11, contents of an older lock")
     (folder / "lib").mkdir()
 
     def killed(path: Path) -> None:
