@@ -97,7 +97,7 @@ WINDOW = 3
 POOLING = 100
 
 # Words of a query and of a document that each ranker reads. KNRM (Xiong et al., SIGIR 2017) and Conv-KNRM (Dai et al.,
-# WSDM 2018) state no lengths: ours. DRMM (Guo et al., CIKM 2016) reads whole texts, so its limits are out of reach.
+# WSDM 2018) state no lengths: ours. DRMM (Guo et al., CIKM 2016) reads whole texts, so its limits are wide.
 # Duet: Mitra et al., WWW 2017. Duet v2: Mitra and Craswell, 2019.
 WORDS_READ: dict[str, tuple[int, int]] = {
     "knrm": (20, 256),

@@ -39,7 +39,7 @@ from irpretrain.training.blocks import KeptBatches, Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, scored_at_once, versions
 from irpretrain.training.fast_paths import packs, use_fast_paths
 
-# Texts that are sorted by length together: larger blocks have hardly less padding, but take more memory.
+# Texts that are sorted by length together: larger blocks have less padding and take more memory.
 BLOCK = 8192
 
 
