@@ -1,13 +1,14 @@
 """Make a ranker over words with fresh weights and the word vectors of its collection."""
 
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.models.neural.registry import OPTIONS, make_neural_ranker
+from irpretrain.models.neural.registry import make_neural_ranker
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(
         make_neural_ranker(
-            OPTIONS.validate_python(snakemake.params.options),
+            NeuralConfig(**snakemake.params.options),
             snakemake.input.statistics,
             snakemake.input.vectors or None,
             TextConfig(**snakemake.params.text),

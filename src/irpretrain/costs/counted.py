@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from irpretrain.catalogue.absence import reported
-from irpretrain.config.corpora import CorpusConfig, FileConfig
+from irpretrain.config.corpora import CorpusConfig, FileConfig, QrelsConfig, TopicsConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import hidden_views, used_corpora, used_datasets
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
@@ -57,7 +57,7 @@ def with_counted_sizes(config: Config, manifest: Manifest) -> Config:
     for name in used_datasets(config):
         changes: dict[str, FileConfig] = {}
         for key in ("queries", "qrels"):
-            file: FileConfig = getattr(datasets[name], key)
+            file: TopicsConfig | QrelsConfig = getattr(datasets[name], key)
             if file.about is None and (key == "qrels" or file.expected is None):
                 changes[key] = file.model_copy(update={"about": _quietly(_read, file, manifest)})
         datasets[name] = datasets[name].model_copy(update=changes)
