@@ -20,8 +20,8 @@ from irpretrain.report.axiom_results import (
     in_order,
     predictor_groups,
 )
-from irpretrain.report.cells import Column, Comparison, Ours
-from irpretrain.report.plans import HEADLINE_LEVEL, CellPlan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
+from irpretrain.report.comparisons import HEADLINE_LEVEL, Comparison
 
 # The table of settings: how well a predictor tells training queries from pseudo-queries (ARES, table 2).
 
@@ -55,11 +55,11 @@ class SettingsTable:
         unmade = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
         self.absent = self.printed.absent if groups else unmade
 
-    def plan(self) -> TablePlan:
+    def describe(self) -> Table:
         columns = [Column(f"{self.printed.label} (the paper's)", AUC)]
         columns += [Column(group.label, AUC) for group in self.groups[1:]]
         rows = [
-            PlannedRow(
+            Row(
                 setting.setting,
                 f"{setting.setting} (negatives: {setting.negatives})",
                 "",
@@ -67,24 +67,24 @@ class SettingsTable:
             )
             for position, setting in enumerate(self.printed.settings)
         ]
-        panel = PlannedPanel("Settings", tuple(columns), tuple(rows), "Setting")
-        return TablePlan.of_paper(self.published, self.printed, [panel], self._notes())
+        panel = Panel("Settings", tuple(columns), tuple(rows), "Setting")
+        return Table.of_paper(self.published, self.printed, [panel], self._notes())
 
-    def _cell(self, group: PredictorGroup, position: int) -> CellPlan:
+    def _cell(self, group: PredictorGroup, position: int) -> Cell:
         """A cell: beside the printed AUC on the paper's data set, against the setting before it on others."""
         setting = self.printed.settings[position]
         scores = group.members.get(setting.setting)
         is_theirs = group is self.of_paper
         comparison = None if is_theirs or not position else self._against(group, position)
-        return CellPlan(
+        return Cell(
             setting.setting,
             group.dataset or group.label,
             "",
             AUC,
             scores.name if scores else "",
             reason=self.absent if is_theirs and not group.members else MISSING,
-            measured=_predictor_value(scores, group, (comparison,) if comparison else ()) if scores else None,
-            printed=PublishedValue.parse(setting.auc) if is_theirs else None,
+            ours=_predictor_value(scores, group, (comparison,) if comparison else ()) if scores else None,
+            published=PublishedValue.parse(setting.auc) if is_theirs else None,
         )
 
     def _against(self, group: PredictorGroup, position: int) -> Comparison | None:
@@ -163,11 +163,9 @@ class RankIntervalTable:
         self.others = [collection for collection in self.collections if collection is not self.of_paper]
         self.temperatures = {collection.name: collection for collection in results.temperatures}
 
-    def plan(self) -> TablePlan:
+    def describe(self) -> Table:
         readings = [reading for reading in (self.printed.intervals, self.printed.other_reading) if reading]
-        return TablePlan.of_paper(
-            self.published, self.printed, list(map(self._panel, readings)), self._notes()
-        )
+        return Table.of_paper(self.published, self.printed, list(map(self._panel, readings)), self._notes())
 
     def _corpora(self, collection: RankIntervals) -> list[str]:
         return self.config.collections.get(collection.name, [])
@@ -176,11 +174,11 @@ class RankIntervalTable:
         corpora = self._corpora(collection)
         return bool(corpora) and set(corpora) <= set(self.printed.corpora)
 
-    def _panel(self, intervals: Sequence[PublishedInterval]) -> PlannedPanel:
+    def _panel(self, intervals: Sequence[PublishedInterval]) -> Panel:
         columns = [Column(f"{self.printed.label} (the paper's)", SHARE)]
         columns += [Column(collection.name, SHARE) for collection in self.others]
         rows = [
-            PlannedRow(
+            Row(
                 _ranks(interval),
                 f"{_ranks(interval)} (printed {interval.printed})",
                 "",
@@ -192,28 +190,28 @@ class RankIntervalTable:
             for interval in intervals
         ]
         title = f"Printed intervals read as {', '.join(map(_ranks, intervals))}"
-        return PlannedPanel(title, tuple(columns), tuple(rows), "Rank")
+        return Panel(title, tuple(columns), tuple(rows), "Rank")
 
     def _cell(
         self,
         interval: PublishedInterval,
         collection: RankIntervals | None,
         printed: PublishedValue | None = None,
-    ) -> CellPlan:
+    ) -> Cell:
         name = collection.name if collection else self.printed.label
         if collection is None:
             reason = self.printed.absent if self.collections else NO_COLLECTIONS
         else:
             reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
-        return CellPlan(
+        return Cell(
             _ranks(interval),
             name,
             "",
             SHARE,
             "",
             reason=reason,
-            measured=_share_of_interval(interval, collection) if collection else None,
-            printed=printed,
+            ours=_share_of_interval(interval, collection) if collection else None,
+            published=printed,
         )
 
     def _notes(self) -> list[str]:
@@ -276,13 +274,13 @@ MISSING_TERMS = (
 )
 
 
-def plan_diagnosis(
+def diagnosis_table(
     published: Published, axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]
-) -> TablePlan:
-    """Return the plan of one panel a diagnosis: models by axioms, shares with intervals."""
+) -> Table:
+    """Return one panel per diagnosis: models by axioms, shares with intervals."""
     panels = tuple(_panel(axioms, config, diagnosis) for diagnosis in diagnoses)
     notes = tuple(_notes(axioms, config, diagnoses))
-    return TablePlan(f"{published.paper}_diagnosis", TITLE, panels, notes)
+    return Table(f"{published.paper}_diagnosis", TITLE, panels, notes)
 
 
 def diagnosis_label(config: Config, diagnosis: Diagnosis) -> str:
@@ -301,26 +299,26 @@ def pairs_of(diagnosis: Diagnosis) -> dict[str, int]:
     return {row.axiom: row.pairs for row in diagnosis.agreements}
 
 
-def _panel(axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> PlannedPanel:
+def _panel(axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> Panel:
     names = diagnosed_axioms(axioms, diagnosis)
     columns = tuple(Column("agrees with", axiom) for axiom in names)
     rows = tuple(
-        PlannedRow(model, label, "", tuple(_cell(diagnosis, model, axiom) for axiom in names))
+        Row(model, label, "", tuple(_cell(diagnosis, model, axiom) for axiom in names))
         for model, label in diagnosis.models.items()
     )
-    return PlannedPanel(diagnosis_label(config, diagnosis), columns, rows)
+    return Panel(diagnosis_label(config, diagnosis), columns, rows)
 
 
-def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> CellPlan:
+def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Cell:
     agreement = diagnosis.get(model, axiom)
     if agreement is None:
-        return CellPlan(model, diagnosis.name, "", axiom, "", reason=f"{diagnosis.path} has no such row")
+        return Cell(model, diagnosis.name, "", axiom, "", reason=f"{diagnosis.path} has no such row")
     if not agreement.pairs or math.isnan(agreement.share):
         undecided = "the axiom prefers neither query of any pair"
-        return CellPlan(model, diagnosis.name, "", axiom, "", reason=undecided)
+        return Cell(model, diagnosis.name, "", axiom, "", reason=undecided)
     name, value = (diagnosis.name, model), (agreement.share, agreement.low, agreement.high)
     ours = Ours.of_file(name, axiom, value, agreement.pairs, "pairs", diagnosis.path)
-    return CellPlan(model, diagnosis.name, "", axiom, "", measured=ours)
+    return Cell(model, diagnosis.name, "", axiom, "", ours=ours)
 
 
 def _notes(axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]) -> list[str]:

@@ -229,7 +229,7 @@ def _tested(row: Answer, config: Config, source: str) -> Row:
     )
     cells = (
         TextCell(row.verdict, row.reason, outcome=row.verdict),
-        Cell(row.claim, row.dataset, row.measure, "", None, ours, candidates=row.candidates),
+        Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),
         _number(row.p, "{:.2g}"),
         _number(row.p_holm, "{:.2g}"),
         _number(row.power, "{:.2f}"),

@@ -10,7 +10,7 @@ import numpy as np
 from irpretrain.claims.verdicts import EffectEstimate, paired
 from irpretrain.config import Config
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, RowOf, Table, TextCell
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
 from irpretrain.report.naming import FIRST_STAGES, is_control
 from irpretrain.report.scores import Scores
 
@@ -30,7 +30,7 @@ class Score(NamedTuple):
 def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
     """Return the values of each regime in the first measure of a panel."""
     return [
-        (regime, [Score(row.key, short_label(row), cell.ours) for row, cell in runs if cell.ours])
+        (regime, [Score(row.key, row.short_label, cell.ours) for row, cell in runs if cell.ours])
         for regime, runs in _runs_by_regime(panel)
     ]
 
@@ -42,11 +42,6 @@ def _runs_by_regime(panel: Panel) -> Iterator[tuple[str, list[tuple[Row, Cell]]]
         column = [(row, row.cells[position]) for row in panel.rows]
         yield regime, [(row, cell) for row, cell in column if isinstance(cell, Cell) and cell.ours]
         position += width
-
-
-def short_label(row: RowOf[object]) -> str:
-    """Return a row's label without what stands in brackets."""
-    return row.label.partition(" (")[0]
 
 
 def main_panel(table: Table) -> Panel | None:
@@ -213,7 +208,7 @@ def first_table(table: Table) -> Table:
             if not runs:
                 continue
             cells |= {(row.key, len(columns)): cell for row, cell in runs}
-            labels |= {row.key: short_label(row) for row, _ in runs}
+            labels |= {row.key: row.short_label for row, _ in runs}
             columns.append(Column(panel.title, f"{regime} {runs[0][1].measure}"))
     if len({cell.measure for cell in cells.values()}) == 1:  # it stands in the caption
         columns = [Column(column.group, column.label.rpartition(" ")[0]) for column in columns]

@@ -18,7 +18,8 @@ from irpretrain.papers.other_tables import (
 )
 from irpretrain.papers.published import Published
 from irpretrain.plan.paths import TASK_PREDICTIONS
-from irpretrain.report.cells import Column
+from irpretrain.report.cells import Baseline, Cell, Column, Panel, Row, Table
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     dataset_label,
     encoder_labels,
@@ -27,7 +28,6 @@ from irpretrain.report.naming import (
     ordered_measures,
     regime_label,
 )
-from irpretrain.report.plans import Baseline, CellPlan, PlannedPanel, PlannedRow, TablePlan, TableTest
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 
@@ -52,11 +52,11 @@ class AnswerTable:
     ) -> None:
         self.published, self.printed, self.config, self.scores = published, printed, config, scores
 
-    def plan(self) -> TablePlan:
+    def describe(self) -> Table:
         tested = dict.fromkeys(name.dataset for name in self.scores.names())
         here = [task for task in tested if task not in self.printed.tasks]
         panels = [self._paper_panel(), *map(self._panel_here, here)]
-        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
+        return Table.of_paper(self.published, self.printed, panels, self._notes(here))
 
     def _measures(self, task: str) -> list[str]:
         computed = self.scores.measures(task)
@@ -64,45 +64,43 @@ class AnswerTable:
 
     # Panels
 
-    def _paper_panel(self) -> PlannedPanel:
+    def _paper_panel(self) -> Panel:
         labels = [*self.printed.tasks.values(), self.printed.average]
         columns = tuple(Column(label, self.printed.measure) for label in labels)
         rows = (self._row(row, self._their_cells(row), not row.values) for row in self.printed.rows)
-        return PlannedPanel("Data sets of the paper", columns, tuple(rows))
+        return Panel("Data sets of the paper", columns, tuple(rows))
 
-    def _their_cells(self, row: PublishedAnswerRow) -> Iterable[CellPlan]:
+    def _their_cells(self, row: PublishedAnswerRow) -> Iterable[Cell]:
         """A cell for each task, and their mean, where all of them were run."""
         columns = [*self.printed.tasks, AVERAGE]
         printed = dict(zip(columns, map(PublishedValue.of_percent, row.values), strict=False))
-        plans = [
-            self._plan(row, task, self.printed.measure, printed=printed.get(task))
+        cells = [
+            self._cell(row, task, self.printed.measure, published=printed.get(task))
             for task in self.printed.tasks
         ]
-        mean = CellPlan(
+        mean = Cell(
             row.key,
             AVERAGE,
             NO_CANDIDATES,
             self.printed.measure,
             REGIME,
-            mean_of=tuple(plans),
-            printed=printed.get(AVERAGE),
+            mean_of=tuple(cells),
+            published=printed.get(AVERAGE),
         )
-        return [*plans, mean]
+        return [*cells, mean]
 
-    def _panel_here(self, task: str) -> PlannedPanel:
+    def _panel_here(self, task: str) -> Panel:
         label, measures = self._task_label(task), self._measures(task)
         rows = [
-            self._row(row, [self._plan(row, task, measure) for measure in measures])
+            self._row(row, [self._cell(row, task, measure) for measure in measures])
             for row in self.printed.rows
             if row.values or self._model(row) is not None
         ]
         columns = tuple(Column(label, measure) for measure in measures)
-        return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
+        return Panel(f"This configuration: {label}", columns, tuple(rows))
 
-    def _row(
-        self, row: PublishedAnswerRow, plans: Iterable[CellPlan], is_optional: bool = False
-    ) -> PlannedRow:
-        return PlannedRow(row.key, row.label, self._filled_by(row), tuple(plans), is_optional)
+    def _row(self, row: PublishedAnswerRow, cells: Iterable[Cell], is_optional: bool = False) -> Row:
+        return Row(row.key, row.label, self._filled_by(row), tuple(cells), is_optional)
 
     def _task_label(self, task: str) -> str:
         task_config = self.config.downstream_tasks.get(task)
@@ -113,7 +111,7 @@ class AnswerTable:
     def _model(self, row: PublishedAnswerRow) -> str | None:
         return next((name for name in row.models if name in self.config.models), None)
 
-    def _plan(self, row: PublishedAnswerRow, task: str, measure: str, **printed: Any) -> CellPlan:
+    def _cell(self, row: PublishedAnswerRow, task: str, measure: str, **printed: Any) -> Cell:
         run = RunName(task, NO_CANDIDATES, self._model(row) or "", REGIME)
         reason = self._reason(row, run, measure)
         others = [other for other in self.printed.rows if other.key != row.key and self._model(other)]
@@ -122,7 +120,7 @@ class AnswerTable:
             for other in (others if row.key == self.printed.marked else ())
         ]
         mark = self.printed.mark
-        return CellPlan(
+        return Cell(
             row.key,
             task,
             NO_CANDIDATES,
@@ -222,7 +220,7 @@ class DepthTable:
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
         self.theirs = list(printed.indexes.values())
 
-    def plan(self) -> TablePlan:
+    def describe(self) -> Table:
         theirs = {str(row.depth): row for row in self.printed.rows}
         depths = [row.depth for row in self.printed.rows]
         series, title = self._their_series(), "Data sets of the paper"
@@ -234,7 +232,7 @@ class DepthTable:
             indexes = self._indexes(dataset)
             displayed = self._series(dataset, indexes)
             panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed))
-        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
+        return Table.of_paper(self.published, self.printed, panels, self._notes(here))
 
     # What is in columns and rows
 
@@ -309,11 +307,11 @@ class DepthTable:
         depths: list[int],
         series: dict[str, _Series],
         printed: dict[str, PublishedDepth] | None = None,
-    ) -> PlannedPanel:
+    ) -> Panel:
         groups = [displayed.heading for displayed in series.values()]
         columns = [Column(group, index.label) for group in groups for index in indexes]
         rows = [
-            PlannedRow(
+            Row(
                 str(depth),
                 str(depth),
                 "",
@@ -321,7 +319,7 @@ class DepthTable:
             )
             for depth in depths
         ]
-        return PlannedPanel(title, tuple(columns), tuple(rows), "Depth")
+        return Panel(title, tuple(columns), tuple(rows), "Depth")
 
     # Cells
 
@@ -332,7 +330,7 @@ class DepthTable:
         series: dict[str, _Series],
         depth: int,
         row: PublishedDepth | None,
-    ) -> Iterator[CellPlan]:
+    ) -> Iterator[Cell]:
         first = indexes[0]
         for key, displayed in series.items():
             measure = displayed.measure or f"R@{depth}"
@@ -340,7 +338,7 @@ class DepthTable:
             for position, index in enumerate(indexes):
                 run = displayed.run(dataset, index.first_stage, depth)
                 reason = self._reason(dataset, displayed, run, measure)
-                yield CellPlan(
+                yield Cell(
                     str(depth),
                     dataset,
                     run.candidates,
@@ -349,8 +347,7 @@ class DepthTable:
                     None if reason else run,
                     reason,
                     (baseline,) if position else (),
-                    printed=None if row is None else _printed(row, key, position),
-                    named_candidates=run.candidates,
+                    published=None if row is None else _printed(row, key, position),
                 )
 
     def _reason(self, dataset: str, series: _Series, run: RunName, measure: str) -> str:

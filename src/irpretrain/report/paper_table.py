@@ -12,26 +12,26 @@ from irpretrain.config.usage import stage_over
 from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.files import read_recipe
 from irpretrain.papers.published import Published, PublishedColumn, PublishedRow
-from irpretrain.report.cells import Column
+from irpretrain.report.cells import (
+    AnyCell,
+    Baseline,
+    Cell,
+    Changed,
+    Column,
+    Compared,
+    Panel,
+    Row,
+    Table,
+)
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
-    USUAL_CANDIDATES,
     dataset_label,
     encoder_labels,
     first_stage_labels,
     model_label,
     ordered_measures,
     regime_label,
-)
-from irpretrain.report.plans import (
-    Baseline,
-    CellPlan,
-    Changed,
-    Compared,
-    PlannedPanel,
-    PlannedRow,
-    TablePlan,
-    TableTest,
 )
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
@@ -100,9 +100,9 @@ class PaperTable:
         self.table = published.tables[name]
         self._known_runs, self._pairs = set(scores.names()), scores.pairs()
 
-    def plan(self) -> TablePlan:
+    def describe(self) -> Table:
         here = [pair for pair in self._pairs if self._belongs_here(pair[0]) and self._measures(pair[0])]
-        return TablePlan.of_paper(
+        return Table.of_paper(
             self.published,
             self.table,
             [self._paper_panel(), *map(self._panel_here, here)],
@@ -122,42 +122,40 @@ class PaperTable:
 
     # Rows and columns
 
-    def _paper_panel(self) -> PlannedPanel:
+    def _paper_panel(self) -> Panel:
         displayed = self.table.columns
         columns = self._columns((self._group(c), c.measure) for c in displayed)
         rows = (
             self._row(
                 row,
                 [
-                    self._plan(row, (c.dataset, c.candidates), c.measure, self.table.regime(row, c))
+                    self._cell(row, (c.dataset, c.candidates), c.measure, self.table.regime(row, c))
                     for c in displayed
                 ],
                 is_optional=not row.values,
             )
             for row in self.table.rows
         )
-        return PlannedPanel("Data sets of the paper", columns, tuple(rows))
+        return Panel("Data sets of the paper", columns, tuple(rows))
 
-    def _panel_here(self, pair: Pair) -> PlannedPanel:
+    def _panel_here(self, pair: Pair) -> Panel:
         label, cells = dataset_label(self.config, *pair), self._cells_here(pair)
         columns = self._columns((f"{label}, {regime_label(regime)}", measure) for regime, measure in cells)
         rows = [
-            self._row(row, [self._plan(row, pair, measure, regime) for regime, measure in cells])
+            self._row(row, [self._cell(row, pair, measure, regime) for regime, measure in cells])
             for row in self.table.rows
             if (row.values or self._model(row, pair[0]) is not None)
             and (row.is_first_stage or self._regimes(*pair) != [FIRST_STAGE])
         ]
         rows += [
-            PlannedRow(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
+            Row(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
             for name, stage in self.config.first_stages.items()
             if self._has_row_beside(name, pair[0])
         ]
-        return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
+        return Panel(f"This configuration: {label}", columns, tuple(rows))
 
-    def _row(self, row: PublishedRow, plans: Sequence[CellPlan], is_optional: bool = False) -> PlannedRow:
-        return PlannedRow(
-            row.key, self._label(row), self._filled_by(row), self._with_tallies(plans), is_optional
-        )
+    def _row(self, row: PublishedRow, cells: Sequence[Cell], is_optional: bool = False) -> Row:
+        return Row(row.key, self._label(row), self._filled_by(row), self._with_tallies(cells), is_optional)
 
     def _columns(self, headings: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
         """(group, measure) of each column, and columns of comparisons beside their measure's."""
@@ -170,18 +168,18 @@ class PaperTable:
                 columns.append(Column(group, f"{measure} change"))
         return tuple(columns)
 
-    def _with_tallies(self, plans: Iterable[CellPlan]) -> tuple[CellPlan | Compared | Changed, ...]:
+    def _with_tallies(self, values: Iterable[Cell]) -> tuple[AnyCell, ...]:
         """The cells as `_columns` has them."""
-        cells: list[CellPlan | Compared | Changed] = []
-        for plan in plans:
-            cells.append(plan)
-            if self.table.outcomes is not None and self.table.counts_outcomes(plan.measure):
-                cells.append(Compared(plan, self.table.outcomes.mark, as_outcomes=True))
+        cells: list[AnyCell] = []
+        for cell in values:
+            cells.append(cell)
+            if self.table.outcomes is not None and self.table.counts_outcomes(cell.measure):
+                cells.append(Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True))
             if self.table.changes_from:
-                base = self.table.row(self.table.changes_from)
-                base_plan = self._plan(base, (plan.dataset, plan.candidates), plan.measure, plan.regime)
-                printed = self.table.printed_change(plan.row, plan.dataset, plan.measure)
-                cells.append(Changed(plan, base_plan, printed))
+                row = self.table.row(self.table.changes_from)
+                base = self._cell(row, (cell.dataset, cell.candidates), cell.measure, cell.regime)
+                printed = self.table.printed_change(cell.row, cell.dataset, cell.measure)
+                cells.append(Changed(cell=cell, base=base, printed=printed))
         return tuple(cells)
 
     def _group(self, column: PublishedColumn) -> str:
@@ -218,10 +216,10 @@ class PaperTable:
         """(regime, measure) of each column of a data set of ours."""
         return [(regime, m) for regime in self._regimes(*pair) for m in self._measures(pair[0])]
 
-    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[CellPlan]:
+    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[Cell]:
         run = self.scores.first_stage(pair[0], first_stage)
         for regime, measure in self._cells_here(pair):
-            yield CellPlan(first_stage, *pair, measure, regime, run)
+            yield Cell(first_stage, *pair, measure, regime, run)
 
     def _has_row_beside(self, first_stage: str, dataset: str) -> bool:
         """Whether a first stage that fills no row of the paper has one of its own: in a table of first stages alone,
@@ -266,7 +264,7 @@ class PaperTable:
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
-    def _plan(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> CellPlan:
+    def _cell(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Cell:
         run = self._run(row, *pair, regime)
         reason = self._reason(row, *pair, run, measure)
         baselines = []
@@ -275,9 +273,9 @@ class PaperTable:
             name = self._run(other, *pair, regime)
             if name is not None and self.table.can_have(row.key, mark):
                 baselines.append(Baseline(mark.mark, self._name(other), name, mark.direction))
-        cell = (row.key, pair[0], measure, pair[1], regime)
-        printed = self.table.value(*cell)
-        return CellPlan(
+        place = (row.key, pair[0], measure, pair[1], regime)
+        printed = self.table.value(*place)
+        return Cell(
             row.key,
             *pair,
             measure,
@@ -285,10 +283,9 @@ class PaperTable:
             None if reason else run,
             reason,
             tuple(baselines),
-            printed=printed,
-            gap=self.table.gap(*cell),
+            published=printed,
+            gap=self.table.gap(*place),
             printed_outcomes=self.table.printed_outcomes(row.key, pair[0], measure),
-            named_candidates="" if pair[1] == USUAL_CANDIDATES else pair[1],
             other_setting=self._other_setting(printed, None if reason else run),
         )
 

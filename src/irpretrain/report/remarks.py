@@ -11,6 +11,7 @@ from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.papers.published import Published, PublishedMark, PublishedTable
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     control_model,
     dataset_label,
@@ -19,7 +20,6 @@ from irpretrain.report.naming import (
     listed,
     ordered_measures,
 )
-from irpretrain.report.plans import TableTest
 from irpretrain.report.scores import FIRST_STAGE, Pair, Scores
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.

@@ -20,6 +20,7 @@ from irpretrain.report.cells import (
     plain_text,
     value_text,
 )
+from irpretrain.report.naming import USUAL_CANDIDATES
 
 # A table as Markdown (GitHub's pipe tables).
 
@@ -107,10 +108,11 @@ def write_cells(table: Table, path: str | Path) -> int:
 
 def _csv_cell(cell: Cell) -> tuple[object, ...]:
     published, ours = cell.published, cell.ours
+    candidates = "" if cell.candidates == USUAL_CANDIDATES else cell.candidates
     comparisons = ours.comparisons if ours else ()
     return (
         cell.dataset,
-        ours.run.candidates if ours else cell.candidates,
+        ours.run.candidates if ours else candidates,
         ours.run.model if ours else "",
         cell.regime,
         cell.measure,

@@ -18,7 +18,6 @@ from irpretrain.report.cells import (
     p_text,
     value_text,
 )
-from irpretrain.report.first_screen import short_label
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.naming import dataset_label, model_label, regime_label
 
@@ -134,11 +133,7 @@ def _displayed_rows(panel: Panel) -> tuple[Row, ...]:
     """The rows with a value of ours; all of them where the paper's numbers stand beside ours."""
     if any(cell.printed for row in panel.rows for cell in row.cells):
         return panel.rows
-    return tuple(row for row in panel.rows if _is_run(row))
-
-
-def _is_run(row: Row) -> bool:
-    return any(isinstance(cell, Cell) and cell.ours for cell in row.cells)
+    return tuple(row for row in panel.rows if row.is_filled())
 
 
 def _left_out(table: Table) -> str:
@@ -148,7 +143,7 @@ def _left_out(table: Table) -> str:
     filled = (panel for panel in table.panels if panel.is_filled())
     rows = (row for panel in filled for row in panel.rows if row not in _displayed_rows(panel))
     return "; ".join(
-        [*parts, *([names] if (names := ", ".join(dict.fromkeys(short_label(r) for r in rows))) else [])]
+        [*parts, *([names] if (names := ", ".join(dict.fromkeys(r.short_label for r in rows))) else [])]
     )
 
 
@@ -157,7 +152,7 @@ def _split(row: Row) -> tuple[str, str]:
     _, _, bracket = row.label.partition(" (")
     filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
     ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
-    return short_label(row), "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
+    return row.short_label, "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
 
 
 def _cell_view(table: Table, cell: AnyCell, book: CellBook, decimals: int) -> CellView:
