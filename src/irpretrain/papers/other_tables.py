@@ -24,20 +24,19 @@ class PublishedSetting(Strict):
     auc: Annotated[str, Field(pattern=r"^0?\.[0-9]+$")]
 
 
-class PublishedPredictors(PublishedPlace):
-    """The table of settings.
+class PublishedOnOwnData(PublishedPlace):
+    """Numbers on data of the paper's own: their name, and the reason where a configuration lacks them."""
 
-    `label` names the paper's data set, `datasets` are the keys under which a configuration has it, and `absent` is the
-    reason where it does not.
-    """
+    label: str
+    absent: str
+
+
+class PublishedPredictors(PublishedOnOwnData):
+    """The table of settings; `datasets` are the keys under which a configuration has the paper's data set."""
 
     number: int
-    label: str
     datasets: list[str]
-    absent: str
-    protocol: str
     settings: list[PublishedSetting] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
 
 
 class PublishedInterval(Strict):
@@ -59,20 +58,16 @@ class PublishedInterval(Strict):
         return PublishedValue.of_percent(self.percent)
 
 
-class PublishedRankIntervals(PublishedPlace):
+class PublishedRankIntervals(PublishedOnOwnData):
     """Shares of pseudo-queries by the rank that they give their document.
 
     `corpora` are the keys under which a configuration has the paper's documents. `other_reading` is what the printed
     intervals can mean too.
     """
 
-    label: str
     corpora: list[str]
-    absent: str
-    protocol: str
     intervals: list[PublishedInterval] = Field(min_length=1)
     other_reading: list[PublishedInterval] = Field(default_factory=list)
-    remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -137,11 +132,9 @@ class PublishedDepths(PublishedPlace):
     number: int
     dataset: str
     measure: str
-    protocol: str
     indexes: dict[str, PublishedIndex] = Field(min_length=2)
     rerankers: dict[str, PublishedReranker] = Field(min_length=1)
     rows: list[PublishedDepth] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -179,14 +172,12 @@ class PublishedAnswers(PublishedPlace):
 
     number: int
     test: str
-    protocol: str
     measure: str
     tasks: dict[str, str] = Field(min_length=1)
     average: str
     mark: str = Field(min_length=1, max_length=1)
     marked: str
     rows: list[PublishedAnswerRow] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

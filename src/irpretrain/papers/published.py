@@ -118,14 +118,12 @@ class PublishedTable(PublishedPlace):
     test: str
     tested_by: Literal["t-test", "randomisation"] = "t-test"
     level: float = Field(0.05, gt=0, lt=1)
-    protocol: str
     columns: list[PublishedColumn] = Field(min_length=1)
     marks: list[PublishedMark]
     superscripts: dict[str, str] = Field(default_factory=dict)
     outcomes: PublishedOutcomes | None = None
     changes_from: str | None = None
     rows: list[PublishedRow] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

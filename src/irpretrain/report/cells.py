@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Self
 
+from irpretrain.config import Config
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.papers.base import Direction, PublishedPlace, PublishedValue
@@ -247,15 +248,17 @@ class Table:
         printed: PublishedPlace,
         panels: list[Panel],
         notes: list[str],
+        config: Config,
         testing: TableTest | None = None,
         filled_only: bool = False,
     ) -> Table:
-        """Return a paper's table, called after its number, or after what it shows where it has none."""
+        """Return a paper's table, called after its number, or after what it shows where it has none; the remarks of the
+        paper's file and of the configuration follow its notes."""
         return cls(
             f"{published.paper}_{printed.key}",
             f"{printed.heading}: {printed.title}",
             tuple(panels),
-            tuple(notes),
+            (*notes, *printed.remarks, *config.report.notes),
             f"{published.citation} {published.location(printed.page, printed.section)}.",
             published.name,
             testing,

@@ -56,7 +56,7 @@ class AnswerTable:
         tested = dict.fromkeys(name.dataset for name in self.scores.names())
         here = [task for task in tested if task not in self.printed.tasks]
         panels = [self._paper_panel(), *map(self._panel_here, here)]
-        return Table.of_paper(self.published, self.printed, panels, self._notes(here))
+        return Table.of_paper(self.published, self.printed, panels, self._notes(here), self.config)
 
     def _measures(self, task: str) -> list[str]:
         computed = self.scores.measures(task)
@@ -173,8 +173,6 @@ class AnswerTable:
                 f"{self._task_label(task)}: {number_of_queries(self.scores, task):,} tested examples."
                 for task in here
             ),
-            *self.printed.remarks,
-            *self.config.report.notes,
         ]
 
 
@@ -232,7 +230,7 @@ class DepthTable:
             indexes = self._indexes(dataset)
             displayed = self._series(dataset, indexes)
             panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed))
-        return Table.of_paper(self.published, self.printed, panels, self._notes(here))
+        return Table.of_paper(self.published, self.printed, panels, self._notes(here), self.config)
 
     # What is in columns and rows
 
@@ -389,8 +387,6 @@ class DepthTable:
                 f"{dataset_label(self.config, dataset)}: {number_of_queries(self.scores, dataset):,} queries."
                 for dataset in datasets
             ),
-            *self.printed.remarks,
-            *self.config.report.notes,
         ]
 
 

@@ -107,6 +107,7 @@ class PaperTable:
             self.table,
             [self._paper_panel(), *map(self._panel_here, here)],
             self._notes(here),
+            self.config,
             TableTest.of(self.config.evaluation, self.table),
             is_of_ones_own(self.published, self.config),
         )

@@ -63,8 +63,6 @@ def table_notes(
         *_datasets(config, scores, datasets),
         *_undecided(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets, rows),
-        *table.remarks,
-        *config.report.notes,
     ]
 
 

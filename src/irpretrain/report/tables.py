@@ -15,7 +15,7 @@ from irpretrain.errors import ConfigError
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.published import Published, load_published
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.axiom_tables import RankIntervalTable, SettingsTable, diagnosis_table
+from irpretrain.report.axiom_tables import diagnosis_table, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.filled_tables import filled_tables
@@ -181,9 +181,9 @@ def build_table(
         return fill(AnswerTable(paper, paper.answers, config, answers).describe(), config, answers)
     assert paper.axioms is not None
     if name == paper.axioms.predictors.key:
-        return fill(SettingsTable(paper, paper.axioms, config, axioms.predictors).describe(), config)
+        return fill(settings_table(paper, paper.axioms, config, axioms.predictors), config)
     if name == paper.axioms.rank_intervals.key:
-        return fill(RankIntervalTable(paper, paper.axioms, config, axioms).describe(), config)
+        return fill(rank_interval_table(paper, paper.axioms, config, axioms), config)
     return fill(diagnosis_table(paper, paper.axioms, config, axioms.diagnoses), config)
 
 
