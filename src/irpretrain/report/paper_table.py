@@ -11,7 +11,7 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.usage import stage_over
 from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.files import read_recipe
-from irpretrain.papers.published import Published, PublishedColumn, PublishedRow
+from irpretrain.papers.published import Published, PublishedColumn, PublishedRow, PublishedTable
 from irpretrain.report.cells import (
     AnyCell,
     Baseline,
@@ -95,9 +95,8 @@ def _differing(prefix: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Ite
 class PaperTable:
     """One table of a paper: printed values, what fills them here, and marks."""
 
-    def __init__(self, published: Published, name: str, config: Config, scores: Scores) -> None:
-        self.published, self.config, self.scores = published, config, scores
-        self.table = published.tables[name]
+    def __init__(self, published: Published, table: PublishedTable, config: Config, scores: Scores) -> None:
+        self.published, self.table, self.config, self.scores = published, table, config, scores
         self._known_runs, self._pairs = set(scores.names()), scores.pairs()
 
     def describe(self) -> Table:
@@ -140,8 +139,8 @@ class PaperTable:
         return Panel("Data sets of the paper", columns, tuple(rows))
 
     def _panel_here(self, pair: Pair) -> Panel:
-        label, cells = dataset_label(self.config, *pair), self._cells_here(pair)
-        columns = self._columns((f"{label}, {regime_label(regime)}", measure) for regime, measure in cells)
+        cells = self._cells_here(pair)
+        columns = self._columns((self._group_here(pair, regime), measure) for regime, measure in cells)
         rows = [
             self._row(row, [self._cell(row, pair, measure, regime) for regime, measure in cells])
             for row in self.table.rows
@@ -153,7 +152,7 @@ class PaperTable:
             for name, stage in self.config.first_stages.items()
             if self._has_row_beside(name, pair[0])
         ]
-        return Panel(f"This configuration: {label}", columns, tuple(rows))
+        return Panel(f"This configuration: {self._label_here(pair)}", columns, tuple(rows))
 
     def _row(self, row: PublishedRow, cells: Sequence[Cell], is_optional: bool = False) -> Row:
         return Row(row.key, self._label(row), self._filled_by(row), self._with_tallies(cells), is_optional)
@@ -191,6 +190,12 @@ class PaperTable:
         if column.regime is not None:
             parts.append(regime_label(column.regime))
         return ", ".join(parts)
+
+    def _group_here(self, pair: Pair, regime: str) -> str:
+        return f"{self._label_here(pair)}, {regime_label(regime)}"
+
+    def _label_here(self, pair: Pair) -> str:
+        return dataset_label(self.config, *pair)
 
     def _belongs_here(self, dataset: str) -> bool:
         """Whether a data set of ours has a panel: not where the paper reports it, but in other tables."""

@@ -174,7 +174,7 @@ def build_table(
         answers: scores of tasks beside retrieval.
     """
     if name in paper.tables:
-        return fill(PaperTable(paper, name, config, scores).describe(), config, scores)
+        return fill(PaperTable(paper, paper.tables[name], config, scores).describe(), config, scores)
     if paper.depths and name == paper.depths.key:
         return fill(DepthTable(paper, paper.depths, config, depths).describe(), config, depths)
     if paper.answers and name == paper.answers.key:
