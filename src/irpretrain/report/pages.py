@@ -1,5 +1,6 @@
 """The pages of the report and beside it: their templates, which lie beside this file, and what is put into them."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from irpretrain.atomic import write_text
+from irpretrain.errors import MAKE_AGAIN, InputError
 
 
 def write_page(template: str, output: str | Path, **values: Any) -> int:
@@ -42,3 +44,16 @@ def number_text(value: float) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3f}"
+
+
+def svg_uri(path: Path) -> str:
+    """An SVG as a data URI: shown as an image, so nothing inside it can run or reach the network."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            path, f"cannot be read: {error.strerror}", remedy="Run the workflow again."
+        ) from None
+    if b"<svg" not in content:
+        raise InputError(path, "this is not an SVG picture", remedy=MAKE_AGAIN)
+    return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
