@@ -293,10 +293,14 @@ def letter(number: int) -> str:
     return name
 
 
+def bounds_text(low: float, high: float, decimals: int = 3) -> str:
+    """Return an interval as text, [0.373, 0.451]; nothing where there is none."""
+    return "" if math.isnan(low) else f"[{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
 def value_text(ours: Ours, marks: bool = True) -> str:
     """Return our value as text: 0.412*† [0.373, 0.451]."""
-    bounds = "" if math.isnan(ours.low) else f" [{ours.low:.3f}, {ours.high:.3f}]"
-    return f"{ours.mean:.3f}{ours.marks if marks else ''}{bounds}"
+    return f"{ours.mean:.3f}{ours.marks if marks else ''} {bounds_text(ours.low, ours.high)}".rstrip()
 
 
 def p_text(p: float) -> str:

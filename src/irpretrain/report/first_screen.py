@@ -10,7 +10,7 @@ import numpy as np
 from irpretrain.claims.verdicts import EffectEstimate, paired
 from irpretrain.config import Config
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, bounds_text
 from irpretrain.report.naming import FIRST_STAGES, is_control
 from irpretrain.report.scores import Scores
 
@@ -88,7 +88,8 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
             continue
         best = max(papers_own or trained, key=lambda score: score.ours.mean)
         lead = _difference(_lead(best.ours, control.ours, scores), "its control")
-        text = f"{_capitalised(regime)}, {best.label} is {lead}, {_seeds(best.ours)}"
+        seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
+        text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {lead}, {seeds}"
         bm25 = next((score for score in column if score.model == BM25), None)
         return f"{text}{'' if bm25 is None else _passing(best.ours, bm25.ours, scores)}."
     return ""
@@ -112,24 +113,15 @@ def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
 
 def _difference(lead: EffectEstimate, over: str) -> str:
     where = "behind" if lead.difference < 0 else "ahead of"
-    bounds = "" if math.isnan(lead.low) else f" [{lead.low:.2f}, {lead.high:.2f}]"
-    return f"{abs(lead.difference):.3f} {where} {over}{bounds}"
+    return f"{abs(lead.difference):.3f} {where} {over} {bounds_text(lead.low, lead.high, 2)}".rstrip()
 
 
 def _value(ours: Ours) -> str:
-    return f"{ours.mean:.3f}" + ("" if math.isnan(ours.low) else f" [{ours.low:.2f}, {ours.high:.2f}]")
+    return f"{ours.mean:.3f} {bounds_text(ours.low, ours.high, 2)}".rstrip()
 
 
 def _queries(ours: Ours) -> str:
     return f"{ours.queries:,} {'query' if ours.queries == 1 else 'queries'}"
-
-
-def _seeds(ours: Ours) -> str:
-    return "one seed" if len(ours.seeds) == 1 else f"{len(ours.seeds)} seeds"
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # The picture: a line for each run, a dot with its interval for the first and the last regime.

@@ -13,22 +13,19 @@ from irpretrain.errors import MAKE_AGAIN, InputError
 
 
 def write_page(template: str, output: str | Path, **values: Any) -> int:
-    """Fill a template and write the page; return its size in bytes."""
-    page = environment().get_template(template).render(**values)
-    write_text(output, page)
-    return len(page.encode())
+    """Fill a template and write the page; return its size in bytes.
 
-
-def environment() -> Environment:
-    """Return the environment in which every value is escaped and an unknown one is an error; `asset` puts a style or a
-    script into a page."""
+    Every value is escaped, and an unknown one is an error; `asset` puts a style or a script into a page.
+    """
     loader = PackageLoader("irpretrain.report", package_path="")
-    made = Environment(
+    pages = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals["number"] = number_text
-    made.globals["asset"] = lambda name: Markup(loader.get_source(made, name)[0])
-    return made
+    pages.globals["number"] = number_text
+    pages.globals["asset"] = lambda name: Markup(loader.get_source(pages, name)[0])
+    page = pages.get_template(template).render(**values)
+    write_text(output, page)
+    return len(page.encode())
 
 
 def script_json(value: Any) -> Markup:

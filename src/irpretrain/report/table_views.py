@@ -1,6 +1,5 @@
 """The tables as the report's page shows them, and what its provenance dialog says of each value of ours."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from irpretrain.report.cells import (
     Row,
     Table,
     TextCell,
+    bounds_text,
     difference_text,
     p_text,
     value_text,
@@ -167,13 +167,12 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook, decimals: int) -> Ce
         text = f"– ({letter})" if letter else "–"
         return CellView(sort, cell.printed, text=text, note=cell.note)
     ours = cell.ours
-    bounds = "" if math.isnan(ours.low) else f"[{ours.low:.{decimals}f}, {ours.high:.{decimals}f}]"
     return CellView(
         f"{ours.mean:.6f}",
         cell.printed,
         value=f"{ours.mean:.3f}",
         marks=ours.marks,
-        bounds=bounds,
+        bounds=bounds_text(ours.low, ours.high, decimals),
         book=book.number(table.name, cell, ours),
         difference="" if cell.difference is None else difference_text(cell.difference),
         letter=letter,

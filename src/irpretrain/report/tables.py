@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_csv
+from irpretrain.atomic import write_csv, write_text
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import ConfigError
@@ -37,7 +37,7 @@ from irpretrain.report.remarks import deep_experiments, headline_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined
 from irpretrain.report.table_engine import fill, write_ledger
-from irpretrain.report.table_files import write_cells, write_latex, write_markdown
+from irpretrain.report.table_files import latex, markdown, write_cells
 
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
 
@@ -202,7 +202,9 @@ def make_tables(
         claims: CSV, one line per claim, for one paper; None: claims are not tested.
     """
     published = [load_published(path) for path in papers]
-    _check_papers(published)
+    names = [paper.paper for paper in published]
+    if len(set(names)) != len(names):
+        raise ConfigError(f"report.papers: a paper is given twice: {', '.join(names)}")
     answers = {} if claims is None else answer_claims(published[0].paper, config, files, claims)
     files = replace(files, claims=[] if claims is None else [claims])
     tables = build_tables(published, config, files)
@@ -218,17 +220,11 @@ def make_tables(
 def write_table(table: Table, directory: str | Path) -> None:
     """Write a table into `directory` as Markdown, CSV and LaTeX, and the ledger of its runs as `<table>.ledger.csv`."""
     base = Path(directory) / table.name
-    write_markdown(table, base.with_suffix(".md"))
+    write_text(base.with_suffix(".md"), markdown(table))
     write_cells(table, base.with_suffix(".csv"))
-    write_latex(table, base.with_suffix(".tex"))
+    write_text(base.with_suffix(".tex"), latex(table))
     if table.ledger is not None:
         write_ledger(table.ledger, base.with_suffix(".ledger.csv"))
-
-
-def _check_papers(published: Sequence[Published]) -> None:
-    names = [paper.paper for paper in published]
-    if len(set(names)) != len(names):
-        raise ConfigError(f"report.papers: a paper is given twice: {', '.join(names)}")
 
 
 # What speaks of a whole run: the scores of all experiments in one table, the claims of all papers, the headline.
