@@ -121,6 +121,14 @@ class PublishedDepth(Strict):
     recall: list[str]
     rerankers: dict[str, list[str]]
 
+    def values(self, reranker: str) -> list[PublishedValue | None]:
+        """Return a re-ranker's numbers, or, of none, recall as shares."""
+        return list(
+            map(PublishedValue.parse, self.rerankers[reranker])
+            if reranker in self.rerankers
+            else map(PublishedValue.of_percent, self.recall)
+        )
+
 
 class PublishedDepths(PublishedPlace):
     """The table of depths.

@@ -1,7 +1,7 @@
 """The papers' tables of another form: question answering (PHP, table 4), and re-ranking at several depths (DeepCT,
 table 4)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from irpretrain.config import Config
@@ -164,8 +164,8 @@ class DepthTable:
         self.theirs = list(printed.indexes.values())
 
     def describe(self) -> Table:
-        theirs = {str(row.depth): row for row in self.printed.rows}
-        depths = [row.depth for row in self.printed.rows]
+        theirs = {row.depth: row for row in self.printed.rows}
+        depths = list(theirs)
         series, title = self._their_series(), "Data sets of the paper"
         printed = self.printed.dataset
         here = [d for d in self.datasets if d != printed or not self._fits(series, depths)]
@@ -174,7 +174,7 @@ class DepthTable:
             title = f"This configuration: {dataset_label(self.config, dataset)}"
             indexes = self._indexes(dataset)
             displayed = self._series(dataset, indexes)
-            panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed))
+            panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed, {}))
         return Table.of_paper(self.published, self.printed, panels, self._notes(here), self.config)
 
     # What is in columns and rows
@@ -249,49 +249,34 @@ class DepthTable:
         indexes: list[PublishedIndex],
         depths: list[int],
         series: dict[str, _Series],
-        printed: dict[str, PublishedDepth] | None = None,
+        printed: dict[int, PublishedDepth],
     ) -> Panel:
-        groups = [displayed.heading for displayed in series.values()]
-        columns = [Column(group, index.label) for group in groups for index in indexes]
-        rows = [
-            Row(
-                str(depth),
-                str(depth),
-                "",
-                tuple(self._cells(dataset, indexes, series, depth, (printed or {}).get(str(depth)))),
-            )
-            for depth in depths
-        ]
+        columns = [Column(shown.heading, index.label) for shown in series.values() for index in indexes]
+        rows = []
+        for depth in depths:
+            cells = []
+            for key, shown in series.items():
+                theirs = printed[depth].values(key) if depth in printed else []
+                runs = [shown.run(dataset, index.first_stage, depth) for index in indexes]
+                measure = shown.measure or f"R@{depth}"
+                baseline = Baseline(MARK, indexes[0].label, runs[0])
+                for position, run in enumerate(runs):
+                    reason = self._reason(dataset, shown, run, measure)
+                    cells.append(
+                        Cell(
+                            str(depth),
+                            dataset,
+                            run.candidates,
+                            measure,
+                            shown.regime,
+                            None if reason else run,
+                            reason,
+                            (baseline,) if position else (),
+                            published=theirs[position] if theirs else None,
+                        )
+                    )
+            rows.append(Row(str(depth), str(depth), "", tuple(cells)))
         return Panel(title, tuple(columns), tuple(rows), "Depth")
-
-    # Cells
-
-    def _cells(
-        self,
-        dataset: str,
-        indexes: list[PublishedIndex],
-        series: dict[str, _Series],
-        depth: int,
-        row: PublishedDepth | None,
-    ) -> Iterator[Cell]:
-        first = indexes[0]
-        for key, displayed in series.items():
-            measure = displayed.measure or f"R@{depth}"
-            baseline = Baseline(MARK, first.label, displayed.run(dataset, first.first_stage, depth))
-            for position, index in enumerate(indexes):
-                run = displayed.run(dataset, index.first_stage, depth)
-                reason = self._reason(dataset, displayed, run, measure)
-                yield Cell(
-                    str(depth),
-                    dataset,
-                    run.candidates,
-                    measure,
-                    displayed.regime,
-                    None if reason else run,
-                    reason,
-                    (baseline,) if position else (),
-                    published=None if row is None else _printed(row, key, position),
-                )
 
     def _reason(self, dataset: str, series: _Series, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""
@@ -333,10 +318,3 @@ class DepthTable:
                 for dataset in datasets
             ),
         ]
-
-
-def _printed(row: PublishedDepth, key: str, position: int) -> PublishedValue | None:
-    """The printed number of a column; percent as a share."""
-    if key != RECALL:
-        return PublishedValue.parse(row.rerankers[key][position])
-    return PublishedValue.of_percent(row.recall[position])

@@ -116,9 +116,7 @@ class PaperTable:
         datasets = [(c.dataset, c.candidates) for c in columns if (c.dataset, c.candidates) in self._pairs]
         measures = dict.fromkeys(c.measure for c in columns)
         measures |= dict.fromkeys(m for dataset, _ in here for m in self._measures(dataset))
-        return table_notes(
-            self.published, self.table, self.config, self.scores, [*datasets, *here], list(measures)
-        )
+        return table_notes(self.table, self.config, self.scores, [*datasets, *here], list(measures))
 
     # Rows and columns
 

@@ -38,7 +38,6 @@ DIVISOR = "Means divide by all judged queries, those without a relevant candidat
 
 
 def table_notes(
-    published: Published,
     table: PublishedTable,
     config: Config,
     scores: Scores,
