@@ -100,7 +100,9 @@ class PaperTable:
         self._known_runs, self._pairs = set(scores.names()), scores.pairs()
 
     def describe(self) -> Table:
-        here = [pair for pair in self._pairs if self._belongs_here(pair[0]) and self._measures(pair[0])]
+        # A data set that the paper reports in other tables has its panel there.
+        elsewhere = self.published.datasets.keys() - {column.dataset for column in self.table.columns}
+        here = [pair for pair in self._pairs if pair[0] not in elsewhere and self._measures(pair[0])]
         return Table.of_paper(
             self.published,
             self.table,
@@ -194,11 +196,6 @@ class PaperTable:
 
     def _label_here(self, pair: Pair) -> str:
         return dataset_label(self.config, *pair)
-
-    def _belongs_here(self, dataset: str) -> bool:
-        """Whether a data set of ours has a panel: not where the paper reports it, but in other tables."""
-        of_table = {column.dataset for column in self.table.columns}
-        return dataset in of_table or dataset not in self.published.datasets
 
     def _measures(self, dataset: str) -> list[str]:
         """All measures of a data set of ours, in the order of the configuration."""
@@ -311,10 +308,10 @@ class PaperTable:
             return f"data set {label} is not in this configuration" + (
                 f": {described.absent}" if described else ""
             )
-        if (run is None or self.scores.get(run, measure) is None) and (
-            absence := self._absence(dataset, candidates)
-        ):
-            return absence
+        absences = self.config.absent.values()
+        absent = (a.reason for a in absences if (a.dataset, a.candidates) == (dataset, candidates))
+        if (run is None or self.scores.get(run, measure) is None) and (reason := next(absent, "")):
+            return reason
         theirs = self.published.candidates.get(candidates, "")
         if run is None:
             model = self._model(row, dataset)
@@ -333,11 +330,6 @@ class PaperTable:
         return (not same and self._other_candidates(dataset, theirs)) or (
             f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
         )
-
-    def _absence(self, dataset: str, candidates: str) -> str:
-        """Why no experiment re-ranks these candidates, where files of the data set are missing; else empty."""
-        absences = self.config.absent.values()
-        return next((a.reason for a in absences if (a.dataset, a.candidates) == (dataset, candidates)), "")
 
     def _other_candidates(self, dataset: str, theirs: str) -> str:
         """What is re-ranked here in place of the paper's candidates; empty where it names none of its own."""
