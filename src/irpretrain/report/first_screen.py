@@ -91,16 +91,12 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
         text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {lead}, {seeds}"
         bm25 = next((score for score in column if score.model == BM25), None)
-        return f"{text}{'' if bm25 is None else _passing(best.ours, bm25.ours, scores)}."
+        if bm25 is None:
+            return f"{text}."
+        ahead = _lead(best.ours, bm25.ours, scores)
+        passes = "does not pass" if ahead.difference <= 0 else "is not shown to pass"
+        return f"{text}; it {'passes' if ahead.low > 0 else passes} BM25."
     return ""
-
-
-def _passing(ours: Ours, bm25: Ours, scores: Scores) -> str:
-    """Whether a run is ahead of BM25, as the end of a sentence."""
-    lead = _lead(ours, bm25, scores)
-    if lead.low > 0:
-        return "; it passes BM25"
-    return "; it does not pass BM25" if lead.difference <= 0 else "; it is not shown to pass BM25"
 
 
 def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:

@@ -154,11 +154,6 @@ def paired_bars(published: Published, name: str, config: Config, scores: Scores)
     return view.panels(panels, lambda axis, panel: _draw_bars(axis, view, *panel), remark, pairs)
 
 
-def _tick(config: Config, model: str) -> str:
-    """The model's label; for one that the configuration lacks its name, broken so that neighbours keep apart."""
-    return config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
-
-
 def _was_run(scores: Scores, pair: Pair, regime: str, model: str) -> bool:
     return RunName(*pair, model, regime) in scores.names()
 
@@ -185,6 +180,9 @@ def _draw_bars(axis: Any, view: ScoreFigure, pair: Pair, regime: str) -> None:
     for model in view.models("levels"):
         label = short_label(view.config, model)
         view.level(axis, RunName(*pair, model, regime), measure, label, ":", COLOURS[1])
-    axis.set_xticks(range(len(models)), [_tick(view.config, model) for model in models], fontsize=9)
+    known = view.config.models
+    # Names of models that the configuration lacks are broken, so that neighbours keep apart.
+    labels = [known[name].label if name in known else name.replace("-", "-\n", 1) for name in models]
+    axis.set_xticks(range(len(models)), labels, fontsize=9)
     axis.grid(axis="x", visible=False)
     view.finish(axis, pair, measure, detail=regime_label(regime))
