@@ -29,7 +29,9 @@ def plans(config: Config) -> Iterator[Table]:
         narrowed, published = config.of_papers([paper]), read_paper(paper)
         for name in filled_tables(published, narrowed):
             if name in published.tables:
-                yield PaperTable(published, published.tables[name], narrowed, made_scores(narrowed)).describe()
+                yield PaperTable(
+                    published, published.tables[name], narrowed, made_scores(narrowed)
+                ).describe()
 
 
 def columns(config: Config) -> Iterator[tuple[str, list[Facts]]]:
