@@ -3,7 +3,7 @@
 from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.report.attributions import write_attributions
+from irpretrain.report.coloured_texts import write_attributions
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

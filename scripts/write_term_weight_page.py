@@ -3,7 +3,7 @@
 from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.report.term_weight_pages import write_term_weight_page
+from irpretrain.report.coloured_texts import write_term_weight_page
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

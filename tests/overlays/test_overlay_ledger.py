@@ -11,9 +11,9 @@ from overlay_layers import OVERLAYS, ROOT, load, made_scores
 from irpretrain.config import Config, load_config
 from irpretrain.evaluation.ledger import Facts, unlike
 from irpretrain.papers.files import read_paper
+from irpretrain.report.cells import Table
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.plans import TablePlan
 from irpretrain.report.table_engine import compared_runs, facts_of
 from irpretrain.report.tables import HeadlineTable
 
@@ -22,14 +22,16 @@ ON_THE_TESTED_CORPUS = ("prop-further", "prop-msmarco", "prop-mlm-msmarco", "are
 """How models begin whose papers pre-train them on the tested corpus: that is the experiment."""
 
 
-def plans(config: Config) -> Iterator[TablePlan]:
+def plans(config: Config) -> Iterator[Table]:
     """The tables that compare runs, as if every experiment had been run."""
-    yield HeadlineTable(config, made_scores(config)).plan("headline")
+    yield HeadlineTable(config, made_scores(config)).describe("headline")
     for paper in config.report.papers:
         narrowed, published = config.of_papers([paper]), read_paper(paper)
         for name in filled_tables(published, narrowed):
             if name in published.tables:
-                yield PaperTable(published, name, narrowed, made_scores(narrowed)).plan()
+                yield PaperTable(
+                    published, published.tables[name], narrowed, made_scores(narrowed)
+                ).describe()
 
 
 def columns(config: Config) -> Iterator[tuple[str, list[Facts]]]:

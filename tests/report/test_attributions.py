@@ -21,8 +21,8 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import AttributedText
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.report.attributions import colour, signed, words_of, write_attributions
 from irpretrain.report.cases import Case, choose_case
+from irpretrain.report.coloured_texts import colour, signed, words_of, write_attributions
 from irpretrain.text.texts import stream_chosen
 from small_documents import document_rows
 from tiny_models import write_bert

@@ -28,7 +28,7 @@ def _bars(paper, config: Config, files: list[Path]):
 
 
 def _dots(paper, config: Config, *files: Path):
-    return diagnosis_dots(paper, config, AxiomResults.read(diagnoses=files).diagnoses)
+    return diagnosis_dots(paper, "diagnosis", config, AxiomResults.read(diagnoses=files).diagnoses)
 
 
 def _remark(figure) -> str:

@@ -11,10 +11,10 @@ from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows
 
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.papers.published import load_published
-from irpretrain.report.cells import Comparison, Ours, Table, value_text
+from irpretrain.report.cells import Ours, Table, value_text
+from irpretrain.report.comparisons import Comparison, TableTest
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.paper_table import differences
-from irpretrain.report.plans import TableTest
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells

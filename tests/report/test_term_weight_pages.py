@@ -18,14 +18,16 @@ from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.report.cases import Case, choose_cases
-from irpretrain.report.term_weight_pages import write_term_weight_page
-from irpretrain.report.weighted_words import (
+from irpretrain.report.coloured_texts import (
+    DEEPEST,
     PassageWord,
-    ShadedWord,
+    colour,
     legend,
+    level,
     query_terms,
     read_passage,
     shade,
+    write_term_weight_page,
 )
 from irpretrain.retrieval.analysis import Analyser
 from small_documents import document_rows
@@ -47,9 +49,12 @@ def shades(
 ) -> list[tuple[str, str, int, bool]]:
     """Word, share in per cent, level, whether it is in the query."""
     asked = query_terms(query, "alphanumeric", analyser)
-    passage = read_passage(text, "alphanumeric", analyser, asked)
-    shaded = shade(passage, weights)
-    return [(s.word.text, f"{100 * s.share:.4g}", s.level, s.word.in_query) for s in shaded]
+    passage, _ = read_passage(text, "alphanumeric", analyser, asked)
+    found = []
+    for word in shade(passage, weights):
+        line = next((int(kind[1:]) for kind in word.kind.split() if kind != "asked"), 0)
+        found.append((word.text, f"{100 * word.value:.4g}", line, "asked" in word.kind))
+    return found
 
 
 def test_words_have_the_shares_of_their_terms(analyser: Analyser) -> None:
@@ -70,11 +75,11 @@ def test_a_passage_without_weights_is_not_shaded(analyser: Analyser) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weight", "level"),
-    [(0, 0), (1, 1), (99, 1), (100, 2), (299, 3), (300, 4), (499, 5), (500, 6), (1000, 6)],
+    ("weight", "expected"),
+    [(1, 1), (99, 1), (100, 2), (299, 3), (300, 4), (499, 5), (500, 6), (1000, 6)],
 )
-def test_levels_are_tenths_up_to_a_half(weight: int, level: int) -> None:
-    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 1000).level == level
+def test_levels_are_tenths_up_to_a_half(weight: int, expected: int) -> None:
+    assert level(weight, 1000) == expected
 
 
 @pytest.mark.parametrize(
@@ -87,13 +92,13 @@ def test_levels_are_tenths_up_to_a_half(weight: int, level: int) -> None:
     ],
 )
 def test_shades_deepen_to_a_half(weight: int, shown: str) -> None:
-    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 10).colour == shown
+    assert colour(weight / 10, DEEPEST) == shown
 
 
 def test_the_legend_names_every_level() -> None:
     names = [name.replace("\u00a0", " ") for *_, name in legend()]
     assert names == ["below 10 %", "10–20 %", "20–30 %", "30–40 %", "40–50 %", "50 % and more"]
-    assert [entry[0] for entry in legend()] == [1, 2, 3, 4, 5, 6]
+    assert [entry[0] for entry in legend()] == ["s1", "s2", "s3", "s4", "s5", "s6"]
     assert [entry[1:3] for entry in legend()][::5] == [
         ("transparent", "rgba(214,39,40,0.150)"),
         ("rgba(214,39,40,0.750)", "rgba(214,39,40,0.750)"),
@@ -101,27 +106,26 @@ def test_the_legend_names_every_level() -> None:
 
 
 def test_titles_name_term_and_numbers() -> None:
-    word = ShadedWord(PassageWord("", "Zoos", ("zoo",), True), 1200, 9600)
-    assert word.title == "Zoos as zoo: 12.5\u00a0%, weight 1,200 of 9,600"
-    assert (
-        ShadedWord(PassageWord("", "Fox", ("fox",), False), 1, 3).title == "Fox: 33.3\u00a0%, weight 1 of 3"
-    )
+    passage = [PassageWord("", "Zoos", ("zoo",), True), PassageWord(" ", "Fox", ("fox",), False)]
+    zoos, fox = shade(passage, {"zoo": 1200, "fox": 3200, "two": 5200})
+    assert zoos.title == "Zoos as zoo: 12.5\u00a0%, weight 1,200 of 9,600"
+    assert fox.title == "Fox: 33.3\u00a0%, weight 3,200 of 9,600"
 
 
 def test_overlapping_words_show_each_letter_once() -> None:
     analyser = Analyser.of(OPTIONS, "chinese:alphanumeric")
     asked = query_terms("京大", "chinese:alphanumeric", analyser)
-    passage = read_passage("在北京大学 ok。", "chinese:alphanumeric", analyser, asked)
-    assert [word.text for word in passage.words] == ["在", "北", "京", "大学", "ok"]
-    assert [word.in_query for word in passage.words] == [False, False, True, True, False]
-    assert "".join(word.before + word.text for word in passage.words) + passage.rest == "在北京大学 ok。"
-    assert [word.weight for word in shade(passage, {"北京": 3, "大学": 2})] == [0, 3, 0, 2, 0]
+    passage, rest = read_passage("在北京大学 ok。", "chinese:alphanumeric", analyser, asked)
+    assert [word.text for word in passage] == ["在", "北", "京", "大学", "ok"]
+    assert [word.in_query for word in passage] == [False, False, True, True, False]
+    assert "".join(word.before + word.text for word in passage) + rest == "在北京大学 ok。"
+    assert [word.value for word in shade(passage, {"北京": 3, "大学": 2})] == [0, 0.6, 0, 0.4, 0]
 
 
 @given(st.text(max_size=40))
 def test_a_passage_keeps_every_character(text: str) -> None:
-    passage = read_passage(text, "alphanumeric", Analyser.of(OPTIONS), frozenset())
-    assert "".join(word.before + word.text for word in passage.words) + passage.rest == text
+    passage, rest = read_passage(text, "alphanumeric", Analyser.of(OPTIONS), frozenset())
+    assert "".join(word.before + word.text for word in passage) + rest == text
 
 
 # Cases
@@ -259,6 +263,15 @@ def test_a_page_shows_a_text_for_each_weighting(project: Path) -> None:
     assert [a["title"] for a in deepest] == ["Boyle as boyl: 50.0\u00a0%, weight 50 of 100"]
     troll = [a for a in shaded(page) if "troll" in str(a["title"])]
     assert [a["class"] for a in troll] == ["s3", "s6"], "a fifth by tf, nearly all by DeepCT"
+
+
+def test_every_class_of_a_word_has_a_style(project: Path) -> None:
+    write(project, cases=ALL)
+    page = Page(project / "page.html")
+    classes = {name for tag, a in page.elements if tag == "span" for name in str(a.get("class")).split()}
+    assert "asked" in classes
+    style = (project / "page.html").read_text(encoding="utf-8").partition("</style>")[0]
+    assert [name for name in sorted(classes) if f".{name}{{" not in style] == []
 
 
 def test_hostile_text_stays_text(project: Path) -> None:

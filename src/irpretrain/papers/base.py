@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from irpretrain.config.base import listed_faults
 from irpretrain.errors import InputError
@@ -71,12 +71,17 @@ def different_keys(keys: Sequence[str]) -> Sequence[str]:
 
 
 class PublishedPlace(Strict):
-    """Where something stands in the paper, and what it shows; `page` is left out where it is not known."""
+    """Where something stands in the paper, what it shows, and how its numbers came about.
+
+    `page` is left out where it is not known.
+    """
 
     number: int | None = None
     title: str
     page: int | None = None
     section: str
+    protocol: str
+    remarks: list[str] = Field(default_factory=list)
 
     @property
     def heading(self) -> str:

@@ -1,11 +1,11 @@
-"""What papers print in tables of another form: axioms and predictors (ARES), re-ranking at several depths (DeepCT,
-table 4), and extractive question answering (PHP, table 4)."""
+"""What papers print in tables of another form: axioms and predictors (ARES), and re-ranking at several depths (DeepCT,
+table 4)."""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.papers.base import PERCENT, PublishedPlace, PublishedValue, Strict, different_keys
+from irpretrain.papers.base import PublishedPlace, PublishedValue, Strict
 
 # What a paper prints of axioms and preference predictors (ARES): AUC by setting, and shares of rank intervals.
 
@@ -24,20 +24,19 @@ class PublishedSetting(Strict):
     auc: Annotated[str, Field(pattern=r"^0?\.[0-9]+$")]
 
 
-class PublishedPredictors(PublishedPlace):
-    """The table of settings.
+class PublishedOnOwnData(PublishedPlace):
+    """Numbers on data of the paper's own: their name, and the reason where a configuration lacks them."""
 
-    `label` names the paper's data set, `datasets` are the keys under which a configuration has it, and `absent` is the
-    reason where it does not.
-    """
+    label: str
+    absent: str
+
+
+class PublishedPredictors(PublishedOnOwnData):
+    """The table of settings; `datasets` are the keys under which a configuration has the paper's data set."""
 
     number: int
-    label: str
     datasets: list[str]
-    absent: str
-    protocol: str
     settings: list[PublishedSetting] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
 
 
 class PublishedInterval(Strict):
@@ -59,20 +58,16 @@ class PublishedInterval(Strict):
         return PublishedValue.of_percent(self.percent)
 
 
-class PublishedRankIntervals(PublishedPlace):
+class PublishedRankIntervals(PublishedOnOwnData):
     """Shares of pseudo-queries by the rank that they give their document.
 
     `corpora` are the keys under which a configuration has the paper's documents. `other_reading` is what the printed
     intervals can mean too.
     """
 
-    label: str
     corpora: list[str]
-    absent: str
-    protocol: str
     intervals: list[PublishedInterval] = Field(min_length=1)
     other_reading: list[PublishedInterval] = Field(default_factory=list)
-    remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -100,8 +95,7 @@ class PublishedAxioms(Strict):
     rank_intervals: PublishedRankIntervals
 
 
-# What a paper prints of re-ranking at several depths over two indexes (DeepCT, table 4), and of extractive question
-# answering (PHP, table 4).
+# What a paper prints of re-ranking at several depths over two indexes (DeepCT, table 4).
 
 
 class PublishedIndex(Strict):
@@ -127,6 +121,14 @@ class PublishedDepth(Strict):
     recall: list[str]
     rerankers: dict[str, list[str]]
 
+    def values(self, reranker: str) -> list[PublishedValue | None]:
+        """Return a re-ranker's numbers, or, of none, recall as shares."""
+        return list(
+            map(PublishedValue.parse, self.rerankers[reranker])
+            if reranker in self.rerankers
+            else map(PublishedValue.of_percent, self.recall)
+        )
+
 
 class PublishedDepths(PublishedPlace):
     """The table of depths.
@@ -137,11 +139,9 @@ class PublishedDepths(PublishedPlace):
     number: int
     dataset: str
     measure: str
-    protocol: str
     indexes: dict[str, PublishedIndex] = Field(min_length=2)
     rerankers: dict[str, PublishedReranker] = Field(min_length=1)
     rows: list[PublishedDepth] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -153,62 +153,4 @@ class PublishedDepths(PublishedPlace):
                     raise ValueError(
                         f"depth {row.depth}: {len(values)} values for {len(self.indexes)} indexes"
                     )
-        return self
-
-
-class PublishedAnswerRow(Strict):
-    """A model; `models` of ours fill it, of which the first one present is taken, `absent` says why nothing does.
-
-    `values` are in percent as printed, one a task and then their mean; a row without them stands for another.
-    """
-
-    key: str
-    label: str
-    models: list[str]
-    absent: str
-    values: list[str] = Field(default_factory=list)
-    stands_for: str = ""
-
-
-class PublishedAnswers(PublishedPlace):
-    """The table of question answering.
-
-    `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. The mark says that the
-    row `marked` is significantly better than every other.
-    """
-
-    number: int
-    test: str
-    protocol: str
-    measure: str
-    tasks: dict[str, str] = Field(min_length=1)
-    average: str
-    mark: str = Field(min_length=1, max_length=1)
-    marked: str
-    rows: list[PublishedAnswerRow] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        keys = different_keys([row.key for row in self.rows])
-        for row in self.rows:
-            if bool(row.values) == bool(row.stands_for):
-                raise ValueError(f"row {row.key}: give either values or stands_for")
-            if row.values and len(row.values) != len(self.tasks) + 1:
-                raise ValueError(
-                    f"row {row.key}: {len(row.values)} values for {len(self.tasks)} tasks and their mean"
-                )
-            for printed in row.values:
-                match = PERCENT.fullmatch(printed)
-                if (
-                    match is None
-                    or match["marks"] not in ("", self.mark)
-                    or len(match["decimals"] or "") != 2
-                ):
-                    raise ValueError(
-                        f"row {row.key}: {printed!r} is not percent with two decimals and {self.mark}"
-                    )
-        for key in (self.marked, *(row.stands_for for row in self.rows if row.stands_for)):
-            if key not in keys:
-                raise ValueError(f"no row has the key {key}")
         return self

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from irpretrain.papers.base import (
     NO_NUMBER,
+    PERCENT,
     Direction,
     PublishedPlace,
     PublishedValue,
@@ -18,7 +19,7 @@ from irpretrain.papers.base import (
     different_keys,
     load_paper_yaml,
 )
-from irpretrain.papers.other_tables import PublishedAnswers, PublishedAxioms, PublishedDepths
+from irpretrain.papers.other_tables import PublishedAxioms, PublishedDepths
 
 # Wins, ties and losses as printed; of a row that is compared with nothing, dashes.
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
@@ -118,14 +119,12 @@ class PublishedTable(PublishedPlace):
     test: str
     tested_by: Literal["t-test", "randomisation"] = "t-test"
     level: float = Field(0.05, gt=0, lt=1)
-    protocol: str
     columns: list[PublishedColumn] = Field(min_length=1)
     marks: list[PublishedMark]
     superscripts: dict[str, str] = Field(default_factory=dict)
     outcomes: PublishedOutcomes | None = None
     changes_from: str | None = None
     rows: list[PublishedRow] = Field(min_length=1)
-    remarks: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -221,6 +220,69 @@ class PublishedTable(PublishedPlace):
     def can_have(self, row: str, mark: PublishedMark) -> bool:
         """Whether a row can have a mark."""
         return not mark.rows or not {row, *self.row(row).stands_for}.isdisjoint(mark.rows)
+
+
+class PublishedAnswers(PublishedPlace):
+    """The table of question answering.
+
+    `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. Values are in percent as
+    printed, one per task and then their mean. The mark says that the row `marked` is significantly better than every
+    other.
+    """
+
+    number: int
+    test: str
+    measure: str
+    tasks: dict[str, str] = Field(min_length=1)
+    average: str
+    mark: str = Field(min_length=1, max_length=1)
+    marked: str
+    rows: list[PublishedRow] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for row in self.rows:
+            if row.values and len(row.values) != len(self.tasks) + 1:
+                raise ValueError(
+                    f"row {row.key}: {len(row.values)} values for {len(self.tasks)} tasks and their mean"
+                )
+            for printed in row.values:
+                match = PERCENT.fullmatch(printed)
+                if (
+                    match is None
+                    or match["marks"] not in ("", self.mark)
+                    or len(match["decimals"] or "") != 2
+                ):
+                    raise ValueError(
+                        f"row {row.key}: {printed!r} is not percent with two decimals and {self.mark}"
+                    )
+        self.table()
+        return self
+
+    def table(self) -> PublishedTable:
+        """Return the table without the means; values are shares."""
+        marks = [PublishedMark(mark=self.mark, over=row.key, rows=[self.marked]) for row in self.rows]
+        rows = [
+            row.model_copy(update={"values": [PublishedValue.of_percent(v).printed for v in row.values[:-1]]})
+            for row in self.rows
+        ]
+        shared = self.model_dump(
+            include={"number", "title", "page", "section", "protocol", "remarks", "test"}
+        )
+        return PublishedTable(
+            **shared,
+            columns=[
+                PublishedColumn(dataset=task, measure=self.measure, candidates="", regime="full")
+                for task in self.tasks
+            ],
+            marks=[mark for mark in marks if mark.over != self.marked],
+            rows=rows,
+        )
+
+    def mean(self, row: str) -> PublishedValue | None:
+        """Return the printed mean of a row as a share, or None where none is printed."""
+        values = next(other.values for other in self.rows if other.key == row)
+        return PublishedValue.of_percent(values[-1]) if values else None
 
 
 # How a figure is drawn; report/figures.py has the functions.

@@ -125,7 +125,7 @@ class Attributions(PlanPart):
         return [model["run"] for model in self.shown_models(wildcards) if model["run"]]
 
     def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Fields of report.attributions.AttributedModel. A query that is no query of the data set is in no run."""
+        """Label, directory and run of each model of a page. A query that is no query of the data set is in no run."""
         page = self._page(wildcards)
         return [
             {

@@ -131,7 +131,7 @@ class WeightViews(PlanPart):
     # Pages of heat maps
 
     def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Fields of report.term_weight_pages.ShownWeighting."""
+        """Key, label and term vectors of each weighting of a page."""
         page, labels = self.config.term_weight_pages[wildcards.page], index_labels(self.config)
         corpus = self.config.datasets[page.dataset].corpus
         return [

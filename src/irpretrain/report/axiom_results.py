@@ -223,7 +223,11 @@ def predictor_groups(
     labels = [_label(published, config, members, several) for _, members in keyed]
     return [
         PredictorGroup(
-            f"{label}, {_names(members)}" if label in labels[:position] else label, str(key[0]), members
+            f"{label}, {' and '.join(predictor.name for predictor in members.values())}"
+            if label in labels[:position]
+            else label,
+            str(key[0]),
+            members,
         )
         for position, ((key, members), label) in enumerate(zip(keyed, labels, strict=True))
     ]
@@ -259,7 +263,3 @@ def _label(
     if set(predictor.axioms) != set(published.groups):
         parts.append(f"{axioms_text(published, predictor)} alone")
     return ", ".join(parts)
-
-
-def _names(members: dict[str, PredictorScores]) -> str:
-    return " and ".join(predictor.name for predictor in members.values())

@@ -1,6 +1,7 @@
-"""Which queries and documents the pages of attributions and of term weights show."""
+"""Which queries and documents coloured texts show: those that the configuration names, or those on which runs disagree
+most."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from irpretrain.config.experiments import AttributionConfig, TermWeightPageConfig, WeightCaseConfig
@@ -18,19 +19,11 @@ class Case(NamedTuple):
     text: str
     documents: tuple[str, ...]
 
-    @property
-    def document(self) -> str:
-        """The first document."""
-        return self.documents[0]
-
 
 def choose_case(
     name: str, options: AttributionConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
 ) -> Case:
     """Return the case that the configuration names; what it leaves out is chosen by the models' disagreement.
-
-    Of the relevant documents that every run holds, the one is taken whose best and worst ranks lie furthest apart: of
-    all queries or of the one that is named; of equal ones the first by query id, then by document id.
 
     Args:
         texts: query → text.
@@ -42,31 +35,25 @@ def choose_case(
     where = f"attributions.{name}"
     if options.text is not None:
         return Case(None, options.text, (str(options.document),))
-    if options.query is not None and options.query not in texts:
-        raise ConfigError(f"{where}.query: {options.query!r} is not among the queries of {options.dataset}")
-    if options.query is not None and options.document is not None:
-        return Case(options.query, texts[options.query], (options.document,))
-    queries = sorted(texts) if options.query is None else [options.query]
-    candidates = [
-        (-spread, query, document) for query in queries for document, spread in spreads(query, qrels, runs)
-    ]
-    if not candidates:
+    if options.query is not None:
+        _check_query(f"{where}.query", options.query, options.dataset, texts)
+        if options.document is not None:
+            return Case(options.query, texts[options.query], (options.document,))
+    disagreed = disagreements(texts if options.query is None else [options.query], qrels, runs)
+    if not disagreed:
         raise ConfigError(
             f"{where}: no relevant document of {options.query or 'any query'} is a candidate of every model; "
             "name a query and a document"
         )
-    _, query, document = min(candidates)
+    query, document = disagreed[0]
     return Case(query, texts[query], (document,))
 
 
 def choose_cases(
     name: str, options: TermWeightPageConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
 ) -> list[Case]:
-    """Return the cases that the configuration names, or those on which the first stages disagree most.
-
-    Where no case is named: of each query the relevant document that every run holds and whose best and worst ranks lie
-    furthest apart, with the first run's highest document that is not judged relevant; of all queries those with the
-    furthest; of equal ones the first by query id, then by document id.
+    """Return the cases that the configuration names, or those on which the first stages disagree most, each with the
+    first run's highest document that is not judged relevant.
 
     Args:
         texts: query → text.
@@ -77,31 +64,42 @@ def choose_cases(
     """
     where = f"term_weight_pages.{name}"
     if options.cases:
-        return [_given(where, options.dataset, case, texts, qrels, runs[0]) for case in options.cases]
-    candidates = sorted(
-        min((-spread, query, document) for document, spread in differing)
-        for query in texts
-        if (differing := spreads(query, qrels, runs)) and _irrelevant(query, qrels, runs[0])
-    )
-    if not candidates:
+        return [_named(where, options.dataset, case, texts, qrels, runs[0]) for case in options.cases]
+    queries = [query for query in texts if _irrelevant(query, qrels, runs[0])]
+    disagreed = disagreements(queries, qrels, runs)
+    if not disagreed:
         raise ConfigError(
             f"{where}: no query has a relevant document in the runs of all first_stages beside one that is not "
             "relevant; name cases"
         )
     return [
         Case(query, texts[query], (document, *_irrelevant(query, qrels, runs[0])))
-        for _, query, document in candidates[:CASES]
+        for query, document in disagreed[:CASES]
     ]
 
 
-def _given(
+def disagreements(queries: Iterable[str], qrels: Qrels, runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Return each query with the relevant document that every run holds and whose best and worst ranks lie furthest
+    apart, those with the furthest first; of equal ones the first by query id, then by document id."""
+    furthest = []
+    for query in queries:
+        ranks = [{document: rank for rank, (document, _) in enumerate(run.get(query, ()))} for run in runs]
+        in_all = set(relevant(qrels.get(query, {}))).intersection(*ranks) if ranks else set()
+        spreads = [
+            (max(r[document] for r in ranks) - min(r[document] for r in ranks), document)
+            for document in in_all
+        ]
+        furthest += [min((-spread, query, document) for spread, document in spreads)] if spreads else []
+    return [(query, document) for _, query, document in sorted(furthest)]
+
+
+def _named(
     where: str, dataset: str, case: WeightCaseConfig, texts: Mapping[str, str], qrels: Qrels, run: Run
 ) -> Case:
     """The case that the configuration names, with documents of the run where it names none."""
     if case.query is None:
         return Case(None, str(case.text), tuple(case.documents))
-    if case.query not in texts:
-        raise ConfigError(f"{where}.cases: {case.query!r} is not among the queries of {dataset}")
+    _check_query(f"{where}.cases", case.query, dataset, texts)
     documents = case.documents or [*_relevant(case.query, qrels, run), *_irrelevant(case.query, qrels, run)]
     if not documents:
         raise ConfigError(
@@ -109,6 +107,11 @@ def _given(
             "first_stages finds; name documents"
         )
     return Case(case.query, texts[case.query], tuple(documents))
+
+
+def _check_query(where: str, query: str, dataset: str, texts: Mapping[str, str]) -> None:
+    if query not in texts:
+        raise ConfigError(f"{where}: {query!r} is not among the queries of {dataset}")
 
 
 def _relevant(query: str, qrels: Qrels, run: Run) -> list[str]:
@@ -122,15 +125,3 @@ def _irrelevant(query: str, qrels: Qrels, run: Run) -> list[str]:
     """The highest document of the run that is not judged relevant."""
     relevant_documents = relevant(qrels.get(query, {}))
     return [document for document, _ in run.get(query, ()) if document not in relevant_documents][:1]
-
-
-def spreads(query: str, qrels: Qrels, runs: Sequence[Run]) -> list[tuple[str, int]]:
-    """Return each relevant document that every run holds, and its worst rank minus its best."""
-    ranks = [{document: rank for rank, (document, _) in enumerate(run.get(query, ()))} for run in runs]
-    spread_by_document = []
-    for document in relevant(qrels.get(query, {})):
-        ranked_at = [of_run.get(document) for of_run in ranks]
-        ranked = [rank for rank in ranked_at if rank is not None]
-        if ranked and len(ranked) == len(ranked_at):
-            spread_by_document.append((document, max(ranked) - min(ranked)))
-    return spread_by_document

@@ -1,47 +1,26 @@
-"""What a table is made of: cells with the published value, ours and the comparisons; no formatting.
+"""What a table is made of: rows, columns, and cells with the published value, ours and the comparisons; no formatting.
 
-A table has panels (for example the paper's data sets, and ours); a panel has columns and rows of cells.
+A table has panels (for example the paper's data sets, and ours); a panel has columns and rows of cells. A description
+of a table names the source of each cell: a run, the mean of other cells, other cells that it compares, or a value that
+is there already. `table_engine.fill` puts the values in.
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Generic, Self, TypeVar
+from typing import Self
 
+from irpretrain.config import Config
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.papers.base import Direction, PublishedValue
+from irpretrain.papers.base import Direction, PublishedPlace, PublishedValue
+from irpretrain.papers.published import Published
+from irpretrain.report.comparisons import Comparison, TableTest
 from irpretrain.report.scores import RunName
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Ours against a baseline of ours, paired over queries.
-
-    Attributes:
-        mark: printed beside our value when it is significantly better, or worse, as `direction` says.
-        difference: our mean minus the baseline's.
-        p: two-tailed p-value, corrected as the configuration says.
-        significant: whether p is at most the level.
-        outcomes: on how many queries ours is better, equal and worse; None for what is not paired over queries.
-    """
-
-    over: str
-    mark: str
-    difference: float
-    p: float
-    significant: bool
-    direction: Direction = "better"
-    outcomes: Outcomes | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether what the mark says is true here: the difference is significant and has the mark's direction."""
-        return self.significant and (
-            self.difference > 0 if self.direction == "better" else self.difference < 0
-        )
 
 
 @dataclass(frozen=True)
@@ -91,24 +70,53 @@ class Ours:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell: what the paper prints, and what we measured; candidates where not the usual BM25.
+class Baseline:
+    """A run that a cell is compared with, and the mark that says how it came out."""
 
-    `note` says why nothing of ours fills the cell, or in what our setting is not the paper's. `gap` stands where the
-    paper's cell has no number for us: "NA", or "illegible". `printed_outcomes` are the paper's wins, ties and losses,
-    where it prints them beside the value.
+    mark: str
+    over: str
+    run: RunName
+    direction: Direction = "better"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is measured and compared, and what the paper prints there.
+
+    Attributes:
+        run: what fills the cell; None where nothing does.
+        reason: why nothing fills it.
+        ours: our value; of a run and of a mean it is None until the table is filled.
+        mean_of: cells whose mean it is, in place of a run.
+        counted: what the mean is over.
+        source: the file that our value stands in, where the run does not name it.
+        published: the paper's number.
+        gap: what stands in the paper's cell in place of a number: "NA", or "illegible".
+        printed_outcomes: the paper's wins, ties and losses, where it prints them beside the value.
+        other_setting: in what ours is not by the paper's setting; a difference from its number would say nothing.
     """
 
     row: str
     dataset: str
+    candidates: str
     measure: str
     regime: str
-    published: PublishedValue | None
-    ours: Ours | None
-    note: str = ""
-    candidates: str = ""
+    run: RunName | None = None
+    reason: str = ""
+    baselines: tuple[Baseline, ...] = ()
+    ours: Ours | None = None
+    mean_of: tuple[Cell, ...] = ()
+    counted: str = "queries"
+    source: str = ""
+    published: PublishedValue | None = None
     gap: str = ""
     printed_outcomes: str = ""
+    other_setting: str = ""
+
+    @property
+    def note(self) -> str:
+        """Why nothing of ours fills the cell, or in what our setting is not the paper's."""
+        return self.reason if self.ours is None else self.other_setting
 
     @property
     def printed(self) -> str:
@@ -133,11 +141,28 @@ class TextCell:
         outcome: a claim's verdict, which gives the text its colour.
     """
 
-    text: str
+    text: str = ""
     detail: str = ""
     printed: str = ""
     order: str | None = None
     outcome: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared(TextCell):
+    """How another cell compares with one baseline: difference and p, or wins, ties and losses."""
+
+    cell: Cell
+    mark: str
+    as_outcomes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed(TextCell):
+    """The relative change of another cell's mean from a third one's."""
+
+    cell: Cell
+    base: Cell
 
 
 AnyCell = Cell | TextCell
@@ -151,53 +176,59 @@ class Column:
     label: str
 
 
-CellKind = TypeVar("CellKind", covariant=True)
-
-
 @dataclass(frozen=True)
-class RowOf(Generic[CellKind]):
-    """A row: its label (the paper's, or ours), what fills it here, its cells or their plans. An optional one is left
-    out where no cell of it has a value."""
+class Row:
+    """A row: its label (the paper's, or ours), what fills it here, its cells. An optional one is left out where no cell
+    of it has a value."""
 
     key: str
     label: str
     filled_by: str
-    cells: tuple[CellKind, ...]
+    cells: tuple[AnyCell, ...]
     is_optional: bool = False
+
+    @property
+    def short_label(self) -> str:
+        """The label without what stands in brackets."""
+        return self.label.partition(" (")[0]
+
+    def is_filled(self) -> bool:
+        """Whether some cell has a number of ours."""
+        return any(isinstance(cell, Cell) and cell.ours is not None for cell in self.cells)
 
 
 @dataclass(frozen=True)
-class PanelOf(Generic[CellKind]):
+class Panel:
     """One grid of a table; `rows_are` heads the rows' labels."""
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[RowOf[CellKind], ...]
+    rows: tuple[Row, ...]
     rows_are: str = "Model"
-
-    def has_rows(self) -> bool:
-        """Whether there is anything to show."""
-        return bool(self.rows)
 
     def is_filled(self) -> bool:
         """Whether some cell has a number of ours."""
-        return any(
-            isinstance(cell, Cell) and cell.ours is not None for row in self.rows for cell in row.cells
-        )
+        return any(row.is_filled() for row in self.rows)
 
     def groups(self) -> list[tuple[str, int]]:
         """(group, columns it spans), in order."""
         return [(group, len(list(same))) for group, same in groupby(column.group for column in self.columns)]
 
 
-Row = RowOf[AnyCell]
-Panel = PanelOf[AnyCell]
-
-
 @dataclass(frozen=True)
 class Table:
-    """A table: name of its files, title, panels, notes printed under it, its paper's name, and the ledger of its runs,
-    None of a table without runs. `summary` is what came out in words, of the headline table."""
+    """A table; p-values are corrected over all its cells.
+
+    Attributes:
+        name: of its files.
+        notes: printed under it.
+        source: of the published numbers.
+        paper: its name.
+        testing: how differences are tested; None where the table is not a paper's or compares no runs.
+        filled_only: whether panels without any value of ours are left out, but for the first.
+        ledger: of its runs; None of a table without runs.
+        summary: what came out in words, of the headline table.
+    """
 
     name: str
     title: str
@@ -205,8 +236,34 @@ class Table:
     notes: tuple[str, ...] = ()
     source: str = ""
     paper: str = ""
+    testing: TableTest | None = None
+    filled_only: bool = False
     ledger: tuple[Facts, ...] | None = None
     summary: tuple[str, ...] = ()
+
+    @classmethod
+    def of_paper(
+        cls,
+        published: Published,
+        printed: PublishedPlace,
+        panels: list[Panel],
+        notes: list[str],
+        config: Config,
+        testing: TableTest | None = None,
+        filled_only: bool = False,
+    ) -> Table:
+        """Return a paper's table, called after its number, or after what it shows where it has none; the remarks of the
+        paper's file and of the configuration follow its notes."""
+        return cls(
+            f"{published.paper}_{printed.key}",
+            f"{printed.heading}: {printed.title}",
+            tuple(panels),
+            (*notes, *printed.remarks, *config.report.notes),
+            f"{published.citation} {published.location(printed.page, printed.section)}.",
+            published.name,
+            testing,
+            filled_only,
+        )
 
     @property
     def heading(self) -> str:
@@ -236,10 +293,14 @@ def letter(number: int) -> str:
     return name
 
 
+def bounds_text(low: float, high: float, decimals: int = 3) -> str:
+    """Return an interval as text, [0.373, 0.451]; nothing where there is none."""
+    return "" if math.isnan(low) else f"[{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
 def value_text(ours: Ours, marks: bool = True) -> str:
     """Return our value as text: 0.412*† [0.373, 0.451]."""
-    bounds = "" if math.isnan(ours.low) else f" [{ours.low:.3f}, {ours.high:.3f}]"
-    return f"{ours.mean:.3f}{ours.marks if marks else ''}{bounds}"
+    return f"{ours.mean:.3f}{ours.marks if marks else ''} {bounds_text(ours.low, ours.high)}".rstrip()
 
 
 def p_text(p: float) -> str:

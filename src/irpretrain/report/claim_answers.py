@@ -102,19 +102,12 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
         # Both sides may be equal: then the better one is ahead of the share by what this leaves.
         effect = (1 - claim.share) * made.level
         ruling = decide(made.estimate, 0, made.seeds)
+    estimate = {key: getattr(made.estimate, key) for key in ("difference", "low", "high", "p")}
+    compared = ("better", "worse", "dataset", "candidates", "measure", "queries", "seeds")
     return replace(
         row,
-        better=made.better,
-        worse=made.worse,
-        dataset=made.dataset,
-        candidates=made.candidates,
-        measure=made.measure,
-        queries=made.queries,
-        seeds=made.seeds,
-        difference=made.estimate.difference,
-        low=made.estimate.low,
-        high=made.estimate.high,
-        p=made.estimate.p,
+        **estimate,
+        **{key: getattr(made, key) for key in compared},
         effect=effect,
         power=power(made.estimate, effect),
         verdict=ruling.verdict,
@@ -229,7 +222,7 @@ def _tested(row: Answer, config: Config, source: str) -> Row:
     )
     cells = (
         TextCell(row.verdict, row.reason, outcome=row.verdict),
-        Cell(row.claim, row.dataset, row.measure, "", None, ours, candidates=row.candidates),
+        Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),
         _number(row.p, "{:.2g}"),
         _number(row.p_holm, "{:.2g}"),
         _number(row.power, "{:.2f}"),

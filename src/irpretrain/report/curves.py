@@ -135,10 +135,10 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
     )
 
 
-def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, list[int]]:
-    """Model → steps with a zero-shot score, the last one the end of its training; models with snapshots only."""
+def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunName]]:
+    """Model → step → run with a zero-shot score, the last one the end of its training; models with snapshots only."""
     config, scores, measure = view.config, view.scores, view.measure(pair[0])
-    steps_by_model: dict[str, list[int]] = {}
+    runs_by_model: dict[str, dict[int, RunName]] = {}
     for run in scores.names():
         name, _, step = run.model.partition("@")
         if (
@@ -146,38 +146,30 @@ def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, list[int]]:
             and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot")
             and scores.get(run, measure)
         ):
-            steps_by_model.setdefault(name, []).append(int(step))
-    curves = {}
-    for name, steps in steps_by_model.items():
+            runs_by_model.setdefault(name, {})[int(step)] = run
+    for name, runs in runs_by_model.items():
         # Where snapshots are chosen among, the last step has a run of its own.
-        found_model = config.models.get(name)
-        last = config.training_of(name).steps if found_model and not found_model.select_on else None
-        finished = last is not None and scores.get(RunName(*pair, name, "zero-shot"), measure) is not None
-        curves[name] = sorted(steps) + ([last] if finished and last is not None and last not in steps else [])
-    return dict(sorted(curves.items(), key=lambda item: list(config.models).index(item[0])))
+        model, finished = config.models.get(name), RunName(*pair, name, "zero-shot")
+        last = config.training_of(name).steps if model and not model.select_on else None
+        if last is not None and scores.get(finished, measure) is not None:
+            runs.setdefault(last, finished)
+    return dict(sorted(runs_by_model.items(), key=lambda item: list(config.models).index(item[0])))
 
 
-def _draw_snapshots(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, list[int]]) -> None:
+def _draw_snapshots(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, dict[int, RunName]]) -> None:
     measure, figure_data = view.measure(pair[0]), view.figure
     strategies = {model: strategy for strategy, models in figure_data.models.items() for model in models}
     # The figure's own models first and in its order, so that they look as in figure 1a.
     order = [*(model for model in strategies if model in curves), *(m for m in curves if m not in strategies)]
     for position, model in enumerate(order):
-        steps = curves[model]
-        points = [(step, _snapshot_run(view.scores, pair, model, step)) for step in steps]
         named = f"{view.config.models[model].label} ({model})"
         label = _strategy_label(strategies[model], model) if model in strategies else named
-        view.line(axis, points, measure, position, label)
+        view.line(axis, sorted(curves[model].items()), measure, position, label)
     control = control_model(view.config, view.config.models)
     if control is not None:
         view.level(axis, RunName(*pair, control, "zero-shot"), measure, "fresh score head", ":")
     axis.set_xlim(left=0)
     view.finish(axis, pair, measure, "pre-training steps")
-
-
-def _snapshot_run(scores: Scores, pair: Pair, model: str, step: int) -> RunName:
-    snapshot = RunName(*pair, f"{model}@{step}", "zero-shot")
-    return snapshot if snapshot in scores.names() else RunName(*pair, model, "zero-shot")
 
 
 # Fine-tuning with few queries (PROP, figure 2; ARES, figure 3), and with few and many (PHP, figure 4).
@@ -216,14 +208,10 @@ def steps_remark(config: Config, queries: int) -> str:
     )
 
 
-def _few_shot(scores: Scores, pair: Pair, model: str) -> list[int]:
+def _few_shot(scores: Scores, pair: Pair, model: str) -> dict[int, RunName]:
+    """Number of training queries → run of a model."""
     runs = [n for n in scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
-    return sorted(int(match[1]) for n in runs if (match := FEW_SHOT.fullmatch(n.regime)))
-
-
-def _runs(pair: Pair, model: str, queries: list[int]) -> list[RunName]:
-    """The runs of a model by number of training queries; zero-shot has none."""
-    return [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
+    return dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
 
 
 def _remark(view: ScoreFigure, pairs: list[Pair], models: list[str]) -> str:
@@ -233,9 +221,8 @@ def _remark(view: ScoreFigure, pairs: list[Pair], models: list[str]) -> str:
 
 def _draw_few_shot(axis: Any, view: ScoreFigure, pair: Pair, model: str) -> None:
     measure = view.measure(pair[0])
-    queries = [0, *_few_shot(view.scores, pair, model)]
-    points = zip(queries, _runs(pair, model, queries), strict=True)
-    view.line(axis, points, measure, 0, model_label(view.config, model))
+    runs = {0: RunName(*pair, model, "zero-shot"), **_few_shot(view.scores, pair, model)}
+    view.line(axis, runs.items(), measure, 0, model_label(view.config, model))
     for position, other in enumerate(view.models("dashed")):
         if other in FIRST_STAGES:
             run, label = _first_stage_level(view, pair, other)
@@ -243,7 +230,7 @@ def _draw_few_shot(axis: Any, view: ScoreFigure, pair: Pair, model: str) -> None
             run = RunName(*pair, other, "full")
             label = f"{view.config.models[other].label} ({other}), {regime_label('full')} on all queries"
         view.level(axis, run, measure, label, LEVEL_DASHES[position % 3], COLOURS[1 + position])
-    axis.set_xticks(queries)
+    axis.set_xticks(list(runs))
     view.finish(axis, pair, measure, QUERIES)
 
 
@@ -287,8 +274,8 @@ def _compared(view: ScoreFigure, pairs: list[Pair], panels: list[Any], draw: Any
 
 def _draw_compared(axis: Any, view: ScoreFigure, pair: Pair) -> None:
     measure = view.measure(pair[0])
-    queries = {model: _few_shot(view.scores, pair, model) for model in view.models("curves")}
-    _draw_curves(axis, view, pair, {m: _from_zero(view, pair, m, n) for m, n in queries.items() if n})
+    curves = {model: _few_shot(view.scores, pair, model) for model in view.models("curves")}
+    _draw_curves(axis, view, pair, {m: _from_zero(view, pair, m, runs) for m, runs in curves.items() if runs})
     for position, level in enumerate(view.models("levels")):
         run, label = _first_stage_level(view, pair, level)
         view.level(axis, run, measure, label, LEVEL_DASHES[position % 3])
@@ -299,8 +286,9 @@ def _draw_scale(axis: Any, view: ScoreFigure, pair: Pair, large: bool) -> None:
     """Draw the curves of one data set over few queries, with zero-shot as zero, or over many; evenly spaced."""
     curves = {}
     for model in view.models("curves"):
-        queries = [n for n in _few_shot(view.scores, pair, model) if (n >= LARGE_SCALE) == large]
-        curves[model] = queries if large else _from_zero(view, pair, model, queries)
+        few = _few_shot(view.scores, pair, model)
+        runs = {number: run for number, run in few.items() if (number >= LARGE_SCALE) == large}
+        curves[model] = runs if large else _from_zero(view, pair, model, runs)
     if any(curves.values()):
         _draw_curves(axis, view, pair, curves)
         view.finish(axis, pair, view.measure(pair[0]), QUERIES, SCALES[large])
@@ -310,20 +298,19 @@ def _draw_scale(axis: Any, view: ScoreFigure, pair: Pair, large: bool) -> None:
         write_not_run(axis, f"no experiment fine-tunes with {numbers} (few-shot-<n>)")
 
 
-def _from_zero(view: ScoreFigure, pair: Pair, model: str, queries: list[int]) -> list[int]:
-    """Numbers of training queries, after 0 where there are any and the model was run zero-shot too."""
-    zero_shot = view.scores.get(RunName(*pair, model, "zero-shot"), view.measure(pair[0]))
-    return [0, *queries] if queries and zero_shot else queries
+def _from_zero(view: ScoreFigure, pair: Pair, model: str, runs: dict[int, RunName]) -> dict[int, RunName]:
+    """The runs after that with 0 queries, where there are any and the model was run zero-shot too."""
+    zero_shot = RunName(*pair, model, "zero-shot")
+    return {0: zero_shot, **runs} if runs and view.scores.get(zero_shot, view.measure(pair[0])) else runs
 
 
-def _draw_curves(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, list[int]]) -> None:
+def _draw_curves(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, dict[int, RunName]]) -> None:
     """Draw each model over its numbers of training queries, evenly spaced, the curves a little apart."""
-    ticks = sorted({number for queries in curves.values() for number in queries})
-    for colour, (model, queries) in enumerate(curves.items()):
+    ticks = sorted({number for runs in curves.values() for number in runs})
+    for colour, (model, runs) in enumerate(curves.items()):
         aside = SPREAD * (colour - (len(curves) - 1) / 2)
-        positions = [ticks.index(number) + aside for number in queries]
-        if queries:
-            points = zip(positions, _runs(pair, model, queries), strict=True)
+        if runs:
+            points = [(ticks.index(number) + aside, run) for number, run in runs.items()]
             label = short_label(view.config, model)
             view.line(axis, points, view.measure(pair[0]), colour, label, bars=True)
     axis.set_xticks(range(len(ticks)), [f"{number:,}" for number in ticks])

@@ -12,8 +12,8 @@ from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
 from irpretrain.config.usage import with_starts
 from irpretrain.papers.published import Published, PublishedFigure
+from irpretrain.report.comparisons import CONFIDENCE, interval
 from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_labels, is_control
-from irpretrain.report.plans import CONFIDENCE, interval
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import Pair, RunName, Scores, identifier
 

@@ -1,4 +1,8 @@
-"""Exports for other tools: ranking groups as Hugging Face data sets, and runs with ir_metadata."""
+"""Ranking groups for other tools: a Hugging Face data set of texts, with a card.
+
+A row is a group: the text that its sequences share, the preferred text, and the others. Texts are the word pieces that
+models here are trained on, joined to words: the encoder's tokenizer gives the same pieces again.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -24,12 +28,6 @@ from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
-
-# Ranking groups as others take them: a Hugging Face data set of texts, with a card.
-#
-# A row is a group: the text that its sequences share, the preferred text, and the others. Texts are the word pieces
-# that models here are trained on, joined to words: the encoder's tokenizer gives the same pieces again.
-
 
 ROWS_PER_FILE = 100_000
 # Rows in a Parquet row group; so few that the long texts of a group are not all in memory at once.

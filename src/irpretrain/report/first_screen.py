@@ -10,7 +10,7 @@ import numpy as np
 from irpretrain.claims.verdicts import EffectEstimate, paired
 from irpretrain.config import Config
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, RowOf, Table, TextCell
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, bounds_text
 from irpretrain.report.naming import FIRST_STAGES, is_control
 from irpretrain.report.scores import Scores
 
@@ -30,7 +30,7 @@ class Score(NamedTuple):
 def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
     """Return the values of each regime in the first measure of a panel."""
     return [
-        (regime, [Score(row.key, short_label(row), cell.ours) for row, cell in runs if cell.ours])
+        (regime, [Score(row.key, row.short_label, cell.ours) for row, cell in runs if cell.ours])
         for regime, runs in _runs_by_regime(panel)
     ]
 
@@ -42,11 +42,6 @@ def _runs_by_regime(panel: Panel) -> Iterator[tuple[str, list[tuple[Row, Cell]]]
         column = [(row, row.cells[position]) for row in panel.rows]
         yield regime, [(row, cell) for row, cell in column if isinstance(cell, Cell) and cell.ours]
         position += width
-
-
-def short_label(row: RowOf[object]) -> str:
-    """Return a row's label without what stands in brackets."""
-    return row.label.partition(" (")[0]
 
 
 def main_panel(table: Table) -> Panel | None:
@@ -93,18 +88,15 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
             continue
         best = max(papers_own or trained, key=lambda score: score.ours.mean)
         lead = _difference(_lead(best.ours, control.ours, scores), "its control")
-        text = f"{_capitalised(regime)}, {best.label} is {lead}, {_seeds(best.ours)}"
+        seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
+        text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {lead}, {seeds}"
         bm25 = next((score for score in column if score.model == BM25), None)
-        return f"{text}{'' if bm25 is None else _passing(best.ours, bm25.ours, scores)}."
+        if bm25 is None:
+            return f"{text}."
+        ahead = _lead(best.ours, bm25.ours, scores)
+        passes = "does not pass" if ahead.difference <= 0 else "is not shown to pass"
+        return f"{text}; it {'passes' if ahead.low > 0 else passes} BM25."
     return ""
-
-
-def _passing(ours: Ours, bm25: Ours, scores: Scores) -> str:
-    """Whether a run is ahead of BM25, as the end of a sentence."""
-    lead = _lead(ours, bm25, scores)
-    if lead.low > 0:
-        return "; it passes BM25"
-    return "; it does not pass BM25" if lead.difference <= 0 else "; it is not shown to pass BM25"
 
 
 def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
@@ -117,24 +109,15 @@ def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
 
 def _difference(lead: EffectEstimate, over: str) -> str:
     where = "behind" if lead.difference < 0 else "ahead of"
-    bounds = "" if math.isnan(lead.low) else f" [{lead.low:.2f}, {lead.high:.2f}]"
-    return f"{abs(lead.difference):.3f} {where} {over}{bounds}"
+    return f"{abs(lead.difference):.3f} {where} {over} {bounds_text(lead.low, lead.high, 2)}".rstrip()
 
 
 def _value(ours: Ours) -> str:
-    return f"{ours.mean:.3f}" + ("" if math.isnan(ours.low) else f" [{ours.low:.2f}, {ours.high:.2f}]")
+    return f"{ours.mean:.3f} {bounds_text(ours.low, ours.high, 2)}".rstrip()
 
 
 def _queries(ours: Ours) -> str:
     return f"{ours.queries:,} {'query' if ours.queries == 1 else 'queries'}"
-
-
-def _seeds(ours: Ours) -> str:
-    return "one seed" if len(ours.seeds) == 1 else f"{len(ours.seeds)} seeds"
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # The picture: a line for each run, a dot with its interval for the first and the last regime.
@@ -213,7 +196,7 @@ def first_table(table: Table) -> Table:
             if not runs:
                 continue
             cells |= {(row.key, len(columns)): cell for row, cell in runs}
-            labels |= {row.key: short_label(row) for row, _ in runs}
+            labels |= {row.key: row.short_label for row, _ in runs}
             columns.append(Column(panel.title, f"{regime} {runs[0][1].measure}"))
     if len({cell.measure for cell in cells.values()}) == 1:  # it stands in the caption
         columns = [Column(column.group, column.label.rpartition(" ")[0]) for column in columns]

@@ -4,6 +4,7 @@ The report of a run says what came out and leads to the report of each paper, wh
 """
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,12 @@ from irpretrain.other_code import is_of_other_code, other_code_text
 from irpretrain.papers.published import Published, load_published
 from irpretrain.report import run_views
 from irpretrain.report.claim_answers import count_answers
-from irpretrain.report.figures import figure_views
+from irpretrain.report.comparisons import CONFIDENCE
+from irpretrain.report.drawing import heading, reason_of_emptiness
 from irpretrain.report.first_screen import first_table, picture
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.other_figures import sample_counts
-from irpretrain.report.pages import script_json, write_page
-from irpretrain.report.plans import CONFIDENCE
+from irpretrain.report.pages import script_json, svg_uri, write_page
 from irpretrain.report.remarks import background, this_run
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
@@ -32,6 +33,8 @@ from irpretrain.report.tables import build_tables
 PROVENANCE_BYTES = 2_500_000
 TITLE = "IR-Pretrain"  # of the page
 UNTESTED = (NOT_RUN, NOT_TESTABLE)
+# Ratio of width to height from which a figure takes the page's whole width.
+WIDE = 2.2
 
 
 def write_report(
@@ -127,3 +130,29 @@ def _paper_lines(papers: Sequence[Published], files: ResultFiles) -> list[dict[s
 def address(path: str | Path, report: str | Path) -> str:
     """Return what leads from the report's folder to a file."""
     return Path(os.path.relpath(path, Path(report).parent)).as_posix()
+
+
+def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
+    """Return what the template needs of each figure of a paper."""
+    views = []
+    for name in paper.drawings():
+        if name in paper.figures:
+            figure = paper.figures[name]
+            title = heading(paper, figure)
+            caption = (
+                f"{figure.published} ({paper.location(figure.page, figure.section)}. The paper's curves are printed as "
+                "pictures only, so none is copied here.)"
+            )
+        else:
+            title = caption = paper.own_figures[name].caption
+        key = f"{paper.paper}_{name}"
+        path = directory / f"{key}.svg"
+        picture = {"image": svg_uri(path), "wide": _is_wide(path), "reason": reason_of_emptiness(path)}
+        views.append({"name": key, "title": title, "caption": caption, **picture})
+    return views
+
+
+def _is_wide(path: Path) -> bool:
+    """Whether a picture is so much wider than high (several panels) that half the page is too little for it."""
+    size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', path.read_text(encoding="utf-8"))
+    return size is not None and float(size[1]) > WIDE * float(size[2])

@@ -124,7 +124,7 @@ class Lineage:
                 "sources": self.sources(number),
                 "parameters": None if "parameters" in left_out else shared.number(_parameters(content)),
                 "hash": content.get("parameters_hash", ""),
-                "seed": _seed(content),
+                "seed": content.get("parameters", {}).get("seed"),
                 "cost": content.get("cost", {}),
                 "environment": shared.number(
                     {key: content.get(key, {}) for key in ("commit", "versions", "hardware")}
@@ -165,10 +165,6 @@ def _parameters(content: dict[str, Any]) -> str:
     if len(text) <= PARAMETERS_LIMIT:
         return text
     return f"{text[:PARAMETERS_LIMIT]}\n… {len(text) - PARAMETERS_LIMIT:,} more characters in the sidecar"
-
-
-def _seed(content: dict[str, Any]) -> Any:
-    return content.get("parameters", {}).get("seed")
 
 
 def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

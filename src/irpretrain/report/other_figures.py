@@ -90,9 +90,11 @@ def sample_counts(records: Iterable[Record]) -> dict[str, SampleCounts]:
     return dict(sorted(counts_by_name.items()))
 
 
-def set_size_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
+def set_size_figure(
+    published: Published, _name: str, _config: Config, counts: Mapping[str, SampleCounts]
+) -> Any:
     """Draw the observed sizes as bars and the expected ones as points."""
-    title = f"{paper}: sizes of the sampled word sets against the Poisson without zero"
+    title = f"{published.name}: sizes of the sampled word sets against the Poisson without zero"
     drawn = [(name, samples) for name, samples in counts.items() if samples.pairs]
     if not drawn:
         return empty_figure(title, "no word sets were sampled in this run")
@@ -113,9 +115,11 @@ def _draw_sizes(axis: Any, name: str, samples: SampleCounts) -> None:
     legend_below(axis)
 
 
-def words_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
+def words_figure(
+    published: Published, _name: str, _config: Config, counts: Mapping[str, SampleCounts]
+) -> Any:
     """Draw the shares of drawn words that do and do not occur in their document."""
-    title = f"{paper}: sampled words inside and outside their document"
+    title = f"{published.name}: sampled words inside and outside their document"
     drawn = {name: samples for name, samples in counts.items() if samples.words_drawn}
     if not drawn:
         return empty_figure(title, "no word sets were sampled in this run")
@@ -210,7 +214,7 @@ def _draw_importance(
     axis.set_title(f"Setting {scores.setting}, AUC {scores.auc:.3f}\n{group.label}", fontsize=10)
 
 
-def diagnosis_dots(published: Published, config: Config, diagnoses: Sequence[Diagnosis]) -> Any:
+def diagnosis_dots(published: Published, _name: str, config: Config, diagnoses: Sequence[Diagnosis]) -> Any:
     """Draw the share of pairs on which each model decides as each axiom does; dashed: chance."""
     axioms = published.axioms
     if axioms is None or not diagnoses:

@@ -1,49 +1,34 @@
 """The papers' tables of another form: question answering (PHP, table 4), and re-ranking at several depths (DeepCT,
 table 4)."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.other_tables import (
-    PublishedAnswerRow,
-    PublishedAnswers,
-    PublishedDepth,
-    PublishedDepths,
-    PublishedIndex,
-)
-from irpretrain.papers.published import Published
+from irpretrain.papers.other_tables import PublishedDepth, PublishedDepths, PublishedIndex
+from irpretrain.papers.published import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.plan.paths import TASK_PREDICTIONS
-from irpretrain.report.cells import Column
+from irpretrain.report.cells import Baseline, Cell, Column, Panel, Row, Table
+from irpretrain.report.comparisons import CONFIDENCE, TableTest
 from irpretrain.report.naming import (
     dataset_label,
-    encoder_labels,
     first_stage_labels,
     model_label,
     ordered_measures,
     regime_label,
 )
-from irpretrain.report.plans import (
-    CONFIDENCE,
-    Baseline,
-    CellPlan,
-    PlannedPanel,
-    PlannedRow,
-    TablePlan,
-    TableTest,
-)
+from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
-from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
 
 # The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).
 
 
-# As in irpretrain.downstream.evaluate: fine-tuned on all examples; nothing is re-ranked.
-REGIME, NO_CANDIDATES = "full", ""
+# As in irpretrain.downstream.evaluate: nothing is re-ranked.
+NO_CANDIDATES = ""
 # In the order of columns; those of tasks beside question answering too.
 MEASURES = ("F1", "EM", "accuracy")
 AVERAGE = "average"
@@ -52,139 +37,87 @@ NOTHING_RUN = (
 )
 
 
-class AnswerTable:
+class AnswerTable(PaperTable):
     """The table of question answering; `scores` are those of tasks beside retrieval."""
 
     def __init__(
-        self, published: Published, printed: PublishedAnswers, config: Config, scores: Scores
+        self, published: Published, answers: PublishedAnswers, config: Config, scores: Scores
     ) -> None:
-        self.published, self.printed, self.config, self.scores = published, printed, config, scores
+        super().__init__(published, answers.table(), config, scores)
+        self.answers = answers
 
-    def plan(self) -> TablePlan:
+    def describe(self) -> Table:
         tested = dict.fromkeys(name.dataset for name in self.scores.names())
-        here = [task for task in tested if task not in self.printed.tasks]
-        panels = [self._paper_panel(), *map(self._panel_here, here)]
-        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
+        here = [(task, NO_CANDIDATES) for task in tested if task not in self.answers.tasks]
+        panels = [self._with_means(self._paper_panel()), *map(self._panel_here, here)]
+        return Table.of_paper(self.published, self.table, panels, self._notes(here), self.config)
 
-    def _measures(self, task: str) -> list[str]:
-        computed = self.scores.measures(task)
+    def _with_means(self, panel: Panel) -> Panel:
+        """The panel of the paper with a column of the means over its tasks, where all of them were run."""
+        rows = []
+        for row in panel.rows:
+            cells = tuple(cell for cell in row.cells if isinstance(cell, Cell))
+            mean = replace(cells[0], dataset=AVERAGE, mean_of=cells, published=self.answers.mean(row.key))
+            rows.append(replace(row, cells=(*cells, replace(mean, run=None, baselines=()))))
+        return replace(
+            panel,
+            columns=(*panel.columns, Column(self.answers.average, self.answers.measure)),
+            rows=tuple(rows),
+        )
+
+    def _group(self, column: PublishedColumn) -> str:
+        return self.answers.tasks[column.dataset]
+
+    def _group_here(self, pair: Pair, regime: str) -> str:
+        return self._label_here(pair)
+
+    def _label_here(self, pair: Pair) -> str:
+        task = self.config.downstream_tasks.get(pair[0])
+        return pair[0] if task is None else task.label
+
+    def _measures(self, dataset: str) -> list[str]:
+        computed = self.scores.measures(dataset)
         return [measure for measure in MEASURES if measure in computed]
 
-    # Panels
-
-    def _paper_panel(self) -> PlannedPanel:
-        labels = [*self.printed.tasks.values(), self.printed.average]
-        columns = tuple(Column(label, self.printed.measure) for label in labels)
-        rows = (self._row(row, self._their_cells(row), not row.values) for row in self.printed.rows)
-        return PlannedPanel("Data sets of the paper", columns, tuple(rows))
-
-    def _their_cells(self, row: PublishedAnswerRow) -> Iterable[CellPlan]:
-        """A cell for each task, and their mean, where all of them were run."""
-        columns = [*self.printed.tasks, AVERAGE]
-        printed = dict(zip(columns, map(PublishedValue.of_percent, row.values), strict=False))
-        plans = [
-            self._plan(row, task, self.printed.measure, printed=printed.get(task))
-            for task in self.printed.tasks
-        ]
-        mean = CellPlan(
-            row.key,
-            AVERAGE,
-            NO_CANDIDATES,
-            self.printed.measure,
-            REGIME,
-            mean_of=tuple(plans),
-            printed=printed.get(AVERAGE),
-        )
-        return [*plans, mean]
-
-    def _panel_here(self, task: str) -> PlannedPanel:
-        label, measures = self._task_label(task), self._measures(task)
-        rows = [
-            self._row(row, [self._plan(row, task, measure) for measure in measures])
-            for row in self.printed.rows
-            if row.values or self._model(row) is not None
-        ]
-        columns = tuple(Column(label, measure) for measure in measures)
-        return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
-
-    def _row(
-        self, row: PublishedAnswerRow, plans: Iterable[CellPlan], is_optional: bool = False
-    ) -> PlannedRow:
-        return PlannedRow(row.key, row.label, self._filled_by(row), tuple(plans), is_optional)
-
-    def _task_label(self, task: str) -> str:
-        task_config = self.config.downstream_tasks.get(task)
-        return task if task_config is None else task_config.label
-
-    # Cells
-
-    def _model(self, row: PublishedAnswerRow) -> str | None:
-        return next((name for name in row.models if name in self.config.models), None)
-
-    def _plan(self, row: PublishedAnswerRow, task: str, measure: str, **printed: Any) -> CellPlan:
-        run = RunName(task, NO_CANDIDATES, self._model(row) or "", REGIME)
-        reason = self._reason(row, run, measure)
-        others = [other for other in self.printed.rows if other.key != row.key and self._model(other)]
-        runs = [
-            (other, RunName(task, NO_CANDIDATES, self._model(other) or "", REGIME))
-            for other in (others if row.key == self.printed.marked else ())
-        ]
-        mark = self.printed.mark
-        return CellPlan(
-            row.key,
-            task,
-            NO_CANDIDATES,
-            measure,
-            REGIME,
-            None if reason else run,
-            reason,
-            tuple(Baseline(mark, self._name(other), name) for other, name in runs),
+    def _cell(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Cell:
+        model = self._model(row) or ""
+        return replace(
+            super()._cell(row, pair, measure, regime),
             counted="questions" if measure in MEASURES[:2] else "examples",
-            source=TASK_PREDICTIONS.format(task=task, model=run.model, seed="{seed}"),
-            **printed,
+            source=TASK_PREDICTIONS.format(task=pair[0], model=model, seed="{seed}"),
         )
 
-    def _reason(self, row: PublishedAnswerRow, run: RunName, measure: str) -> str:
-        """Why a cell has no value of ours; empty where it has one."""
-        if self.scores.get(run, measure) is not None:
+    def _other_setting(self, printed: PublishedValue | None, run: RunName | None) -> str:
+        # The paper gives no recipe of fine-tuning for these tasks.
+        return ""
+
+    def _reason(
+        self, row: PublishedRow, dataset: str, candidates: str, run: RunName | None, measure: str
+    ) -> str:
+        if run is not None and self.scores.get(run, measure) is not None:
             return ""
-        if run.dataset in self.config.absent_tasks:
-            return self.config.absent_tasks[run.dataset]
+        if dataset in self.config.absent_tasks:
+            return self.config.absent_tasks[dataset]
         if not self.scores.names():
             return NOTHING_RUN
-        if not run.model:
+        if run is None:
             return row.absent
-        label = self.printed.tasks.get(run.dataset, run.dataset)
-        return f"no entry of `downstream` fine-tunes {run.model} for {label} ({run.dataset})"
+        label = self.answers.tasks.get(dataset, dataset)
+        return f"no entry of `downstream` fine-tunes {run.model} for {label} ({dataset})"
 
-    # Names and notes
-
-    def _filled_by(self, row: PublishedAnswerRow) -> str:
-        model = self._model(row)
-        if row.stands_for:
-            original = next(other.label for other in self.printed.rows if other.key == row.stands_for)
-            return f"ours, in place of {original}; encoder {encoder_labels(self.config, [model] if model else [])}"
-        return model_label(self.config, model) if model else ""
-
-    def _name(self, row: PublishedAnswerRow) -> str:
-        filled_by = self._filled_by(row)
-        return f"{row.label} [here: {filled_by}]" if filled_by not in ("", row.label) else row.label
-
-    def _notes(self, here: Sequence[str]) -> list[str]:
-        mark, evaluation = self.printed.mark, self.config.evaluation
+    def _notes(self, here: Sequence[Pair]) -> list[str]:
+        mark, evaluation = self.answers.mark, self.config.evaluation
         return [
-            f"Published: {self.printed.protocol} Shares stand for percent here. Marks: {mark} better than every other "
-            f"row, {self.printed.test}.",
+            f"Published: {self.table.protocol} Shares stand for percent here. Marks: {mark} better than every other "
+            f"row, {self.table.test}.",
             f"Ours: mean [{CONFIDENCE:.0%} interval] over the tested half. Same mark against the rows that "
             f"are run, {test_text(TableTest.of(evaluation))}.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",
             *(
-                f"{self._task_label(task)}: {number_of_queries(self.scores, task):,} tested examples."
-                for task in here
+                f"{self._label_here(pair)}: {number_of_queries(self.scores, pair[0]):,} tested examples."
+                for pair in here
             ),
-            *self.printed.remarks,
-            *self.config.report.notes,
         ]
 
 
@@ -230,9 +163,9 @@ class DepthTable:
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
         self.theirs = list(printed.indexes.values())
 
-    def plan(self) -> TablePlan:
-        theirs = {str(row.depth): row for row in self.printed.rows}
-        depths = [row.depth for row in self.printed.rows]
+    def describe(self) -> Table:
+        theirs = {row.depth: row for row in self.printed.rows}
+        depths = list(theirs)
         series, title = self._their_series(), "Data sets of the paper"
         printed = self.printed.dataset
         here = [d for d in self.datasets if d != printed or not self._fits(series, depths)]
@@ -241,8 +174,8 @@ class DepthTable:
             title = f"This configuration: {dataset_label(self.config, dataset)}"
             indexes = self._indexes(dataset)
             displayed = self._series(dataset, indexes)
-            panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed))
-        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
+            panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed, {}))
+        return Table.of_paper(self.published, self.printed, panels, self._notes(here), self.config)
 
     # What is in columns and rows
 
@@ -316,50 +249,34 @@ class DepthTable:
         indexes: list[PublishedIndex],
         depths: list[int],
         series: dict[str, _Series],
-        printed: dict[str, PublishedDepth] | None = None,
-    ) -> PlannedPanel:
-        groups = [displayed.heading for displayed in series.values()]
-        columns = [Column(group, index.label) for group in groups for index in indexes]
-        rows = [
-            PlannedRow(
-                str(depth),
-                str(depth),
-                "",
-                tuple(self._cells(dataset, indexes, series, depth, (printed or {}).get(str(depth)))),
-            )
-            for depth in depths
-        ]
-        return PlannedPanel(title, tuple(columns), tuple(rows), "Depth")
-
-    # Cells
-
-    def _cells(
-        self,
-        dataset: str,
-        indexes: list[PublishedIndex],
-        series: dict[str, _Series],
-        depth: int,
-        row: PublishedDepth | None,
-    ) -> Iterator[CellPlan]:
-        first = indexes[0]
-        for key, displayed in series.items():
-            measure = displayed.measure or f"R@{depth}"
-            baseline = Baseline(MARK, first.label, displayed.run(dataset, first.first_stage, depth))
-            for position, index in enumerate(indexes):
-                run = displayed.run(dataset, index.first_stage, depth)
-                reason = self._reason(dataset, displayed, run, measure)
-                yield CellPlan(
-                    str(depth),
-                    dataset,
-                    run.candidates,
-                    measure,
-                    displayed.regime,
-                    None if reason else run,
-                    reason,
-                    (baseline,) if position else (),
-                    printed=None if row is None else _printed(row, key, position),
-                    named_candidates=run.candidates,
-                )
+        printed: dict[int, PublishedDepth],
+    ) -> Panel:
+        columns = [Column(shown.heading, index.label) for shown in series.values() for index in indexes]
+        rows = []
+        for depth in depths:
+            cells = []
+            for key, shown in series.items():
+                theirs = printed[depth].values(key) if depth in printed else []
+                runs = [shown.run(dataset, index.first_stage, depth) for index in indexes]
+                measure = shown.measure or f"R@{depth}"
+                baseline = Baseline(MARK, indexes[0].label, runs[0])
+                for position, run in enumerate(runs):
+                    reason = self._reason(dataset, shown, run, measure)
+                    cells.append(
+                        Cell(
+                            str(depth),
+                            dataset,
+                            run.candidates,
+                            measure,
+                            shown.regime,
+                            None if reason else run,
+                            reason,
+                            (baseline,) if position else (),
+                            published=theirs[position] if theirs else None,
+                        )
+                    )
+            rows.append(Row(str(depth), str(depth), "", tuple(cells)))
+        return Panel(title, tuple(columns), tuple(rows), "Depth")
 
     def _reason(self, dataset: str, series: _Series, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""
@@ -400,13 +317,4 @@ class DepthTable:
                 f"{dataset_label(self.config, dataset)}: {number_of_queries(self.scores, dataset):,} queries."
                 for dataset in datasets
             ),
-            *self.printed.remarks,
-            *self.config.report.notes,
         ]
-
-
-def _printed(row: PublishedDepth, key: str, position: int) -> PublishedValue | None:
-    """The printed number of a column; percent as a share."""
-    if key != RECALL:
-        return PublishedValue.parse(row.rerankers[key][position])
-    return PublishedValue.of_percent(row.recall[position])

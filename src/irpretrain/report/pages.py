@@ -1,5 +1,6 @@
 """The pages of the report and beside it: their templates, which lie beside this file, and what is put into them."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -8,25 +9,23 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from irpretrain.atomic import write_text
+from irpretrain.errors import MAKE_AGAIN, InputError
 
 
 def write_page(template: str, output: str | Path, **values: Any) -> int:
-    """Fill a template and write the page; return its size in bytes."""
-    page = environment().get_template(template).render(**values)
-    write_text(output, page)
-    return len(page.encode())
+    """Fill a template and write the page; return its size in bytes.
 
-
-def environment() -> Environment:
-    """Return the environment in which every value is escaped and an unknown one is an error; `asset` puts a style or a
-    script into a page."""
+    Every value is escaped, and an unknown one is an error; `asset` puts a style or a script into a page.
+    """
     loader = PackageLoader("irpretrain.report", package_path="")
-    made = Environment(
+    pages = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals["number"] = number_text
-    made.globals["asset"] = lambda name: Markup(loader.get_source(made, name)[0])
-    return made
+    pages.globals["number"] = number_text
+    pages.globals["asset"] = lambda name: Markup(loader.get_source(pages, name)[0])
+    page = pages.get_template(template).render(**values)
+    write_text(output, page)
+    return len(page.encode())
 
 
 def script_json(value: Any) -> Markup:
@@ -42,3 +41,16 @@ def number_text(value: float) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3f}"
+
+
+def svg_uri(path: Path) -> str:
+    """An SVG as a data URI: shown as an image, so nothing inside it can run or reach the network."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            path, f"cannot be read: {error.strerror}", remedy="Run the workflow again."
+        ) from None
+    if b"<svg" not in content:
+        raise InputError(path, "this is not an SVG picture", remedy=MAKE_AGAIN)
+    return "data:image/svg+xml;base64," + base64.b64encode(content).decode()

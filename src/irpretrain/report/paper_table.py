@@ -11,27 +11,27 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.usage import stage_over
 from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.files import read_recipe
-from irpretrain.papers.published import Published, PublishedColumn, PublishedRow
-from irpretrain.report.cells import Column
+from irpretrain.papers.published import Published, PublishedColumn, PublishedRow, PublishedTable
+from irpretrain.report.cells import (
+    AnyCell,
+    Baseline,
+    Cell,
+    Changed,
+    Column,
+    Compared,
+    Panel,
+    Row,
+    Table,
+)
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
-    USUAL_CANDIDATES,
     dataset_label,
     encoder_labels,
     first_stage_labels,
     model_label,
     ordered_measures,
     regime_label,
-)
-from irpretrain.report.plans import (
-    Baseline,
-    CellPlan,
-    Changed,
-    Compared,
-    PlannedPanel,
-    PlannedRow,
-    TablePlan,
-    TableTest,
 )
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
@@ -95,18 +95,20 @@ def _differing(prefix: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Ite
 class PaperTable:
     """One table of a paper: printed values, what fills them here, and marks."""
 
-    def __init__(self, published: Published, name: str, config: Config, scores: Scores) -> None:
-        self.published, self.config, self.scores = published, config, scores
-        self.table = published.tables[name]
+    def __init__(self, published: Published, table: PublishedTable, config: Config, scores: Scores) -> None:
+        self.published, self.table, self.config, self.scores = published, table, config, scores
         self._known_runs, self._pairs = set(scores.names()), scores.pairs()
 
-    def plan(self) -> TablePlan:
-        here = [pair for pair in self._pairs if self._belongs_here(pair[0]) and self._measures(pair[0])]
-        return TablePlan.of_paper(
+    def describe(self) -> Table:
+        # A data set that the paper reports in other tables has its panel there.
+        elsewhere = self.published.datasets.keys() - {column.dataset for column in self.table.columns}
+        here = [pair for pair in self._pairs if pair[0] not in elsewhere and self._measures(pair[0])]
+        return Table.of_paper(
             self.published,
             self.table,
             [self._paper_panel(), *map(self._panel_here, here)],
             self._notes(here),
+            self.config,
             TableTest.of(self.config.evaluation, self.table),
             is_of_ones_own(self.published, self.config),
         )
@@ -116,48 +118,44 @@ class PaperTable:
         datasets = [(c.dataset, c.candidates) for c in columns if (c.dataset, c.candidates) in self._pairs]
         measures = dict.fromkeys(c.measure for c in columns)
         measures |= dict.fromkeys(m for dataset, _ in here for m in self._measures(dataset))
-        return table_notes(
-            self.published, self.table, self.config, self.scores, [*datasets, *here], list(measures)
-        )
+        return table_notes(self.table, self.config, self.scores, [*datasets, *here], list(measures))
 
     # Rows and columns
 
-    def _paper_panel(self) -> PlannedPanel:
+    def _paper_panel(self) -> Panel:
         displayed = self.table.columns
         columns = self._columns((self._group(c), c.measure) for c in displayed)
         rows = (
             self._row(
                 row,
                 [
-                    self._plan(row, (c.dataset, c.candidates), c.measure, self.table.regime(row, c))
+                    self._cell(row, (c.dataset, c.candidates), c.measure, self.table.regime(row, c))
                     for c in displayed
                 ],
                 is_optional=not row.values,
             )
             for row in self.table.rows
         )
-        return PlannedPanel("Data sets of the paper", columns, tuple(rows))
+        return Panel("Data sets of the paper", columns, tuple(rows))
 
-    def _panel_here(self, pair: Pair) -> PlannedPanel:
-        label, cells = dataset_label(self.config, *pair), self._cells_here(pair)
-        columns = self._columns((f"{label}, {regime_label(regime)}", measure) for regime, measure in cells)
+    def _panel_here(self, pair: Pair) -> Panel:
+        cells = self._cells_here(pair)
+        columns = self._columns((self._group_here(pair, regime), measure) for regime, measure in cells)
         rows = [
-            self._row(row, [self._plan(row, pair, measure, regime) for regime, measure in cells])
+            self._row(row, [self._cell(row, pair, measure, regime) for regime, measure in cells])
             for row in self.table.rows
             if (row.values or self._model(row, pair[0]) is not None)
             and (row.is_first_stage or self._regimes(*pair) != [FIRST_STAGE])
         ]
         rows += [
-            PlannedRow(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
+            Row(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
             for name, stage in self.config.first_stages.items()
             if self._has_row_beside(name, pair[0])
         ]
-        return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
+        return Panel(f"This configuration: {self._label_here(pair)}", columns, tuple(rows))
 
-    def _row(self, row: PublishedRow, plans: Sequence[CellPlan], is_optional: bool = False) -> PlannedRow:
-        return PlannedRow(
-            row.key, self._label(row), self._filled_by(row), self._with_tallies(plans), is_optional
-        )
+    def _row(self, row: PublishedRow, cells: Sequence[Cell], is_optional: bool = False) -> Row:
+        return Row(row.key, self._label(row), self._filled_by(row), self._with_tallies(cells), is_optional)
 
     def _columns(self, headings: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
         """(group, measure) of each column, and columns of comparisons beside their measure's."""
@@ -170,18 +168,18 @@ class PaperTable:
                 columns.append(Column(group, f"{measure} change"))
         return tuple(columns)
 
-    def _with_tallies(self, plans: Iterable[CellPlan]) -> tuple[CellPlan | Compared | Changed, ...]:
+    def _with_tallies(self, values: Iterable[Cell]) -> tuple[AnyCell, ...]:
         """The cells as `_columns` has them."""
-        cells: list[CellPlan | Compared | Changed] = []
-        for plan in plans:
-            cells.append(plan)
-            if self.table.outcomes is not None and self.table.counts_outcomes(plan.measure):
-                cells.append(Compared(plan, self.table.outcomes.mark, as_outcomes=True))
+        cells: list[AnyCell] = []
+        for cell in values:
+            cells.append(cell)
+            if self.table.outcomes is not None and self.table.counts_outcomes(cell.measure):
+                cells.append(Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True))
             if self.table.changes_from:
-                base = self.table.row(self.table.changes_from)
-                base_plan = self._plan(base, (plan.dataset, plan.candidates), plan.measure, plan.regime)
-                printed = self.table.printed_change(plan.row, plan.dataset, plan.measure)
-                cells.append(Changed(plan, base_plan, printed))
+                row = self.table.row(self.table.changes_from)
+                base = self._cell(row, (cell.dataset, cell.candidates), cell.measure, cell.regime)
+                printed = self.table.printed_change(cell.row, cell.dataset, cell.measure)
+                cells.append(Changed(cell=cell, base=base, printed=printed))
         return tuple(cells)
 
     def _group(self, column: PublishedColumn) -> str:
@@ -193,10 +191,11 @@ class PaperTable:
             parts.append(regime_label(column.regime))
         return ", ".join(parts)
 
-    def _belongs_here(self, dataset: str) -> bool:
-        """Whether a data set of ours has a panel: not where the paper reports it, but in other tables."""
-        of_table = {column.dataset for column in self.table.columns}
-        return dataset in of_table or dataset not in self.published.datasets
+    def _group_here(self, pair: Pair, regime: str) -> str:
+        return f"{self._label_here(pair)}, {regime_label(regime)}"
+
+    def _label_here(self, pair: Pair) -> str:
+        return dataset_label(self.config, *pair)
 
     def _measures(self, dataset: str) -> list[str]:
         """All measures of a data set of ours, in the order of the configuration."""
@@ -218,10 +217,10 @@ class PaperTable:
         """(regime, measure) of each column of a data set of ours."""
         return [(regime, m) for regime in self._regimes(*pair) for m in self._measures(pair[0])]
 
-    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[CellPlan]:
+    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[Cell]:
         run = self.scores.first_stage(pair[0], first_stage)
         for regime, measure in self._cells_here(pair):
-            yield CellPlan(first_stage, *pair, measure, regime, run)
+            yield Cell(first_stage, *pair, measure, regime, run)
 
     def _has_row_beside(self, first_stage: str, dataset: str) -> bool:
         """Whether a first stage that fills no row of the paper has one of its own: in a table of first stages alone,
@@ -266,7 +265,7 @@ class PaperTable:
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
-    def _plan(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> CellPlan:
+    def _cell(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Cell:
         run = self._run(row, *pair, regime)
         reason = self._reason(row, *pair, run, measure)
         baselines = []
@@ -275,9 +274,9 @@ class PaperTable:
             name = self._run(other, *pair, regime)
             if name is not None and self.table.can_have(row.key, mark):
                 baselines.append(Baseline(mark.mark, self._name(other), name, mark.direction))
-        cell = (row.key, pair[0], measure, pair[1], regime)
-        printed = self.table.value(*cell)
-        return CellPlan(
+        place = (row.key, pair[0], measure, pair[1], regime)
+        printed = self.table.value(*place)
+        return Cell(
             row.key,
             *pair,
             measure,
@@ -285,10 +284,9 @@ class PaperTable:
             None if reason else run,
             reason,
             tuple(baselines),
-            printed=printed,
-            gap=self.table.gap(*cell),
+            published=printed,
+            gap=self.table.gap(*place),
             printed_outcomes=self.table.printed_outcomes(row.key, pair[0], measure),
-            named_candidates="" if pair[1] == USUAL_CANDIDATES else pair[1],
             other_setting=self._other_setting(printed, None if reason else run),
         )
 
@@ -310,10 +308,10 @@ class PaperTable:
             return f"data set {label} is not in this configuration" + (
                 f": {described.absent}" if described else ""
             )
-        if (run is None or self.scores.get(run, measure) is None) and (
-            absence := self._absence(dataset, candidates)
-        ):
-            return absence
+        absences = self.config.absent.values()
+        absent = (a.reason for a in absences if (a.dataset, a.candidates) == (dataset, candidates))
+        if (run is None or self.scores.get(run, measure) is None) and (reason := next(absent, "")):
+            return reason
         theirs = self.published.candidates.get(candidates, "")
         if run is None:
             model = self._model(row, dataset)
@@ -332,11 +330,6 @@ class PaperTable:
         return (not same and self._other_candidates(dataset, theirs)) or (
             f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
         )
-
-    def _absence(self, dataset: str, candidates: str) -> str:
-        """Why no experiment re-ranks these candidates, where files of the data set are missing; else empty."""
-        absences = self.config.absent.values()
-        return next((a.reason for a in absences if (a.dataset, a.candidates) == (dataset, candidates)), "")
 
     def _other_candidates(self, dataset: str, theirs: str) -> str:
         """What is re-ranked here in place of the paper's candidates; empty where it names none of its own."""

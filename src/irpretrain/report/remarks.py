@@ -10,7 +10,8 @@ from irpretrain.config.usage import active_experiments, used_models, with_starts
 from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
-from irpretrain.papers.published import Published, PublishedMark, PublishedTable
+from irpretrain.papers.published import Published, PublishedTable
+from irpretrain.report.comparisons import CONFIDENCE, RESAMPLES, TableTest
 from irpretrain.report.naming import (
     control_model,
     dataset_label,
@@ -19,7 +20,6 @@ from irpretrain.report.naming import (
     listed,
     ordered_measures,
 )
-from irpretrain.report.plans import CONFIDENCE, RESAMPLES, TableTest
 from irpretrain.report.scores import FIRST_STAGE, Pair, Scores
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
@@ -38,7 +38,6 @@ DIVISOR = "Means divide by all judged queries, those without a relevant candidat
 
 
 def table_notes(
-    published: Published,
     table: PublishedTable,
     config: Config,
     scores: Scores,
@@ -63,8 +62,6 @@ def table_notes(
         *_datasets(config, scores, datasets),
         *_undecided(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets, rows),
-        *table.remarks,
-        *config.report.notes,
     ]
 
 
@@ -101,27 +98,15 @@ def _marks(table: PublishedTable) -> str:
     for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
         same = [m for m in table.marks if (m.mark, m.direction) == mark]
         over = [table.row(m.over).label for m in same if table.row(m.over).label]
-        texts.append(
-            f"{mark[0]} {mark[1]} than {_by_row(over) if _have_rows_of_their_own(same) else _each(over)}"
-        )
+        rows = [row for m in same for row in m.rows]
+        if len(same) > 1 and all(m.rows for m in same) and len(set(rows)) == len(rows):
+            # No row is compared with more than one of them.
+            names = f"{' or '.join(over)}, each in the rows that belong to it"
+        else:
+            names = over[0] if len(over) == 1 else f"each of {listed(over)}"
+        texts.append(f"{mark[0]} {mark[1]} than {names}")
     others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
-
-
-def _have_rows_of_their_own(marks: Sequence[PublishedMark]) -> bool:
-    """Whether no row is compared with more than one of them."""
-    rows = [row for mark in marks for row in mark.rows]
-    return all(mark.rows for mark in marks) and len(marks) > 1 and len(set(rows)) == len(rows)
-
-
-def _by_row(names: Sequence[str]) -> str:
-    """Return "a or b, each in the rows that belong to it"."""
-    return f"{' or '.join(names)}, each in the rows that belong to it"
-
-
-def _each(names: Sequence[str]) -> str:
-    """Return "a", "each of a and b"."""
-    return names[0] if len(names) == 1 else f"each of {listed(names)}"
 
 
 def test_text(testing: TableTest) -> str:

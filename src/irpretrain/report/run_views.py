@@ -17,10 +17,10 @@ from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.given_json import read_given_json
 from irpretrain.plan.paths import SELECTION_SCORES, SWEEP_FIGURE
-from irpretrain.report.figures import svg_uri
 from irpretrain.report.lineage import Lineage, Record, flat_counts
 from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
 from irpretrain.report.other_figures import NAMES, SampleCounts
+from irpretrain.report.pages import svg_uri
 
 # Most outputs of one stage whose counts are listed.
 JOBS_LISTED = 40

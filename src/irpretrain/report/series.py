@@ -100,8 +100,10 @@ def _absent(figure_data: PublishedFigure) -> str:
 
 def _draw(axis: Any, view: ScoreFigure, pair: Pair, regime: str, points: dict[int, RunName]) -> None:
     measure, counts = view.measure(pair[0]), view.figure.counts
-    label = f"{_series_label(view.config, view.models('series'))}, {regime_label(regime)}"
-    view.line(axis, points.items(), measure, 0, label)
+    models, series = view.config.models, view.models("series")
+    # What the models are but for their number: the label of the one that is called like the series.
+    named = next((models[name].label for name in series if name in models), series[0])
+    view.line(axis, points.items(), measure, 0, f"{named}, {regime_label(regime)}")
     for position, model in enumerate(view.models("levels")):
         stage = stage_over(view.config, model, pair[1]) or model
         first = view.scores.first_stage(pair[0], stage) if model in FIRST_STAGES else None
@@ -111,20 +113,12 @@ def _draw(axis: Any, view: ScoreFigure, pair: Pair, regime: str, points: dict[in
     if counts == "pairs":
         axis.set_xscale("log")
         axis.minorticks_off()
-    ticks = _ticks(list(points), counts == "pairs")
+    ticks = list(points)
+    powers = [10**n for n in range(12) if ticks[0] <= 10**n <= ticks[-1]]
+    if counts == "pairs" and len(powers) > 1:  # so that labels keep apart
+        ticks = powers
     axis.set_xticks(ticks, [f"{number:,}" for number in ticks])
     view.finish(axis, pair, measure, AXES[counts], regime_label(regime))
-
-
-def _series_label(config: Config, series: list[str]) -> str:
-    """What the models of a series are but for their number: the label of the one that is called like a series."""
-    return next((config.models[name].label for name in series if name in config.models), series[0])
-
-
-def _ticks(numbers: list[int], logarithmic: bool) -> list[int]:
-    """The numbers themselves; powers of ten where they span several, so that labels keep apart."""
-    powers = [10**n for n in range(12) if numbers[0] <= 10**n <= numbers[-1]]
-    return powers if logarithmic and len(powers) > 1 else numbers
 
 
 # Models with and without one part, as bars side by side (PHP, figure 6).
@@ -160,11 +154,6 @@ def paired_bars(published: Published, name: str, config: Config, scores: Scores)
     return view.panels(panels, lambda axis, panel: _draw_bars(axis, view, *panel), remark, pairs)
 
 
-def _tick(config: Config, model: str) -> str:
-    """The model's label; for one that the configuration lacks its name, broken so that neighbours keep apart."""
-    return config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
-
-
 def _was_run(scores: Scores, pair: Pair, regime: str, model: str) -> bool:
     return RunName(*pair, model, regime) in scores.names()
 
@@ -191,6 +180,9 @@ def _draw_bars(axis: Any, view: ScoreFigure, pair: Pair, regime: str) -> None:
     for model in view.models("levels"):
         label = short_label(view.config, model)
         view.level(axis, RunName(*pair, model, regime), measure, label, ":", COLOURS[1])
-    axis.set_xticks(range(len(models)), [_tick(view.config, model) for model in models], fontsize=9)
+    known = view.config.models
+    # Names of models that the configuration lacks are broken, so that neighbours keep apart.
+    labels = [known[name].label if name in known else name.replace("-", "-\n", 1) for name in models]
+    axis.set_xticks(range(len(models)), labels, fontsize=9)
     axis.grid(axis="x", visible=False)
     view.finish(axis, pair, measure, detail=regime_label(regime))

@@ -1,4 +1,5 @@
-"""Plans → tables: values with intervals, comparisons with p-values corrected over the table, and its ledger."""
+"""Descriptions of tables → tables with values, intervals, comparisons with p-values corrected over the table, and the
+ledger of the runs."""
 
 from __future__ import annotations
 
@@ -23,30 +24,19 @@ from irpretrain.evaluation.ledger import (
 )
 from irpretrain.report.cells import (
     AnyCell,
+    Baseline,
     Cell,
-    Comparison,
+    Changed,
+    Compared,
     Ours,
-    Panel,
-    Row,
     Table,
     TextCell,
     difference_text,
     outcomes_text,
     p_text,
 )
+from irpretrain.report.comparisons import Comparison, Pairing, TableTest, compare, interval
 from irpretrain.report.naming import configured_label, dataset_label
-from irpretrain.report.plans import (
-    Baseline,
-    CellPlan,
-    Changed,
-    Compared,
-    Pairing,
-    PlannedRow,
-    TablePlan,
-    TableTest,
-    compare,
-    interval,
-)
 from irpretrain.report.scores import RunName, Scores, identifier
 
 # The ledger of a table: the facts of its runs, the line under the table, and the file beside it.
@@ -76,10 +66,10 @@ NO_OTHERS = PretrainingText((), path="no others")
 NAMED = 4
 
 
-def compared_runs(plan: TablePlan) -> list[list[RunName]]:
+def compared_runs(table: Table) -> list[list[RunName]]:
     """Return the runs of each column of a table, with those that its marks compare them with."""
     columns: dict[tuple[str, ...], dict[RunName, None]] = {}
-    for cell in plan.plans():
+    for cell in table.cells():
         if cell.run is not None:
             runs = columns.setdefault((cell.dataset, cell.candidates, cell.regime), {})
             runs |= dict.fromkeys([cell.run, *(baseline.run for baseline in cell.baselines)])
@@ -105,11 +95,11 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
     return replace(facts, seeds=results.seeds, **counted)
 
 
-def ledger_of(plan: TablePlan, config: Config, scores: Scores) -> tuple[tuple[Facts, ...], list[str]]:
+def ledger_of(table: Table, config: Config, scores: Scores) -> tuple[tuple[Facts, ...], list[str]]:
     """Return the facts of every run of a table, and the line on what differs beyond the experiment."""
     known = set(scores.names())
     columns = [
-        [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(plan)
+        [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(table)
     ]
     line = differences_text(config, columns)
     return tuple(dict.fromkeys(row for rows in columns for row in rows)), [
@@ -187,150 +177,132 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(names) if others <= 1 else f"{', '.join(names[:NAMED])} and {others} others"
 
 
-# Plans → tables: values with their intervals, comparisons with p-values corrected over the table.
+# Values with their intervals, and comparisons with p-values corrected over the table.
 
 
 # Decimals that are kept of means and bounds.
 DIGITS = 12
 
 
-def build(table: TablePlan, config: Config, scores: Scores) -> Table:
-    """Return the table that a plan describes."""
-    values = _Values(table, config, scores)
+def fill(table: Table, config: Config, scores: Scores | None = None) -> Table:
+    """Return a described table with its values, its ledger, and a note on what its rows differ in.
+
+    Args:
+        scores: None for a table that holds all its values already, and so has no ledger.
+    """
+    values = _Values(table, config, scores or Scores({}))
     panels = []
     for panel in table.panels:
-        rows = (_row(row, values) for row in panel.rows)
-        panels.append(Panel(panel.title, panel.columns, tuple(row for row in rows if row), panel.rows_are))
-    is_retained = Panel.is_filled if table.filled_only else Panel.has_rows
-    panels = [panel for panel in panels if is_retained(panel)] or panels[:1]
-    ledger, notes = ledger_of(table, config, scores)
-    return Table(
-        table.name,
-        table.title,
-        tuple(panels),
-        (*notes, *table.notes),
-        table.source,
-        table.paper,
-        ledger,
-    )
-
-
-def _row(row: PlannedRow, values: _Values) -> Row | None:
-    cells = tuple(_cell(cell, values) for cell in row.cells)
-    if row.is_optional and not any(isinstance(cell, Cell) and cell.ours for cell in cells):
-        return None
-    return Row(row.key, row.label, row.filled_by, cells)
-
-
-def _cell(planned: CellPlan | Compared | Changed, values: _Values) -> AnyCell:
-    if isinstance(planned, Changed):
-        changed, base = values.ours(planned.plan), values.ours(planned.base)
-        is_itself = planned.plan == planned.base
-        change = changed.mean / base.mean - 1 if changed and base and base.mean and not is_itself else None
-        if change is None:
-            return TextCell("", printed=planned.printed, order="")
-        return TextCell(f"{round(change, 2) + 0.0:+.0%}", printed=planned.printed, order=str(change))
-    if isinstance(planned, Compared):
-        ours = values.ours(planned.plan)
-        made = (c for c in (ours.comparisons if ours else ()) if c.mark == planned.mark)
-        comparison = next(made, None)
-        if planned.as_outcomes:
-            outcomes = comparison.outcomes if comparison else None
-            order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
-            return TextCell(outcomes_text(outcomes), printed=planned.plan.printed_outcomes, order=order)
-        if comparison is None:
-            return TextCell("", order="")
-        difference = comparison.difference
-        return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:.6f}")
-    if planned.mean_of:
-        planned = replace(planned, reason=values.lacking(planned.mean_of))
-    ours = values.ours(planned)
-    return Cell(
-        planned.row,
-        planned.dataset,
-        planned.measure,
-        planned.regime,
-        planned.printed,
-        ours,
-        planned.reason if ours is None else planned.other_setting,
-        planned.named_candidates,
-        planned.gap,
-        planned.printed_outcomes,
-    )
+        rows = (replace(row, cells=tuple(map(values.fill, row.cells))) for row in panel.rows)
+        displayed = tuple(row for row in rows if row.is_filled() or not row.is_optional)
+        panels.append(replace(panel, rows=displayed))
+    retained = [panel for panel in panels if (panel.is_filled() if table.filled_only else panel.rows)]
+    ledger, notes = (None, []) if scores is None else ledger_of(table, config, scores)
+    return replace(table, panels=tuple(retained or panels[:1]), notes=(*notes, *table.notes), ledger=ledger)
 
 
 class _Values:
-    """Turns plans into `Ours`; p-values are corrected over the plans of one table."""
+    """Fills cells; p-values are corrected over the cells of one table."""
 
-    def __init__(self, table: TablePlan, config: Config, scores: Scores) -> None:
+    def __init__(self, table: Table, config: Config, scores: Scores) -> None:
         self.config, self.scores = config, scores
         pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
-        for plan in table.plans():
-            pairings |= self._pairings(plan)
+        for cell in table.cells():
+            pairings |= self._pairings(cell)
         testing = table.testing or TableTest.of(config.evaluation)
         made = compare(list(pairings.values()), testing, config.seed)
         self._comparisons: dict[tuple[RunName, str, Baseline], Comparison] = dict(
             zip(pairings, made, strict=True)
         )
-        self._known: dict[CellPlan, Ours | None] = {}
+        self._known: dict[Cell, Ours | None] = {}
 
-    def _pairings(self, plan: CellPlan) -> dict[tuple[RunName, str, Baseline], Pairing]:
+    def _pairings(self, cell: Cell) -> dict[tuple[RunName, str, Baseline], Pairing]:
         pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
-        if plan.run is None or (ours := self.scores.get(plan.run, plan.measure)) is None:
+        if cell.run is None or (ours := self.scores.get(cell.run, cell.measure)) is None:
             return pairings
-        for baseline in plan.baselines:
-            other = self.scores.get(baseline.run, plan.measure)
-            if other is not None and baseline.run != plan.run:
-                names = (identifier(run, plan.measure) for run in (plan.run, baseline.run))
-                pairings[plan.run, plan.measure, baseline] = Pairing(
+        for baseline in cell.baselines:
+            other = self.scores.get(baseline.run, cell.measure)
+            if other is not None and baseline.run != cell.run:
+                names = (identifier(run, cell.measure) for run in (cell.run, baseline.run))
+                pairings[cell.run, cell.measure, baseline] = Pairing(
                     ours, other, baseline.over, baseline.mark, " against ".join(names), baseline.direction
                 )
         return pairings
 
-    def ours(self, plan: CellPlan) -> Ours | None:
-        """Return our value of a plan, or None where there is none."""
-        if plan not in self._known:
-            self._known[plan] = self._mean(plan) if plan.mean_of else plan.measured or self._of_run(plan)
-        return self._known[plan]
+    def fill(self, cell: AnyCell) -> AnyCell:
+        """Return a cell with its value, or with the text that other cells' values make."""
+        if isinstance(cell, Compared):
+            return self._compared(cell)
+        if isinstance(cell, Changed):
+            return self._changed(cell)
+        if isinstance(cell, Cell):
+            reason = self._lacking(cell.mean_of) if cell.mean_of else cell.reason
+            return replace(cell, ours=self._ours(cell), reason=reason)
+        return cell
 
-    def _of_run(self, plan: CellPlan) -> Ours | None:
-        results = self.scores.get(plan.run, plan.measure) if plan.run else None
-        if plan.run is None or results is None:
+    def _compared(self, compared: Compared) -> TextCell:
+        ours = self._ours(compared.cell)
+        made = (c for c in (ours.comparisons if ours else ()) if c.mark == compared.mark)
+        comparison = next(made, None)
+        if compared.as_outcomes:
+            outcomes = comparison.outcomes if comparison else None
+            order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
+            return TextCell(outcomes_text(outcomes), printed=compared.cell.printed_outcomes, order=order)
+        if comparison is None:
+            return TextCell(order="")
+        difference = comparison.difference
+        return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:.6f}")
+
+    def _changed(self, cell: Changed) -> TextCell:
+        changed, base = self._ours(cell.cell), self._ours(cell.base)
+        if not changed or not base or not base.mean or cell.cell == cell.base:
+            return TextCell(printed=cell.printed, order="")
+        change = changed.mean / base.mean - 1
+        return TextCell(f"{round(change, 2) + 0.0:+.0%}", printed=cell.printed, order=str(change))
+
+    def _ours(self, cell: Cell) -> Ours | None:
+        if cell not in self._known:
+            self._known[cell] = self._mean(cell) if cell.mean_of else cell.ours or self._of_run(cell)
+        return self._known[cell]
+
+    def _of_run(self, cell: Cell) -> Ours | None:
+        results = self.scores.get(cell.run, cell.measure) if cell.run else None
+        if cell.run is None or results is None:
             return None
-        name = identifier(plan.run, plan.measure)
+        name = identifier(cell.run, cell.measure)
         low, high = interval(results, self.config.evaluation, self.config.seed, name)
-        keys = [(plan.run, plan.measure, baseline) for baseline in plan.baselines]
+        keys = [(cell.run, cell.measure, baseline) for baseline in cell.baselines]
         made = tuple(self._comparisons[key] for key in keys if key in self._comparisons)
         # What differs in the last bits only must not print differently.
         mean, low, high = (round(value, DIGITS) for value in (results.mean, low, high))
         return Ours(
-            plan.run,
-            plan.measure,
+            cell.run,
+            cell.measure,
             mean,
             low,
             high,
             results.seeds,
             len(results.queries),
             made,
-            plan.counted,
-            plan.source.format(seed=results.seeds[0]),
+            cell.counted,
+            cell.source.format(seed=results.seeds[0]),
         )
 
-    def lacking(self, plans: tuple[CellPlan, ...]) -> str:
+    def _lacking(self, cells: tuple[Cell, ...]) -> str:
         """Why a mean of some cells cannot be taken; empty where it can."""
-        empty = [plan for plan in plans if self.ours(plan) is None]
+        empty = [cell for cell in cells if self._ours(cell) is None]
         if not empty:
             return ""
-        return empty[0].reason if len(empty) == len(plans) else f"the mean needs all {len(plans)} data sets"
+        return empty[0].reason if len(empty) == len(cells) else f"the mean needs all {len(cells)} data sets"
 
-    def _mean(self, plan: CellPlan) -> Ours | None:
+    def _mean(self, cell: Cell) -> Ours | None:
         """The mean of other cells' values; it has no interval, being over different queries."""
-        values = [ours for other in plan.mean_of if (ours := self.ours(other)) is not None]
-        if len(values) < len(plan.mean_of):
+        values = [ours for other in cell.mean_of if (ours := self._ours(other)) is not None]
+        if len(values) < len(cell.mean_of):
             return None
         return replace(
             values[0],
-            run=replace(values[0].run, dataset=plan.dataset),
+            run=replace(values[0].run, dataset=cell.dataset),
             mean=sum(ours.mean for ours in values) / len(values),
             low=math.nan,
             high=math.nan,

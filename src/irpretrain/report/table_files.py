@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.atomic import write_csv, write_text
+from irpretrain.atomic import write_csv
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -15,21 +15,18 @@ from irpretrain.report.cells import (
     Row,
     Table,
     TextCell,
+    bounds_text,
     difference_text,
     outcomes_text,
     plain_text,
     value_text,
 )
+from irpretrain.report.naming import USUAL_CANDIDATES
 
 # A table as Markdown (GitHub's pipe tables).
 
 
 MARKDOWN_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
-
-
-def write_markdown(table: Table, path: str | Path) -> None:
-    """Write a table as Markdown."""
-    write_text(path, markdown(table))
 
 
 def markdown(table: Table) -> str:
@@ -107,10 +104,11 @@ def write_cells(table: Table, path: str | Path) -> int:
 
 def _csv_cell(cell: Cell) -> tuple[object, ...]:
     published, ours = cell.published, cell.ours
+    candidates = "" if cell.candidates == USUAL_CANDIDATES else cell.candidates
     comparisons = ours.comparisons if ours else ()
     return (
         cell.dataset,
-        ours.run.candidates if ours else cell.candidates,
+        ours.run.candidates if ours else candidates,
         ours.run.model if ours else "",
         cell.regime,
         cell.measure,
@@ -123,7 +121,7 @@ def _csv_cell(cell: Cell) -> tuple[object, ...]:
         ours.queries if ours else "",
         ";".join(c.over for c in comparisons),
         ";".join(_csv_number(c.difference) for c in comparisons),
-        ";".join(_p(c.p) for c in comparisons),
+        ";".join(_csv_number(c.p, ".3g") for c in comparisons),
         cell.printed_outcomes,
         ";".join(outcomes_text(c.outcomes) for c in comparisons),
         "" if cell.difference is None else _csv_number(cell.difference),
@@ -131,12 +129,8 @@ def _csv_cell(cell: Cell) -> tuple[object, ...]:
     )
 
 
-def _p(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.3g}"
-
-
-def _csv_number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.6f}"
+def _csv_number(value: float, form: str = ".6f") -> str:
+    return "" if math.isnan(value) else format(value, form)
 
 
 # A table as LaTeX: `table*`s with a booktabs `tabular` for each panel, and the notes as text after it. Needs
@@ -157,11 +151,6 @@ SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 # Lines of a panel beside its rows, and what fits on a page of the class `article`.
 HEADING_LINES, LINES_OF_A_PAGE = 5, 48
 LATEX_MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger", "↓": r"\downarrow", "↑": r"\uparrow"}
-
-
-def write_latex(table: Table, path: str | Path) -> None:
-    """Write a table as LaTeX."""
-    write_text(path, latex(table))
 
 
 def latex_escape(text: str) -> str:
@@ -280,7 +269,8 @@ def _latex_cell(table: Table, cell: AnyCell) -> str:
 
 def _ours(ours: Ours) -> str:
     text = _value(f"{ours.mean:.3f}", ours.marks)
-    return text if math.isnan(ours.low) else _stack(text, f"[{ours.low:.3f}, {ours.high:.3f}]")
+    bounds = bounds_text(ours.low, ours.high)
+    return _stack(text, bounds) if bounds else text
 
 
 def _stack(above: str, below: str) -> str:

@@ -1,6 +1,5 @@
 """The tables as the report's page shows them, and what its provenance dialog says of each value of ours."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +13,11 @@ from irpretrain.report.cells import (
     Row,
     Table,
     TextCell,
+    bounds_text,
     difference_text,
     p_text,
     value_text,
 )
-from irpretrain.report.first_screen import short_label
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.naming import dataset_label, model_label, regime_label
 
@@ -40,13 +39,21 @@ class CellBook:
         return self._numbers[key]
 
     def _entry(self, cell: Cell, ours: Ours) -> dict[str, Any]:
-        facts = [
-            *(self._of_file(ours) if ours.source else self._of_run(ours)),
+        run = ours.run
+        if ours.source:
+            facts = [("Model", run.model), ("Data", run.dataset), ("File", ours.source)]
+        else:
+            facts = [
+                ("Model", model_label(self._config, run.model)),
+                ("Data set", dataset_label(self._config, run.dataset, run.candidates)),
+                ("Regime", regime_label(run.regime)),
+            ]
+        facts += [
             ("Measure", ours.measure),
             ("Value", value_text(ours, marks=False)),
             (ours.counted.capitalize(), f"{ours.queries:,}"),
         ]
-        if ours.run.regime == FIRST_STAGE:
+        if run.regime == FIRST_STAGE:
             facts.append(("Seeds", "none: nothing is trained"))
         elif ours.seeds:
             facts.append(("Seeds", ", ".join(str(seed) for seed in ours.seeds)))
@@ -60,20 +67,9 @@ class CellBook:
         if cell.note:
             facts.append(("Note", cell.note))
         if not ours.source:
-            return {"facts": facts, "runs": self._lineage.runs(ours.run, ours.seeds)}
+            return {"facts": facts, "runs": self._lineage.runs(run, ours.seeds)}
         maker = self._lineage.maker(ours.source)
         return {"facts": facts, "runs": [] if maker is None else [maker]}
-
-    def _of_run(self, ours: Ours) -> list[tuple[str, str]]:
-        run = ours.run
-        return [
-            ("Model", model_label(self._config, run.model)),
-            ("Data set", dataset_label(self._config, run.dataset, run.candidates)),
-            ("Regime", regime_label(run.regime)),
-        ]
-
-    def _of_file(self, ours: Ours) -> list[tuple[str, str]]:
-        return [("Model", ours.run.model), ("Data", ours.run.dataset), ("File", ours.source)]
 
     def reachable(self) -> list[int]:
         """Return every record that leads to a cell."""
@@ -114,8 +110,8 @@ def table_view(table: Table, book: CellBook, decimals: int = 3) -> dict[str, Any
                 "columns": [column.label for column in panel.columns],
                 "rows": [
                     {
-                        "label": _split(row)[0],
-                        "detail": _split(row)[1],
+                        "label": row.short_label,
+                        "detail": _detail(row),
                         "cells": [_cell_view(table, cell, book, decimals) for cell in row.cells],
                     }
                     for row in panel.rows
@@ -134,30 +130,24 @@ def _displayed_rows(panel: Panel) -> tuple[Row, ...]:
     """The rows with a value of ours; all of them where the paper's numbers stand beside ours."""
     if any(cell.printed for row in panel.rows for cell in row.cells):
         return panel.rows
-    return tuple(row for row in panel.rows if _is_run(row))
-
-
-def _is_run(row: Row) -> bool:
-    return any(isinstance(cell, Cell) and cell.ours for cell in row.cells)
+    return tuple(row for row in panel.rows if row.is_filled())
 
 
 def _left_out(table: Table) -> str:
     """What of a table is not on the page, in one line; empty for nothing."""
-    whole = [panel for panel in table.panels if not panel.is_filled()]
-    parts = [f"{panel.title} ({len(panel.rows)} rows)" for panel in whole]
+    parts = [f"{panel.title} ({len(panel.rows)} rows)" for panel in table.panels if not panel.is_filled()]
     filled = (panel for panel in table.panels if panel.is_filled())
     rows = (row for panel in filled for row in panel.rows if row not in _displayed_rows(panel))
-    return "; ".join(
-        [*parts, *([names] if (names := ", ".join(dict.fromkeys(short_label(r) for r in rows))) else [])]
-    )
+    names = ", ".join(dict.fromkeys(row.short_label for row in rows))
+    return "; ".join(filter(None, [*parts, names]))
 
 
-def _split(row: Row) -> tuple[str, str]:
-    """A row's label without what stands in brackets, and in small letters that, and what fills the row here."""
+def _detail(row: Row) -> str:
+    """What stands in brackets in a row's label, and what fills the row here."""
     _, _, bracket = row.label.partition(" (")
     filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
     ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
-    return short_label(row), "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
+    return "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
 
 
 def _cell_view(table: Table, cell: AnyCell, book: CellBook, decimals: int) -> CellView:
@@ -172,13 +162,12 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook, decimals: int) -> Ce
         text = f"– ({letter})" if letter else "–"
         return CellView(sort, cell.printed, text=text, note=cell.note)
     ours = cell.ours
-    bounds = "" if math.isnan(ours.low) else f"[{ours.low:.{decimals}f}, {ours.high:.{decimals}f}]"
     return CellView(
         f"{ours.mean:.6f}",
         cell.printed,
         value=f"{ours.mean:.3f}",
         marks=ours.marks,
-        bounds=bounds,
+        bounds=bounds_text(ours.low, ours.high, decimals),
         book=book.number(table.name, cell, ours),
         difference="" if cell.difference is None else difference_text(cell.difference),
         letter=letter,

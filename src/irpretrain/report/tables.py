@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_csv
+from irpretrain.atomic import write_csv, write_text
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.published import Published, load_published
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.axiom_tables import RankIntervalTable, SettingsTable, plan_diagnosis
-from irpretrain.report.cells import Column, Table
+from irpretrain.report.axiom_tables import diagnosis_table, rank_interval_table, settings_table
+from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.first_screen import result_sentences
@@ -33,12 +33,11 @@ from irpretrain.report.naming import (
 )
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.plans import Baseline, CellPlan, Compared, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.remarks import deep_experiments, headline_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined
-from irpretrain.report.table_engine import build, write_ledger
-from irpretrain.report.table_files import write_cells, write_latex, write_markdown
+from irpretrain.report.table_engine import fill, write_ledger
+from irpretrain.report.table_files import latex, markdown, write_cells
 
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
 
@@ -48,7 +47,7 @@ CONTROL_MARK, BM25_MARK = "†", "*"
 
 def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
     """Return the table of all runs: first stages, control, all models."""
-    table = build(HeadlineTable(config, scores).plan(name), config, scores)
+    table = fill(HeadlineTable(config, scores).describe(name), config, scores)
     return replace(table, summary=result_sentences(table, config, scores))
 
 
@@ -58,10 +57,10 @@ class HeadlineTable:
     def __init__(self, config: Config, scores: Scores) -> None:
         self.config, self.scores, self.stages = config, scores, first_stage_labels(config)
 
-    def plan(self, name: str) -> TablePlan:
+    def describe(self, name: str) -> Table:
         pairs = self.scores.pairs()
         notes = headline_notes(self.config, self.scores, pairs)
-        return TablePlan(name, self._title(pairs), tuple(map(self._panel, pairs)), tuple(notes))
+        return Table(name, self._title(pairs), tuple(map(self._panel, pairs)), tuple(notes))
 
     def _title(self, pairs: list[Pair]) -> str:
         """Return "Zero-shot and fine-tuned on A; first stages on B": what was run on which data sets."""
@@ -88,7 +87,7 @@ class HeadlineTable:
         runs = self.scores.names()
         return [run for run in runs if (run.dataset, run.candidates) == pair and run.regime != FIRST_STAGE]
 
-    def _panel(self, pair: Pair) -> PlannedPanel:
+    def _panel(self, pair: Pair) -> Panel:
         models, measures = self._models(pair), ordered_measures(self.config, self.scores, pair[0])
         control = control_model(self.config, models)
         contrasts = {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "encoder", BM25_MARK: "BM25"}
@@ -98,13 +97,13 @@ class HeadlineTable:
             columns += [Column(group, f"{measures[0]} against {name}") for name in contrasts.values()]
         rows = []
         for model in models:
-            cells: list[CellPlan | Compared] = []
+            cells: list[AnyCell] = []
             for regime in self._regimes(pair):
                 baselines = self._baselines(pair, regime, control)
-                plans = [self._plan(pair, model, regime, measure, baselines) for measure in measures]
-                cells += [*plans, *(Compared(plans[0], mark) for mark in contrasts)]
-            rows.append(PlannedRow(model, model_label(self.config, model), "", tuple(cells)))
-        return PlannedPanel(dataset_label(self.config, *pair), tuple(columns), tuple(rows))
+                values = [self._cell(pair, model, regime, measure, baselines) for measure in measures]
+                cells += [*values, *(Compared(cell=values[0], mark=mark) for mark in contrasts)]
+            rows.append(Row(model, model_label(self.config, model), "", tuple(cells)))
+        return Panel(dataset_label(self.config, *pair), tuple(columns), tuple(rows))
 
     def _baselines(self, pair: Pair, regime: str, control: str | None) -> tuple[Baseline, ...]:
         baselines = []
@@ -115,14 +114,14 @@ class HeadlineTable:
             baselines.append(Baseline(CONTROL_MARK, model_label(self.config, control), run))
         return tuple(baselines)
 
-    def _plan(
+    def _cell(
         self, pair: Pair, model: str, regime: str, measure: str, baselines: tuple[Baseline, ...]
-    ) -> CellPlan:
+    ) -> Cell:
         first = self.scores.first_stage(pair[0], model) if model in self.stages else None
         run = first or RunName(*pair, model, regime)
         missing = self.scores.get(run, measure) is None
         reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
-        return CellPlan(model, *pair, measure, regime, None if missing else run, reason, baselines)
+        return Cell(model, *pair, measure, regime, None if missing else run, reason, baselines)
 
 
 def _training_queries(regime: str) -> float:
@@ -175,19 +174,17 @@ def build_table(
         answers: scores of tasks beside retrieval.
     """
     if name in paper.tables:
-        return build(PaperTable(paper, name, config, scores).plan(), config, scores)
+        return fill(PaperTable(paper, paper.tables[name], config, scores).describe(), config, scores)
     if paper.depths and name == paper.depths.key:
-        return build(DepthTable(paper, paper.depths, config, depths).plan(), config, depths)
+        return fill(DepthTable(paper, paper.depths, config, depths).describe(), config, depths)
     if paper.answers and name == paper.answers.key:
-        return build(AnswerTable(paper, paper.answers, config, answers).plan(), config, answers)
+        return fill(AnswerTable(paper, paper.answers, config, answers).describe(), config, answers)
     assert paper.axioms is not None
     if name == paper.axioms.predictors.key:
-        plan = SettingsTable(paper, paper.axioms, config, axioms.predictors).plan()
-    elif name == paper.axioms.rank_intervals.key:
-        plan = RankIntervalTable(paper, paper.axioms, config, axioms).plan()
-    else:
-        plan = plan_diagnosis(paper, paper.axioms, config, axioms.diagnoses)
-    return replace(build(plan, config, NO_SCORES), ledger=None)
+        return fill(settings_table(paper, paper.axioms, config, axioms.predictors), config)
+    if name == paper.axioms.rank_intervals.key:
+        return fill(rank_interval_table(paper, paper.axioms, config, axioms), config)
+    return fill(diagnosis_table(paper, paper.axioms, config, axioms.diagnoses), config)
 
 
 def make_tables(
@@ -205,7 +202,9 @@ def make_tables(
         claims: CSV, one line per claim, for one paper; None: claims are not tested.
     """
     published = [load_published(path) for path in papers]
-    _check_papers(published)
+    names = [paper.paper for paper in published]
+    if len(set(names)) != len(names):
+        raise ConfigError(f"report.papers: a paper is given twice: {', '.join(names)}")
     answers = {} if claims is None else answer_claims(published[0].paper, config, files, claims)
     files = replace(files, claims=[] if claims is None else [claims])
     tables = build_tables(published, config, files)
@@ -221,17 +220,11 @@ def make_tables(
 def write_table(table: Table, directory: str | Path) -> None:
     """Write a table into `directory` as Markdown, CSV and LaTeX, and the ledger of its runs as `<table>.ledger.csv`."""
     base = Path(directory) / table.name
-    write_markdown(table, base.with_suffix(".md"))
+    write_text(base.with_suffix(".md"), markdown(table))
     write_cells(table, base.with_suffix(".csv"))
-    write_latex(table, base.with_suffix(".tex"))
+    write_text(base.with_suffix(".tex"), latex(table))
     if table.ledger is not None:
         write_ledger(table.ledger, base.with_suffix(".ledger.csv"))
-
-
-def _check_papers(published: Sequence[Published]) -> None:
-    names = [paper.paper for paper in published]
-    if len(set(names)) != len(names):
-        raise ConfigError(f"report.papers: a paper is given twice: {', '.join(names)}")
 
 
 # What speaks of a whole run: the scores of all experiments in one table, the claims of all papers, the headline.

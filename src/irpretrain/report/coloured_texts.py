@@ -1,0 +1,423 @@
+"""Texts with a colour for each word: what it counts for in a model's score (ARES, Figure 4), and its share of a
+passage's weight in an index (DeepCT, Table 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from irpretrain.config.experiments import AttributionConfig, TermWeightPageConfig
+from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import TERM_VECTORS
+from irpretrain.errors import IntegrityError
+from irpretrain.evaluation.runs import RankColumn, rank_in, read_qrels, read_run
+from irpretrain.progress import progress
+from irpretrain.report.cases import choose_case, choose_cases
+from irpretrain.report.pages import write_page
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.weighted_index import analysed_weights
+from irpretrain.text.texts import read_chosen, read_queries
+from irpretrain.text.words import WordKind, find_words, word_spans
+
+if TYPE_CHECKING:
+    from irpretrain.models.attribution import AttributedText, Attribution
+
+TEMPLATE = "coloured_texts.html.j2"
+# Opacity of the strongest colour: dark letters stay readable on it.
+STRONGEST = 0.75
+RED, BLUE = "214,39,40", "44,100,220"
+
+
+class Word(NamedTuple):
+    """A word of a text.
+
+    Attributes:
+        before: the characters between the word before it and this one.
+        text: the word as written.
+        value: what it counts for.
+        title: its numbers, for a reader who points at it.
+        colour: its background.
+        kind: class of the line under it, so that the value is visible without colours; empty for a plain word.
+    """
+
+    before: str
+    text: str
+    value: float
+    title: str
+    colour: str = "transparent"
+    kind: str = ""
+
+
+class ColouredText(NamedTuple):
+    """The words of a text, the characters after the last, and what of it was not read."""
+
+    words: Sequence[Word]
+    rest: str = ""
+    unread: str = ""
+
+
+class ColourMap(NamedTuple):
+    """Texts as one model or weighting colours them, under its label and its numbers."""
+
+    label: str
+    detail: str
+    texts: Sequence[ColouredText]
+
+
+def colour(value: float, scale: float) -> str:
+    """Return the background of a word: red for positive, blue for negative, white for 0; `scale` is the strongest."""
+    depth = STRONGEST * min(1.0, abs(value) / scale) if scale > 0 else 0.0
+    return f"rgba({RED if value > 0 else BLUE},{depth:.3f})" if depth >= 0.0005 else "transparent"
+
+
+# Attributions: pieces of a vocabulary are summed by the words of the text, so that models with different tokenizers can
+# be compared. A piece counts for the word that its first character lies in.
+
+
+EAST_ASIAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+# A run of letters and digits, a single Chinese or Japanese character, or any other sign.
+WORD = re.compile(rf"[{EAST_ASIAN}]|[^\W_{EAST_ASIAN}]+|\S")
+# Words below this part of the strongest have no line.
+FAINT = 1 / 20
+READING_ATTRIBUTIONS = (
+    "Red words (solid line) raise the score, blue words (dotted line) lower it. Each model's colours are normalised by "
+    "its own strongest word; words below a twentieth of it have no line. Point at a word for its value and the values "
+    "of its pieces."
+)
+
+
+def write_attributions(
+    name: str,
+    options: AttributionConfig,
+    models: Sequence[Mapping[str, Any]],
+    documents: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    text: TextConfig,
+    reranking: RerankingConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write, for one query and document, what each model's score comes from.
+
+    Args:
+        models: `label`, `directory` and `run` of each, in the order of the page; the run over the candidates is None
+            for a query of the user's own.
+        documents: DOCUMENTS tables of the data set's corpus.
+        queries: QUERIES table.
+        text: fields of a document's text, and the most word pieces read of it.
+        reranking: lengths, threads and device; always in single precision.
+
+    Returns:
+        Counts: models, word pieces attributed (of all models), and the largest share that completeness misses.
+
+    Raises:
+        ConfigError: the case cannot be chosen; see `cases.choose_case`.
+        InputError: the corpus lacks the document, or a model cannot be loaded.
+    """
+    from irpretrain.models.attribution import attribute
+    from irpretrain.models.reranker import load_reranker
+    from irpretrain.training.compute import reproducible
+
+    runs = [read_run(model["run"]) for model in models if model["run"] is not None]
+    case = choose_case(name, options, read_queries(queries), read_qrels(qrels), runs)
+    document = case.documents[0]
+    bodies = read_chosen(documents, [document], text)
+    attributions: list[Attribution] = []
+    with reproducible(reranking.compute) as device:
+        for model in progress(models, f"attributions {name}", "models"):
+            network = load_reranker(model["directory"]).to(device)
+            network.check_length(reranking.max_length, "reranking.max_length")
+            attributions.append(
+                attribute(
+                    network,
+                    case.text,
+                    bodies[document],
+                    reranking.max_length,
+                    reranking.query_length,
+                    longest_document=text.max_word_pieces,
+                )
+            )
+    positions = [rank_in(run.get(str(case.query), []), document) for run in runs] or [None] * len(models)
+    maps = [
+        _attribution_map(model["label"], attribution, position, case.query is not None)
+        for model, attribution, position in zip(models, attributions, positions, strict=True)
+    ]
+    write_page(
+        TEMPLATE,
+        output,
+        title=f"Attributions: {name}",
+        reading=READING_ATTRIBUTIONS,
+        legend=(),
+        cases=[(case, {document: maps})],
+    )
+    return {
+        "models": len(maps),
+        "query": case.query or case.text,
+        "document": document,
+        "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in attributions),
+        "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
+    }
+
+
+def _attribution_map(
+    label: str, attribution: Attribution, position: RankColumn | None, is_judged: bool
+) -> ColourMap:
+    """The colours of query and document, normalised by the strongest word of both."""
+    query, document = words_of(attribution.query), words_of(attribution.document)
+    scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
+    unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
+    rank = f", rank {position[0]} of {position[1]}" if position else ", not in the run" if is_judged else ""
+    detail = (
+        f"Score {attribution.score:+.4f}{rank}; score of the baseline {attribution.baseline:+.4f}, sum of all values "
+        f"{signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."
+    )
+    texts = (
+        ColouredText(_coloured(query, scale), unread="the rest is not read" if attribution.query.cut else ""),
+        ColouredText(
+            _coloured(document, scale),
+            unread=f"{unread:,} more characters are not read" if attribution.document.cut and unread else "",
+        ),
+    )
+    return ColourMap(label, detail, texts)
+
+
+def _coloured(words: Sequence[Word], scale: float) -> list[Word]:
+    coloured = []
+    for word in words:
+        value = 0.0 if abs(word.value) < FAINT * scale else word.value
+        kind = ("negative", "neutral", "positive")[1 + (value > 0) - (value < 0)]
+        coloured.append(word._replace(colour=colour(word.value, scale), kind=kind))
+    return coloured
+
+
+def words_of(side: AttributedText) -> list[Word]:
+    """Return the words up to the last one that the model read a piece of; their values sum to that of the pieces."""
+    spans = [match.span() for match in WORD.finditer(side.text)]
+    if not spans:
+        return []
+    starts = np.array([start for start, _ in spans])
+    pieces: list[list[tuple[str, float]]] = [[] for _ in spans]
+    for piece, (first, end), value in zip(side.pieces, side.spans, side.values, strict=True):
+        # Some vocabularies write the space before a word with it.
+        while first < end and side.text[first].isspace():
+            first += 1
+        position = max(0, int(np.searchsorted(starts, first, side="right")) - 1)
+        pieces[position].append((piece, float(value)))
+    last = len(spans)
+    if side.cut:
+        last = 1 + max((i for i, of_word in enumerate(pieces) if of_word), default=-1)
+    ends = [0, *(end for _, end in spans)]
+    return [
+        Word(side.text[ends[i] : start], side.text[start:end], sum(v for _, v in of_word), _summed(of_word))
+        for i, ((start, end), of_word) in enumerate(zip(spans[:last], pieces, strict=False))
+    ]
+
+
+def _summed(pieces: Sequence[tuple[str, float]]) -> str:
+    """Return "+0.25 = gold +0.5, ##fish -0.25": the value of a word, and of its pieces where it has several."""
+    total = signed(sum(value for _, value in pieces))
+    if len(pieces) == 1:
+        return total
+    parts = ", ".join(f"{piece} {signed(value)}" for piece, value in pieces)
+    return f"{total} = {parts}" if pieces else f"{total} (no word piece)"
+
+
+def signed(value: float) -> str:
+    """Three significant digits with a sign; 0 without one."""
+    return f"{value:+.3g}" if value else "0"
+
+
+def relative_residual(attribution: Attribution) -> float:
+    """Return the size of the residual of completeness as a share of the sum of all absolute values."""
+    size = float(np.abs(attribution.query.values).sum() + np.abs(attribution.document.values).sum())
+    return abs(attribution.residual) / size if size > 0 else 0.0
+
+
+# Weights of an index: words are those of `irpretrain.text.words`, with their positions in the text as written. A word
+# has the weight of the terms that the index's analyser makes of it. Words of one stem share a term, and each occurrence
+# shows all of its weight. Of overlapping words (Chinese, Japanese, Korean) each shows its first letter, the last of
+# them all that is left.
+
+
+# Share of a passage's weight that has the deepest shade: a half, as in DeepCT's Table 5.
+DEEPEST = 0.5
+# Kinds of lines under words: one for each fifth of the way to the deepest shade, and one from there on.
+LEVELS = 6
+READING_WEIGHTS = (
+    "A word's shade, and the line under it, show the share of the passage's weight that its term has in the index. "
+    "Words of one stem are one term. Words without a shade have weight 0 or are stop words. Bold words are in the "
+    "query. Point at a word for its numbers."
+)
+
+
+class PassageWord(NamedTuple):
+    """A word of a passage.
+
+    Attributes:
+        before: the characters between the word before it and this one.
+        text: the word as written, without what the next one shares with it.
+        terms: different terms of the index that it counts for; none for a stop word.
+        in_query: whether one of them is a term of the query, or one of a word that overlaps it.
+    """
+
+    before: str
+    text: str
+    terms: tuple[str, ...]
+    in_query: bool
+
+
+def write_term_weight_page(
+    name: str,
+    options: TermWeightPageConfig,
+    weightings: Sequence[Mapping[str, Any]],
+    runs: Sequence[str | Path],
+    documents: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    text: TextConfig,
+    retrieval: RetrievalConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write what several weightings give the words of queries' passages.
+
+    Args:
+        weightings: `key`, `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
+            of the page.
+        runs: of the page's first stages; the first chooses documents that are left out.
+        documents: DOCUMENTS tables of the data set's corpus.
+        queries: QUERIES table.
+        text: fields of a document's text, and what a word is.
+        retrieval: stemmer and stop words of the indexes.
+
+    Returns:
+        Counts: cases and passages of the page, weightings, words.
+
+    Raises:
+        ConfigError: see `cases.choose_cases`.
+        InputError: the corpus lacks a document.
+        IntegrityError: a weighting lacks one.
+        SetupError: Java or the jar is missing.
+    """
+    cases = choose_cases(
+        name, options, read_queries(queries), read_qrels(qrels), [read_run(run) for run in runs]
+    )
+    displayed = {document for case in cases for document in case.documents}
+    texts = read_chosen(documents, displayed, text)
+    analyser = Analyser.of(retrieval, text.word_kind)
+    weights = {
+        weighting["key"]: read_weights(weighting["vectors"], displayed, analyser) for weighting in weightings
+    }
+    views = []
+    words = 0
+    for case in cases:
+        in_query = query_terms(case.text, text.word_kind, analyser)
+        maps = {}
+        for document in case.documents:
+            passage, rest = read_passage(texts[document], text.word_kind, analyser, in_query)
+            maps[document] = [
+                ColourMap(w["label"], "", [ColouredText(shade(passage, weights[w["key"]][document]), rest)])
+                for w in weightings
+            ]
+            words += len(passage)
+        views.append((case, maps))
+    write_page(
+        TEMPLATE,
+        output,
+        title=f"Term weights: {name}",
+        reading=READING_WEIGHTS,
+        legend=legend(),
+        cases=views,
+    )
+    return {
+        "cases": len(views),
+        "passages": sum(len(case.documents) for case in cases),
+        "weightings": len(weightings),
+        "words": words,
+        "queries": [case.query or case.text for case in cases],
+    }
+
+
+def read_weights(
+    vectors: Sequence[str | Path], identifiers: Collection[str], analyser: Analyser
+) -> dict[str, dict[str, int]]:
+    """Return the weights of the terms of each document, as an index holds them.
+
+    Raises:
+        IntegrityError: the weighting lacks a document.
+    """
+    counts = {"words": 0, "words_without_terms": 0}
+    weights: dict[str, dict[str, int]] = {}
+    for path in vectors:
+        batches = TERM_VECTORS.stream_chosen(path, identifiers, ["document_id", "terms"])
+        weights.update(analysed_weights(batches, path, analyser, counts))
+    if missing := sorted(set(identifiers) - weights.keys()):
+        raise IntegrityError(
+            vectors[0],
+            f"document {missing[0]!r} of the corpus has no row of weights",
+            remedy="Delete the term vectors of this weighting and run the workflow again.",
+        )
+    return weights
+
+
+def query_terms(query: str, kind: WordKind, analyser: Analyser) -> frozenset[str]:
+    """Return the different terms of a query, which is cut into words as documents are."""
+    return frozenset(analyser.terms([" ".join(find_words(query, kind))])[0])
+
+
+def read_passage(
+    text: str, kind: WordKind, analyser: Analyser, in_query: frozenset[str]
+) -> tuple[list[PassageWord], str]:
+    """Cut a passage into its words and the characters after the last; `in_query` are terms of the query."""
+    spans = word_spans(text, kind)
+    analyser.learn(spans.words)
+    words, end, ends_of_query_terms = list[PassageWord](), 0, 0
+    starts, ends = spans.starts.tolist(), spans.ends.tolist()
+    next_starts = [*starts, len(text)][1:]
+    for word, first, last, following in zip(spans.words, starts, ends, next_starts, strict=True):
+        terms = tuple(dict.fromkeys(analyser.terms_of_word(word)))
+        if not in_query.isdisjoint(terms):
+            ends_of_query_terms = last
+        displayed = min(last, following)
+        words.append(PassageWord(text[end:first], text[first:displayed], terms, first < ends_of_query_terms))
+        end = displayed
+    return words, text[end:]
+
+
+def shade(passage: Sequence[PassageWord], weights: Mapping[str, int]) -> list[Word]:
+    """Return every word with the share that one weighting gives its terms; `weights` is term → weight."""
+    total = sum(weights.values())
+    shaded = []
+    for word in passage:
+        weight = sum(weights.get(term, 0) for term in word.terms)
+        share = weight / total if total else 0.0
+        kinds = [*([f"s{level(weight, total)}"] if weight else []), *(["asked"] if word.in_query else [])]
+        counted = f" as {' + '.join(word.terms)}" if word.terms != (word.text.lower(),) else ""
+        title = f"{word.text}{counted}: {100 * share:.1f}\u00a0%, weight {weight:,} of {total:,}"
+        named = title if weight else ""
+        shaded.append(Word(word.before, word.text, share, named, colour(share, DEEPEST), " ".join(kinds)))
+    return shaded
+
+
+def level(weight: int, total: int) -> int:
+    """Return 1 for less than a fifth of `DEEPEST`, 2 for less than two … 6 for `DEEPEST` and more."""
+    return 1 + min(LEVELS - 1, int((LEVELS - 1) * weight / (total * DEEPEST)))
+
+
+def legend() -> list[tuple[str, str, str, str]]:
+    """Return class, colours where it begins and ends, and name of each shade."""
+    bounds = [DEEPEST * number / (LEVELS - 1) for number in range(LEVELS)]
+    shares = [f"{100 * bound:.4g}" for bound in bounds]
+    names = [
+        f"below {shares[1]}\u00a0%",
+        *(f"{low}\u2013{high}\u00a0%" for low, high in pairwise(shares[1:])),
+        f"{shares[-1]}\u00a0% and more",
+    ]
+    colours = [colour(bound, DEEPEST) for bound in bounds]
+    kinds = [f"s{number + 1}" for number in range(LEVELS)]
+    return list(zip(kinds, colours, [*colours[1:], colours[-1]], names, strict=True))

@@ -1,0 +1,140 @@
+"""Tests and intervals as the configuration asks for them, over results of several seeds.
+
+Tests pair queries; with several seeds a query's value is its mean over the seeds. The interval is a bootstrap over
+queries for one seed. For several it is Student's t over the seeds' means, because it then speaks about repeating the
+training, or, where the configuration asks for it, a bootstrap over queries and seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from irpretrain.config.experiments import EvaluationConfig
+from irpretrain.errors import IRPretrainError
+from irpretrain.evaluation.significance import (
+    Outcomes,
+    bootstrap_interval,
+    holm,
+    paired_t_test,
+    randomisation_test,
+    student_interval,
+    wins_ties_losses,
+)
+from irpretrain.papers.base import Direction
+from irpretrain.papers.published import PublishedTable
+from irpretrain.report.scores import Results
+
+HEADLINE_LEVEL = 0.05
+
+# Confidence of intervals, resamples of the queries behind them, and draws of a randomisation test. The papers print no
+# intervals and no number of draws: with these, a p-value of 0.05 has a standard error of 0.0007.
+CONFIDENCE, RESAMPLES, PERMUTATIONS = 0.95, 2_000, 100_000
+
+
+@dataclass(frozen=True)
+class TableTest:
+    """How one table is tested: the configuration's choice, or else the paper's."""
+
+    kind: Literal["t-test", "randomisation"]
+    level: float
+    correction: Literal["none", "holm"]
+
+    @classmethod
+    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> Self:
+        """Return how a paper's table is tested, or the headline table where none is given."""
+        kind, level = (table.tested_by, table.level) if table else ("t-test", HEADLINE_LEVEL)
+        return cls(
+            kind if options.test == "paper" else options.test,
+            level if options.level is None else options.level,
+            options.correction,
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ours against a baseline of ours, paired over queries.
+
+    Attributes:
+        mark: printed beside our value when it is significantly better, or worse, as `direction` says.
+        difference: our mean minus the baseline's.
+        p: two-tailed p-value, corrected as the configuration says.
+        significant: whether p is at most the level.
+        outcomes: on how many queries ours is better, equal and worse; None for what is not paired over queries.
+    """
+
+    over: str
+    mark: str
+    difference: float
+    p: float
+    significant: bool
+    direction: Direction = "better"
+    outcomes: Outcomes | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether what the mark says is true here: the difference is significant and has the mark's direction."""
+        return self.significant and (
+            self.difference > 0 if self.direction == "better" else self.difference < 0
+        )
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A comparison to be made: ours against a baseline; `name` names its stream of random draws."""
+
+    ours: Results
+    baseline: Results
+    over: str
+    mark: str
+    name: str
+    direction: Direction = "better"
+
+
+def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comparison]:
+    """Return the comparison of each pairing; p-values are corrected over all of them, as `testing` says.
+
+    One query has no p-value by the t-test: it is NaN, and nothing is significant.
+    """
+    p_values = [_p_value(pairing, testing, seed) for pairing in pairings]
+    if testing.correction == "holm":
+        corrected = iter(holm([p for p in p_values if not math.isnan(p)]))
+        p_values = [p if math.isnan(p) else next(corrected) for p in p_values]
+    return [
+        Comparison(
+            pairing.over,
+            pairing.mark,
+            pairing.ours.mean - pairing.baseline.mean,
+            p,
+            p <= testing.level,
+            pairing.direction,
+            wins_ties_losses(pairing.ours.per_query, pairing.baseline.per_query),
+        )
+        for pairing, p in zip(pairings, p_values, strict=True)
+    ]
+
+
+def interval(results: Results, options: EvaluationConfig, seed: int, name: str) -> tuple[float, float]:
+    """Return the bounds of the mean's confidence interval; NaN where nothing supports one (a single query).
+
+    Args:
+        name: names the stream of random draws, so that a cell's interval depends on nothing else.
+    """
+    if len(results.seeds) == 1 or options.intervals == "queries and seeds":
+        bounds = bootstrap_interval(results.values, RESAMPLES, CONFIDENCE, seed, name)
+    else:
+        bounds = student_interval([float(mean) for mean in results.per_seed], CONFIDENCE)
+    return bounds.low, bounds.high
+
+
+def _p_value(pairing: Pairing, testing: TableTest, seed: int) -> float:
+    if pairing.ours.queries != pairing.baseline.queries:
+        raise IRPretrainError(
+            f"{pairing.name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
+            "  Delete results/per_query.parquet and run the workflow again."
+        )
+    ours, baseline = pairing.ours.per_query, pairing.baseline.per_query
+    if testing.kind == "t-test":
+        return paired_t_test(ours, baseline).p_value
+    return randomisation_test(ours, baseline, PERMUTATIONS, seed, pairing.name).p_value
