@@ -107,9 +107,14 @@ def copy_of_all(folder: Path) -> Path:
     return project
 
 
+def make_run(page: str) -> str:
+    """The last command of a page that runs the workflow."""
+    return [block for block in blocks(page, "sh") if block.startswith("make run")][-1]
+
+
 def command_of(page: str, small: Path) -> list[str]:
     """Return the make command of a page, with one more overlay over its own."""
-    command = blocks(page, "sh")[-1].replace(f"configs/{page}.yaml", f"configs/{page}.yaml {small}")
+    command = make_run(page).replace(f"configs/{page}.yaml", f"configs/{page}.yaml {small}")
     return ["make", *IS_INSTALLED, *HAS_PLUGIN, *shlex.split(command)[1:]]
 
 
@@ -430,7 +435,7 @@ def moments(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
 def test_a_killed_run_goes_on_with_the_command_that_it_prints(page, tmp_path, request):
     """kill -9 at three moments, each time to the letter what is printed then; it ends with the same bytes."""
     project = copy_of_all(tmp_path / "project")
-    [name] = re.findall(r"--directory (runs/[\w-]+)", blocks(page, "sh")[-1])
+    [name] = re.findall(r"--directory (runs/[\w-]+)", make_run(page))
     folder, log = project / name, tmp_path / "killed.log"
     small = LAYOUTS[page](project, folder)
     checkpoint_after_each_step(small)
