@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import socket
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,6 +63,8 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         _flush(temporary)
+        if target.exists():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
     finally:
         _remove(temporary)
@@ -222,10 +225,11 @@ def _check_writable(path: Path, target: Path) -> None:
 
 
 def _check_inputs(output: Path, inputs: Iterable[str | Path]) -> None:
+    location = _end_of_links(output).resolve()
     for given in map(Path, inputs):
         if not os.path.exists(given):
             continue
-        location, read_location = output.resolve(), given.resolve()
+        read_location = given.resolve()
         within = location.is_relative_to(read_location) or read_location.is_relative_to(location)
         read = [given, *(given.rglob("*") if os.path.isdir(given) else ())] if os.path.exists(output) else []
         if within or any(os.path.exists(path) and path.samefile(output) for path in read):

@@ -235,6 +235,8 @@ def written(path: str, count: int, unit: str) -> str:
 def opened(path: str) -> Iterator[TextIO]:
     """Open an output that appears whole or not at all, gzip where its name ends in .gz; or standard output for `-`."""
     if path == STANDARD:
+        if sys.stdout is None:
+            raise InputError("standard output", "it is closed", remedy="Name a file to write to.")
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
         yield sys.stdout
         sys.stdout.flush()

@@ -1,5 +1,6 @@
 """Commands on test collections: measures of runs, and an overlay for files of one's own."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,38 +64,31 @@ def evaluate(
     judged = read_relevance(qrels)
     if not judged:
         raise InputError(qrels, "there are no judgements")
-    rankings = {session.name(path): _read_run(path, judged) for path in runs}
+    rankings = {session.name(path): _read_run(path, judged, session.name(path)) for path in runs}
+    _note_short_lists(rankings, measures)
     rows = list(_rows(rankings, judged, measures))
     with opened(output) as handle:
         handle.writelines(f"{line}\n" for line in (_csv(rows) if csv else _table(rows)))
     return f"{len(rankings)} run{'s' * (len(rankings) > 1)}, {len(judged):,} judged queries"
 
 
-def _read_run(path: str, judged: Mapping[str, Any]) -> Any:
-    """Return a run in any format, its queries without judgements left out."""
+def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
+    """Return a run in any format, in its own order, its queries without judgements left out."""
     from irpretrain.config.retrieval import RunConfig
-    from irpretrain.corpora.policy import RecordTally
-    from irpretrain.corpora.topics_and_judgements import read_records
-    from irpretrain.evaluation.runs import canonical, read_run
     from irpretrain.library.formats import guess_format
+    from irpretrain.retrieval.runs_of_others import read_ordered
 
-    if (known := guess_format("runs", path)) == "trec":
-        run = read_run(path)
-    else:
-        config, lists = RunConfig(format=known, path=path), dict[str, list[tuple[str, float]]]()
-        records = read_records("runs", config, Path(path))
-        for entry in RecordTally(config.malformed, "malformed").sound(Path(path), records):
-            score = float(-entry.rank if entry.score is None else entry.score)
-            lists.setdefault(entry.query_id, []).append((entry.document_id, score))
-        run = canonical(lists)
-    unjudged = sorted(run.keys() - judged.keys())
-    if len(unjudged) == len(run):
-        raise InputError(path, f"none of its {len(run)} queries is judged; the first is {unjudged[:1]}")
-    if unjudged:
-        notice(
-            "evaluate", f"{path}: left out: {len(unjudged):,} queries without judgements, first {unjudged[0]}"
-        )
-    return run
+    config = RunConfig(format=guess_format("runs", path), path=path)
+    return read_ordered(config, Path(path), judged, shown)
+
+
+def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> None:
+    from irpretrain.evaluation.evaluate import short_lists
+
+    longest = max(len(ranking) for run in rankings.values() for ranking in run.values())
+    for name, run in rankings.items():
+        if short := short_lists(run, measures, longest if len(rankings) > 1 else 0):
+            notice("evaluate", f"{name}: {short}.")
 
 
 def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> Iterator[MeasureRow]:
@@ -110,7 +104,9 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
             for run, scores in columns.items()
             if run != baseline
         }
-        adjusted = dict(zip(tests, holm([test.p_value for test in tests.values()]), strict=True))
+        # One query has no p-value.
+        supported = {run: test.p_value for run, test in tests.items() if not math.isnan(test.p_value)}
+        adjusted = dict(zip(supported, holm(list(supported.values())), strict=True))
         for run, scores in columns.items():
             row = MeasureRow(
                 measure, run, len(scores), *bootstrap_interval(scores, RESAMPLES, CONFIDENCE, 1, run)
@@ -121,7 +117,7 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
             differences = [first - second for first, second in zip(scores, columns[baseline], strict=True)]
             difference, low, high = bootstrap_interval(differences, RESAMPLES, CONFIDENCE, 1, run)
             drawn = randomisation_test(scores, columns[baseline], PERMUTATIONS, 1, run)
-            tested = (tests[run].p_value, drawn.p_value, adjusted[run])
+            tested = (tests[run].p_value, drawn.p_value, adjusted.get(run, math.nan))
             yield MeasureRow(*row[:6], difference, low, high, *tested)
 
 
@@ -155,7 +151,10 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
             against = [
                 f"{row.difference:+.3f}",
                 f"[{row.difference_low:+.3f}, {row.difference_high:+.3f}]",
-                *(f"{p:.3f}" for p in (row.t_test_p, row.randomisation_p, row.holm_p)),
+                *(
+                    "–" if p is None or math.isnan(p) else f"{p:.3f}"
+                    for p in (row.t_test_p, row.randomisation_p, row.holm_p)
+                ),
             ]
         name = "" if row.measure == measure else row.measure
         run = row.run if len(row.run) <= LONGEST else f"…{row.run[1 - LONGEST :]}"

@@ -301,7 +301,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ),
         ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
         ("evaluate NONE PAIRS", "ERROR: NONE: its beginning is that of no format of judgements"),
-        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 queries is judged"),
+        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 lines has a judged query; the first has "),
         ("evaluate QRELS QRELS", "ERROR: QRELS: its beginning is that of no format of runs"),
         ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
         (
@@ -484,6 +484,76 @@ def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path) -
     assert (wrong.returncode, "k1: unknown key" in wrong.stderr) == (2, True)
 
 
+def evaluated(
+    folder: Path, qrels: str, *runs: str, command: str = "irpretrain evaluate q {} --measure RR --csv"
+) -> Any:
+    (folder / "q").write_text(qrels)
+    for number, run in enumerate(runs):
+        (folder / f"r{number}").write_bytes(run if isinstance(run, bytes) else run.encode())
+    return piped(command.format(" ".join(f"r{number}" for number in range(len(runs)))), folder)
+
+
+ONE_RELEVANT = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n"
+TIED = "q1 Q0 d3 1 5 t\nq1 Q0 d2 2 5 t\nq1 Q0 d1 3 5 t\n"
+
+
+def test_ties_of_a_run_are_in_the_order_of_its_ranks(tmp_path):
+    for text in (TIED, f"# a comment\n{TIED}", bz2.compress(TIED.encode()), lzma.compress(TIED.encode())):
+        done = evaluated(tmp_path, ONE_RELEVANT, text)
+        assert done.stdout.splitlines()[1].startswith("RR,r0,1,0.3333")
+        assert "r0: 2 documents have the score of the one above them; the ranks order them" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("run", "fault"),
+    [
+        ("q1\td2\t1\nq1\td1\t1\n", "one rank for two documents"),
+        ("q1\td1\t1\nq1\td2\t2\nq1\td1\t3\n", "documents that a query has twice"),
+        ("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 3 t\n", "scores contradict their ranks"),
+        ("q1 Q0 d1 1 1_0 t\n", "1_0"),
+    ],
+)
+def test_a_run_that_says_two_things_is_refused(tmp_path, run, fault):
+    done = evaluated(tmp_path, ONE_RELEVANT, run)
+    assert done.returncode == 2
+    assert fault in done.stderr
+    assert "key of the run" not in done.stderr, "the command has no such key"
+
+
+def test_one_query_has_no_p_value(tmp_path):
+    done = evaluated(tmp_path, "q1 0 d1 1\n", TIED, TIED, command="irpretrain evaluate q {} --measure RR")
+    assert done.stdout.split()[-3:] == ["–", "1.000", "–"]
+
+
+def test_lists_that_end_above_a_cut_off_are_noted(tmp_path):
+    done = evaluated(
+        tmp_path, ONE_RELEVANT, TIED, "q1 Q0 d1 1 2 t\n", command="irpretrain evaluate q {} --measure AP"
+    )
+    assert "r1: the longest list has 1 documents, and AP looks at 3, which 1 of 1 queries lack" in done.stderr
+    assert "r0: the longest" not in done.stderr
+
+
+def test_tabs_between_the_columns_of_judgements(tmp_path):
+    done = evaluated(tmp_path, ONE_RELEVANT.replace(" ", "\t"), TIED)
+    assert done.stdout.splitlines()[1].startswith("RR,r0,1,0.3333")
+
+
+def test_a_circle_of_links_and_a_closed_output_are_one_message(tmp_path):
+    (tmp_path / "c1").symlink_to("c2")
+    (tmp_path / "c2").symlink_to("c1")
+    circle = evaluated(tmp_path, ONE_RELEVANT, TIED, command="irpretrain evaluate q {} -o c1")
+    assert (circle.returncode, circle.stderr.count("links lead in a circle")) == (2, 1)
+    closed = evaluated(tmp_path, ONE_RELEVANT, TIED, command="irpretrain evaluate q {} >&-")
+    assert (closed.returncode, "Traceback" in closed.stderr) == (2, False)
+    assert "standard output: it is closed" in closed.stderr
+
+
+def test_an_output_keeps_the_permissions_of_the_file_that_it_replaces(tmp_path):
+    (tmp_path / "o").touch(0o600)
+    assert evaluated(tmp_path, ONE_RELEVANT, TIED, command="irpretrain evaluate q {} -o o").returncode == 0
+    assert (tmp_path / "o").stat().st_mode & 0o777 == 0o600
+
+
 def test_runs_are_compared_with_the_first(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("".join(f"{query} 0 d1 1\n" for query in range(8)))
     for name, first, second in (("good", "d1", "d2"), ("bad", "d2", "d1")):
@@ -498,7 +568,7 @@ def test_runs_are_compared_with_the_first(tmp_path: Path) -> None:
     assert good.split()[:6] == ["good", "1.000", "[1.000,", "1.000]", "+0.500", "[+0.500,"]
     assert float(good.split()[-2]) < 0.05
     assert ranks.split()[:2] == ["ranks.tsv", "1.000"]
-    assert "ranks.tsv: left out: 1 queries without judgements, first 8" in done.stderr
+    assert "ranks.tsv: left out: 1 of 9 lines, of queries without judgements, such as 8" in done.stderr
 
 
 def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:

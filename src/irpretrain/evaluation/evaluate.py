@@ -182,18 +182,27 @@ def _note_short_lists(description: Mapping[str, Any], run: Run, measures: Sequen
 
     A measure without a cut-off looks at as many documents as are scored.
     """
-    parts = []
-    for name in measures:
-        depth = effectiveness.cutoff(name) or description.get("depth") or 0
-        if short := sum(len(ranking) < depth for ranking in run.values()):
-            parts.append(f"{name} looks at {depth}, which {short:,} of {len(run):,} queries lack")
-    if parts:
-        dataset, longest = description["dataset"], max(map(len, run.values()))
+    if short := short_lists(run, measures, description.get("depth") or 0):
+        dataset = description["dataset"]
         notice(
             f"run of {description['model']} on {dataset}",
-            f"the longest list has {longest} documents, and {'; '.join(parts)}. If the run was cut, give measures "
-            f"with a lower cut-off under datasets.{dataset}.measures.",
+            f"{short}. If the run was cut, give measures with a lower cut-off under datasets.{dataset}.measures.",
         )
+
+
+def short_lists(run: Run, measures: Sequence[str], depth: int) -> str:
+    """Return which measures look deeper than a run's lists; empty if none does.
+
+    Args:
+        depth: documents that a measure without a cut-off looks at.
+    """
+    parts = []
+    for name in measures:
+        deepest = effectiveness.cutoff(name) or depth
+        if short := sum(len(ranking) < deepest for ranking in run.values()):
+            parts.append(f"{name} looks at {deepest}, which {short:,} of {len(run):,} queries lack")
+    longest = max(map(len, run.values()), default=0)
+    return f"the longest list has {longest} documents, and {'; '.join(parts)}" if parts else ""
 
 
 def _note_own_documents(description: Mapping[str, Any], run: Run) -> None:

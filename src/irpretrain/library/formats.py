@@ -45,6 +45,7 @@ SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
         ("squad", SQUAD),
         ("json", r"\s*\{"),
         ("letor", r"\S+ qid:"),
+        ("trec", r"[^\t\n]+\t[^\t\n]+\t[^\t\n]+\t[+-]?[0-9]+\s*(\n|$)"),
         ("tsv", r"[^\t\n]+\t[^\t\n]+\t[^\t\n]*[a-z]"),
         ("trec", rf"(\S+{SPACE}){{3}}\S"),
     ),

@@ -1,7 +1,7 @@
 """External runs: checked against queries and documents, and written in canonical form."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.records import Malformed, Skipped
 from irpretrain.corpora.topics_and_judgements import Sources, read_records, source_files
 from irpretrain.errors import InputError
-from irpretrain.evaluation.runs import Ranking, without_own, write_rankings
+from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
 from irpretrain.progress import notice
 from irpretrain.retrieval.opened_index import log_lost_queries
 
@@ -57,8 +57,8 @@ class Faults:
         if key:
             self.keys[key] = None
 
-    def refuse(self, path: Path) -> None:
-        """Raise InputError that names every kind, if there is any."""
+    def refuse(self, path: Path, has_keys: bool = True) -> None:
+        """Raise InputError that names every kind, if any; and keys that allow them, where the run has a section."""
         if not self.found:
             return
         several = len(self.found) > 1
@@ -67,7 +67,7 @@ class Faults:
             "\n  - " + "\n  - ".join(listed) if several else f": {listed[0]}"
         )
         remedy = self.hint or "Check that run, queries and corpus belong together."
-        if self.keys:
+        if self.keys and has_keys:
             remedy += f" If they do, this key of the run allows it: {'; '.join(self.keys)}."
         raise InputError(path, reason, remedy=remedy)
 
@@ -126,9 +126,7 @@ def take_run(
         query: without_own(query, ranking, most) if drop_own else ranking[:most]
         for query, ranking in run.items()
     }
-    for what, number in ties.items():
-        if number:
-            notice(name, f"{files[0]}: {number:,} {what}")
+    _note_ties(name, files[0], ties)
     return {
         "written": write_rankings(output, cut.items(), name),
         "queries": len(query_ids),
@@ -138,6 +136,40 @@ def take_run(
         **counts,
         "equal_scores": ties[BY_RANKS] + ties[BY_NAMES],
     }
+
+
+def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: str) -> Run:
+    """Return an external run of some queries in its own order, checked as `take_run` does it, but against no corpus.
+
+    Args:
+        judged: the queries that count.
+        shown: name of the file in messages.
+
+    Raises:
+        InputError: as in `take_run`; or no line has a query that counts.
+    """
+    faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNTED, 0)
+    lists, first_stranger = _read(config, [path], set(judged), faults, counts)
+    for query, ranked in lists.items():
+        _check(query, ranked, config, faults)
+    faults.refuse(path, has_keys=False)
+    if not lists:
+        raise InputError(
+            path, f"none of its {counts['lines']:,} lines has a judged query; the first has {first_stranger}"
+        )
+    if strangers := counts["lines_of_other_queries"]:
+        what = f"{strangers:,} of {counts['lines']:,} lines, of queries without judgements, such as {first_stranger}"
+        notice("evaluate", f"{shown}: left out: {what}")
+    ties = dict.fromkeys(TIES, 0)
+    run = {query: _ranking(ranked, set(), config, ties) for query, ranked in sorted(lists.items())}
+    _note_ties("evaluate", shown, ties)
+    return run
+
+
+def _note_ties(name: str, shown: str | Path, ties: dict[str, int]) -> None:
+    for what, number in ties.items():
+        if number:
+            notice(name, f"{shown}: {number:,} {what}")
 
 
 def _read(

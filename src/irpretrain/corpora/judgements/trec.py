@@ -7,10 +7,10 @@ probability and weight are ignored.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from irpretrain.corpora.checked import NoOptions, comment_or, judgement
 from irpretrain.corpora.files import Line, read_lines
@@ -48,13 +48,12 @@ def read(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malfo
     Raises:
         InputError: the third column is 0 on every line and documents are in the second, as in SMART collections.
     """
-    lines = list(read_lines(path))  # judgements are held in memory anyway
-    rows = [line.text.split() for line in lines if isinstance(line, Line) and not line.text.startswith("#")]
-    _refuse_smart(path, rows)
-    layout = _layout(rows)
+    facts = _Facts.of(path)
+    facts.refuse_smart(path)
+    layout = facts.layout()
     if layout != "qrels":
         notice(str(path), f"its lines of five columns are read as: {NAMES[layout]}")
-    for line in lines:
+    for line in read_lines(path):
         yield line if isinstance(line, Malformed) else comment_or(line, _judgement(line, layout))
 
 
@@ -71,39 +70,69 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
     return judgement(cells[0], cells[document], cells[relevance], line.position, line.number)
 
 
-def _layout(rows: Sequence[Sequence[str]]) -> Layout:
-    """Return the kind of most lines; weighted if documents would be in the iteration's column.
+@dataclass
+class _Facts:
+    """What tells the layouts of a file's lines apart; of the many lines only what differs is kept."""
 
-    Of lines that can be both kinds, the second column decides: an iteration is one short number on all lines, or occurs
-    with several documents of one query, which no document does.
-    """
-    fives = [cells for cells in rows if len(cells) == 5]
-    if 2 * len(fives) <= len(rows):
-        return "qrels"
-    prels = sum(bool(_WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4])) for cells in fives)
-    weighted = sum(bool(_WHOLE.fullmatch(cells[3]) and _NUMBER.fullmatch(cells[4])) for cells in fives)
-    if not prels + weighted:
-        return "qrels"
-    if 2 * abs(prels - weighted) > len(fives):  # fewer may be damaged
-        return "prels" if prels > weighted else "weighted"
-    seconds = {cells[1] for cells in fives}
-    is_iteration = len(seconds) == 1 and _ITERATION.fullmatch(min(seconds))
-    pairs = {(cells[0], cells[1]) for cells in fives}
-    documents = {(cells[0], cells[1], cells[2]) for cells in fives}
-    return "weighted" if is_iteration or 2 * len(pairs) <= len(documents) else "prels"
+    lines: int = 0
+    fives: int = 0
+    prels: int = 0
+    weighted: int = 0
+    iterations: set[str] = field(default_factory=set)
+    pairs: set[tuple[str, str]] = field(default_factory=set)
+    documents: set[tuple[str, str, str]] = field(default_factory=set)
+    second: set[str] = field(default_factory=set)  # columns of lines of four, at most two values each
+    third: set[str] = field(default_factory=set)
+    is_unmarked: bool = True
+    is_written_as_smart: bool = False
 
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        facts = cls()
+        for line in read_lines(path):
+            if isinstance(line, Line) and not line.text.startswith("#"):
+                facts.lines += 1
+                facts._add(line.text.split())
+        return facts
 
-def _refuse_smart(path: Path, rows: Sequence[Sequence[str]]) -> None:
-    whole = [cells for cells in rows if len(cells) == 4]
-    if {cells[2] for cells in whole} != {"0"}:
-        return
-    unmarked = all(_NUMBER.fullmatch(cells[3]) and float(cells[3]) == 0 for cells in whole)
-    written_as_smart = any(not _WHOLE.fullmatch(cells[3]) for cells in whole)  # 0.000000
-    if len({cells[1] for cells in whole}) == 1 and not written_as_smart:
-        return  # a corpus may have a document 0
-    last, smart, relevance = ("0", ", as in SMART collections", "1") if unmarked else ("relevance", "", "$4")
-    remedy = (
-        f"The columns seem to be query, document, 0, {last}{smart}; TREC's are query, 0, document, relevance: "
-        f"awk '{{print $1, 0, $2, {relevance}}}' makes these."
-    )
-    raise InputError(path, "the third column, that of the document, is 0 on every line", remedy=remedy)
+    def _add(self, cells: list[str]) -> None:
+        if len(cells) == 5:
+            self.fives += 1
+            self.prels += bool(_WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
+            self.weighted += bool(_WHOLE.fullmatch(cells[3]) and _NUMBER.fullmatch(cells[4]))
+            self.iterations.add(cells[1])
+            self.pairs.add((cells[0], cells[1]))
+            self.documents.add((cells[0], cells[1], cells[2]))
+        elif len(cells) == 4 and len(self.third) < 2:
+            self.third.add(cells[2])
+            if len(self.second) < 2:
+                self.second.add(cells[1])
+            self.is_unmarked &= bool(_NUMBER.fullmatch(cells[3])) and float(cells[3]) == 0
+            self.is_written_as_smart |= not _WHOLE.fullmatch(cells[3])  # 0.000000
+
+    def layout(self) -> Layout:
+        """Return the kind of most lines; weighted if documents would be in the iteration's column.
+
+        Of lines that can be both kinds, the second column decides: an iteration is one short number on all lines, or
+        occurs with several documents of one query, which no document does.
+        """
+        if 2 * self.fives <= self.lines or not self.prels + self.weighted:
+            return "qrels"
+        if 2 * abs(self.prels - self.weighted) > self.fives:  # fewer may be damaged
+            return "prels" if self.prels > self.weighted else "weighted"
+        is_iteration = len(self.iterations) == 1 and _ITERATION.fullmatch(min(self.iterations))
+        return "weighted" if is_iteration or 2 * len(self.pairs) <= len(self.documents) else "prels"
+
+    def refuse_smart(self, path: Path) -> None:
+        if self.third != {"0"}:
+            return
+        if len(self.second) == 1 and not self.is_written_as_smart:
+            return  # a corpus may have a document 0
+        last, smart, relevance = (
+            ("0", ", as in SMART collections", "1") if self.is_unmarked else ("relevance", "", "$4")
+        )
+        remedy = (
+            f"The columns seem to be query, document, 0, {last}{smart}; TREC's are query, 0, document, relevance: "
+            f"awk '{{print $1, 0, $2, {relevance}}}' makes these."
+        )
+        raise InputError(path, "the third column, that of the document, is 0 on every line", remedy=remedy)
