@@ -24,7 +24,7 @@ DEPTH = {"retrieval": {"depth": 100}, "reranking": {"depth": 100}}
 
 
 def experiment(**changes: object) -> dict:
-    return {"dataset": "msmarco-doc", "models": ["untrained"], "regimes": ["zero-shot"], **changes}
+    return {"dataset": "msmarco-doc", "models": ["control"], "regimes": ["zero-shot"], **changes}
 
 
 def touch(*paths: str) -> None:
@@ -144,7 +144,7 @@ def test_pages_of_targets_are_left_out_too(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     config = configuration(
         datasets={"msmarco-doc": {}},
-        attributions={"marco": {"dataset": "msmarco-doc", "models": ["untrained"]}},
+        attributions={"marco": {"dataset": "msmarco-doc", "models": ["control"]}},
         term_weight_pages={"marco": {"dataset": "msmarco-doc", "weightings": ["tf"]}},
     )
     left = without_absent(config)

@@ -48,7 +48,7 @@ def test_what_an_entry_offers_is_a_valid_configuration(name):
     given = base_config()
     given["retrieval"]["depth"], given["reranking"]["depth"] = 1000, None
     given["experiments"] = {
-        key: {"dataset": key, "models": ["untrained"], "regimes": ["zero-shot"]}
+        key: {"dataset": key, "models": ["control"], "regimes": ["zero-shot"]}
         for key in CATALOGUE[name].datasets
     }
     given["retrieval"]["depth"] = given["reranking"]["depth"] = 1000

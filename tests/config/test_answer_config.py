@@ -8,7 +8,7 @@ from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.errors import ConfigError
 
-ZERO_SHOT = {"dataset": "entity-questions", "models": ["untrained"], "regimes": ["zero-shot"]}
+ZERO_SHOT = {"dataset": "entity-questions", "models": ["control"], "regimes": ["zero-shot"]}
 
 
 @pytest.fixture

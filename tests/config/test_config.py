@@ -264,8 +264,8 @@ def test_a_model_may_be_chosen_on_held_out_queries(given):
             "list steps in models.prop-rop.training.snapshots",
         ),
         (
-            {"models": {"untrained": {"select_on": {"dataset": "squad-train"}}}},
-            "untrained keeps no snapshots",
+            {"models": {"control": {"select_on": {"dataset": "squad-train"}}}},
+            "control keeps no snapshots",
         ),
         (
             {"models": {"prop-rop": {"select_on": {"dataset": "squad"}}}},
@@ -314,7 +314,7 @@ def with_ares(given):
                 "zero-shot-ares": {"dataset": "squad", "models": ["ares-further"], "regimes": ["zero-shot"]}
             },
             "diagnoses": {
-                "axioms": {"label": "axioms", "collection": "paragraphs", "models": ["untrained", "ares"]}
+                "axioms": {"label": "axioms", "collection": "paragraphs", "models": ["control", "ares"]}
             },
         },
     )
@@ -500,7 +500,7 @@ def test_presets_tell_the_papers_of_models_apart(given):
     assert training(released, "prop") == ("pooled", "document", 0.01, 1.0)
     assert training(paper, "ares") == ("pooled", "sequence", 0.01, 1.0)
     assert training(released, "ares") == ("pooled", "document", 0.01, 1.0)
-    assert training(paper, "untrained") == ("mlp", "document", 0.01, 1.0)
+    assert training(paper, "control") == ("mlp", "document", 0.01, 1.0)
     # AdamW of the library that ARES's code imports; BERT's own, without bias correction, in PROP's.
     assert [released.training_of(m).optimiser.bias_correction for m in ("prop", "ares")] == [False, True]
 
@@ -715,7 +715,7 @@ def test_merging_leaves_its_arguments_alone():
 
 
 def test_a_page_of_attributions_names_what_there_is(given):
-    page = {"dataset": "squad", "models": ["untrained", "prop"]}
+    page = {"dataset": "squad", "models": ["control", "prop"]}
     given["attributions"] = {"case": page}
     assert parse_config(given).attributions["case"].seed == 1
     given["attributions"] = {"Case": page, "other": {"dataset": "squid", "models": ["prop", "porp"]}}

@@ -24,7 +24,7 @@ datasets:
     measures: [nDCG@20, P@20, AP, RR@10]
 experiments: {mine: {dataset: mine}}
 """
-RERANKED: dict[str, Any] = {"models": ["untrained"], "regimes": ["zero-shot"]}
+RERANKED: dict[str, Any] = {"models": ["control"], "regimes": ["zero-shot"]}
 
 
 def load(folder: Path, **changes: Any) -> Config:
@@ -78,7 +78,7 @@ def test_the_key_of_the_shortest_ranking_is_named(tmp_path: Path, stage: dict[st
 
 
 def test_measures_that_choose_models_look_no_deeper_than_what_is_re_ranked(tmp_path: Path) -> None:
-    tuned = {"models": ["untrained"], "regimes": ["full"]}
+    tuned = {"models": ["control"], "regimes": ["full"]}
     with pytest.raises(
         ConfigError, match=r"datasets\.mine\.validation_measure: nDCG@20: .* reranking\.depth"
     ):

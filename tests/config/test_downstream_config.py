@@ -33,7 +33,7 @@ def test_the_default_runs_no_task():
 
 def test_every_task_of_the_catalogue_is_there_by_its_name():
     assert len(TASKS) == 14
-    config = configuration(downstream={"all": {"tasks": TASKS, "models": ["untrained"]}})
+    config = configuration(downstream={"all": {"tasks": TASKS, "models": ["control"]}})
     assert set(used_tasks(config)) == set(TASKS)
     assert config.downstream_tasks["glue-mnli"].sentences.task == "mnli"
     assert list(config.downstream_tasks["glue-mnli"].files) == ["train", "development", "mismatched"]

@@ -146,7 +146,7 @@ collections:
 datasets:
   mine: {label: Mine, corpus: mine, queries: {format: tsv, path: topics.tsv}, qrels: {format: trec, path: qrels.txt}}
 experiments:
-  mine: {dataset: mine, models: [untrained, prop], regimes: [zero-shot]}
+  mine: {dataset: mine, models: [control, prop], regimes: [zero-shot]}
 reranking: {depth: 20}
 """,
     )
@@ -163,7 +163,7 @@ def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
         "inherit: definitions\nreport: {papers: [ares]}\n"
         "corpora: {mine: {format: jsonl, path: documents}}\ncollections: {pretraining: [mine]}\n"
         "datasets: {mine: {corpus: mine, queries: {path: topics.txt}, qrels: {path: qrels.txt}}}\n"
-        "experiments: {mine: {dataset: mine, models: [untrained], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
+        "experiments: {mine: {dataset: mine, models: [control], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
     )
     config = load_config(root / "config.yaml", write("mine.yaml", mine))
     assert used_predictors(config) == []

@@ -136,14 +136,14 @@ def test_a_fine_tuned_model_reads_at_test_what_it_read_in_training(given: dict[s
     config: Config = parse_config(given)
     lengths = {
         (name, regime): (found.max_length, found.query_length)
-        for name in ("prop", "untrained")
+        for name in ("prop", "control")
         for regime in ("zero-shot", "full", "few-shot-10")
         if (found := config.reranking_of(name, regime))
     }
     common = (config.reranking.max_length, config.reranking.query_length)
-    assert lengths[("prop", "zero-shot")] == lengths[("untrained", "zero-shot")] == common
+    assert lengths[("prop", "zero-shot")] == lengths[("control", "zero-shot")] == common
     assert lengths[("prop", "full")] == lengths[("prop", "few-shot-10")] == (256, 40)
-    assert lengths[("untrained", "full")] == (200, 40)
+    assert lengths[("control", "full")] == (200, 40)
 
 
 def test_a_model_s_own_passages_take_the_location_of_reranking_s(given: dict[str, Any]) -> None:

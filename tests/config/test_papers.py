@@ -50,14 +50,14 @@ def test_a_paper_needs_its_own_experiments_alone() -> None:
     assert php.report.papers == ["php"]
     assert list(active_experiments(php)) == ["zero-shot-php"]
     # The models that PHP's stages start from, and those compared with it.
-    assert set(used_models(php)) == {"php", "php-shp", "php-hp-only", "untrained"}
+    assert set(used_models(php)) == {"php", "php-shp", "php-hp-only", "control"}
     assert "squad-dev-passages" not in used_corpora(php)
     # Narrowed by the function or by the configuration: the same models are needed.
     assert used_models(with_papers("php")) == used_models(php)
 
 
 def test_an_experiment_without_papers_is_for_all() -> None:
-    own = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}
+    own = {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"]}
     for paper in PAPERS:
         assert "own" in active_experiments(with_papers(paper, own=own))
     assert "own" in active_experiments(with_papers("php", own={**own, "papers": ["prop", "php"]}))
@@ -73,7 +73,7 @@ def test_an_experiment_that_is_not_run_may_name_what_is_not_there() -> None:
 
 @pytest.mark.parametrize("papers", [[], ["bert"]])
 def test_papers_of_an_experiment_are_checked(papers: list[str]) -> None:
-    own = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"], "papers": papers}
+    own = {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"], "papers": papers}
     with pytest.raises(ConfigError, match=r"experiments\.own\.papers"):
         with_papers("prop", own=own)
 

@@ -98,7 +98,7 @@ def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, de
         "dataset": "squad",
         "candidates": "tf-bm25",
         "first_stages": ["tf-bm25"],
-        "models": ["untrained"],
+        "models": ["control"],
     }
     given["experiments"]["deep"] = {**requested, "regimes": ["zero-shot"], "depths": depths, **changes}
     given["report"]["papers"] = ["deepct"]

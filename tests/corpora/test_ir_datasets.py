@@ -181,7 +181,7 @@ def test_what_is_not_downloaded_is_refused_with_the_command_that_downloads_it(li
 
 @needs_package
 def test_all_that_is_not_downloaded_comes_at_once(library):
-    experiment = {"dataset": "ir_datasets:cranfield", "models": ["untrained"], "regimes": ["zero-shot"]}
+    experiment = {"dataset": "ir_datasets:cranfield", "models": ["control"], "regimes": ["zero-shot"]}
     with pytest.raises(ConfigError) as caught:
         check_downloads(configuration(experiments={"one": experiment}))
     assert str(caught.value).count("ir_datasets export cranfield") == 3

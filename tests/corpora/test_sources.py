@@ -119,7 +119,7 @@ def test_what_may_not_be_read(tiny_encoder):
 def test_only_assets_in_use_count(tmp_path):
     default = configuration()
     assert used_assets(default) == ["enwiki-excerpt", "squad-train", "squad-dev", "minilm"]
-    alone = {"zero-shot": {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}}
+    alone = {"zero-shot": {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"]}}
     alone |= dict.fromkeys(["fine-tuned", "few-shot", "zero-shot-wikiformer", "zero-shot-php"])
     alone |= dict.fromkeys(["zero-shot-ares"])
     prop = {"papers": ["prop"]}

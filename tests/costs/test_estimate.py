@@ -103,7 +103,7 @@ def test_a_data_set_that_trains_on_another_is_tested_whole(name: str, validating
 
 
 def test_an_encoder_with_fresh_heads_costs_nothing(paper) -> None:
-    assert amounts(paper, "pretrain", model="untrained", seed="1") == []
+    assert amounts(paper, "pretrain", model="control", seed="1") == []
 
 
 def test_what_the_configuration_does_not_say_is_unknown() -> None:

@@ -25,7 +25,7 @@ def everything() -> Config:
     given = base_config()
     given["retrieval"]["depth"], given["reranking"]["depth"] = 1000, None
     given["experiments"] = {
-        dataset: {"dataset": dataset, "models": ["untrained"], "regimes": ["zero-shot"]}
+        dataset: {"dataset": dataset, "models": ["control"], "regimes": ["zero-shot"]}
         for entry in CATALOGUE.values()
         for dataset in entry.datasets
     }
@@ -35,7 +35,7 @@ def everything() -> Config:
                 again = {**given["experiments"][dataset], "candidates": stage}
                 given["experiments"][f"{dataset}-{stage}"] = again
     tasks = [task for entry in CATALOGUE.values() for task in entry.downstream_tasks]
-    given["downstream"] = {"all": {"tasks": tasks, "models": ["untrained"]}}
+    given["downstream"] = {"all": {"tasks": tasks, "models": ["control"]}}
     given["encoder"] = {**given["encoder"], "path": "data/bert-base-uncased"}
     given["retrieval"]["depth"] = given["reranking"]["depth"] = 1000
     config: Config = parse_config(given)

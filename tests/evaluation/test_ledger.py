@@ -31,7 +31,7 @@ def test_the_configuration_says_what_a_model_reads(default: Config) -> None:
     assert {groups for _, groups in wikiformer.groups} == {800}
     assert facts(default, "php").texts == prop.texts, "the stages that a model starts from count too"
     assert facts(default, "php").steps is None, "epochs are counted when the job has run"
-    assert (facts(default, "untrained").texts, facts(default, "untrained").steps) == ((), None)
+    assert (facts(default, "control").texts, facts(default, "control").steps) == ((), None)
 
 
 def test_first_stages_are_scored_on_as_many_documents_as_are_re_ranked(default: Config) -> None:
@@ -40,7 +40,7 @@ def test_first_stages_are_scored_on_as_many_documents_as_are_re_ranked(default: 
 
 
 def test_fine_tuned_runs_name_their_queries_and_recipe(default: Config) -> None:
-    fine_tuned = [facts(default, model, "full") for model in ("prop", "untrained")]
+    fine_tuned = [facts(default, model, "full") for model in ("prop", "control")]
     assert {row.training_queries for row in fine_tuned} == {"squad-finetuning, bm25"}
     assert differences(fine_tuned, ["training_queries", "recipe"]) == {}
     assert facts(default, "prop").training_queries == ""
@@ -60,7 +60,7 @@ def test_a_row_that_reads_withheld_articles_is_unlike_the_others(default: Config
 def test_a_row_that_reads_the_tested_corpus_is_unlike_the_others(default: Config) -> None:
     collections = {**default.collections, "articles": ["enwiki-articles", "squad-dev"]}
     changed = default.model_copy(update={"collections": collections})
-    rows = [facts(changed, model) for model in ("untrained", "prop", "wikiformer")]
+    rows = [facts(changed, model) for model in ("control", "prop", "wikiformer")]
     by_text = unlike(rows)["tested_texts"]
     assert {text: [row.model for row in same] for text, same in by_text.items()} == {
         "none": ["prop"],

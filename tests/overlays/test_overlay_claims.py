@@ -137,8 +137,6 @@ def test_every_name_is_in_some_configuration() -> None:
     assert [fault for paper in known_papers() for fault in name_faults(read_claims(paper), configs)] == []
     content = read_claims("prop").model_dump()
     content["claims"] = {"one": content["claims"]["better-than-encoder"]}
-    content["claims"]["one"]["worse"]["model"] = ["untraned"]
+    content["claims"]["one"]["worse"]["model"] = ["contrl"]
     (fault,) = name_faults(type(read_claims("prop")).model_validate(content), configs)
-    assert (
-        "claims/prop.yaml: one: no configuration has the model 'untraned'; did you mean untrained?" in fault
-    )
+    assert "claims/prop.yaml: one: no configuration has the model 'contrl'; did you mean control?" in fault

@@ -121,7 +121,7 @@ def test_all_that_ares_compares_scores_the_pooled_output(preset, tmp_path):
     (tmp_path / "preset.yaml").write_text(f"preset: {preset}\n")
     ares = load(ROOT / "configs/ares-paper.yaml", tmp_path / "preset.yaml")
     compared = {model for one in active_experiments(ares).values() for model in one.models}
-    assert {"untrained", "ict", "prop-wikipedia", "prop-msmarco", "ares-simple"} <= compared
+    assert {"control", "ict", "prop-wikipedia", "prop-msmarco", "ares-simple"} <= compared
     assert {ares.training_of(model).head for model in compared} == {"pooled"}
     prop = load(ROOT / "configs/prop-paper.yaml", tmp_path / "preset.yaml")
     heads = {prop.training_of(m).head for one in active_experiments(prop).values() for m in one.models}

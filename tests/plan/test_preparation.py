@@ -104,7 +104,7 @@ def test_an_encoder_that_is_not_in_the_cache_is_refused_with_the_command(
 def encoded(given: dict[str, Any], encoder: dict[str, Any]) -> dict[str, Any]:
     """A configuration with another encoder and one experiment."""
     small = {"max_length": 32, "query_length": 8}
-    experiment = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}
+    experiment = {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"]}
     retained = {key: value for key, value in given.items() if key not in ("diagnoses", "attributions")}
     return retained | {
         "encoder": encoder,

@@ -78,7 +78,7 @@ def with_axioms(config: Config, dataset: str = "squad-train", names: tuple[str, 
 
 def axiom_files(folder: Path) -> dict[str, list[Path]]:
     """All of it, for two models, by the names of `ResultFiles`."""
-    models = {"untrained": "encoder, untrained", "prop": "PROP"}
+    models = {"control": "control", "prop": "PROP"}
     return {
         "predictors": predictors(folder),
         "rank_intervals": [rank_intervals(folder, "pretraining")],

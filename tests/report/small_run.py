@@ -23,7 +23,7 @@ ARES_YAML = PROP_YAML.with_name("ares.yaml")
 DEEPCT_YAML = PROP_YAML.with_name("deepct.yaml")
 QUERIES = 20
 LEVELS = {
-    "untrained": 0.2,
+    "control": 0.2,
     "prop": 0.5,
     "prop-rop": 0.45,
     "prop-mlm": 0.3,

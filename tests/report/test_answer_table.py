@@ -71,7 +71,7 @@ def test_a_set_that_is_missing_names_its_file(published, config) -> None:
 
 
 def test_ours_on_other_questions(tmp_path, published, config) -> None:
-    levels = {("spans", "untrained"): 0.5, ("spans", "prop"): 0.6, ("spans", "php"): 0.55}
+    levels = {("spans", "control"): 0.5, ("spans", "prop"): 0.6, ("spans", "php"): 0.55}
     table = made(tmp_path, published, config, levels)
     panel = table.panels[1]
     assert [(column.group, column.label) for column in panel.columns] == [("spans", "F1"), ("spans", "EM")]
@@ -100,6 +100,6 @@ def test_the_mean_needs_all_sets(tmp_path, published, config) -> None:
 
 
 def test_a_number_is_compared_as_a_share(tmp_path, published, config) -> None:
-    [panel] = made(tmp_path, published, config, {("mrqa-squad", "untrained"): 0.8712}).panels
+    [panel] = made(tmp_path, published, config, {("mrqa-squad", "control"): 0.8712}).panels
     cell = panel.rows[0].cells[5]
     assert (cell.published.printed, round(cell.difference, 4)) == ("0.8762", -0.005)

@@ -130,7 +130,7 @@ def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Pa
 def drawn(config: Config, tmp_path_factory) -> Path:
     """The figures twice with files, and once without."""
     base = tmp_path_factory.mktemp("figures")
-    results = write_results(base, flat_rows("squad", {"untrained": 0.1}))
+    results = write_results(base, flat_rows("squad", {"control": 0.1}))
     files = axiom_files(base)
     for name in ("one", "two"):
         made = make_figures(

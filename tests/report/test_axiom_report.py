@@ -21,7 +21,7 @@ MANIFEST = ROOT / "resources" / "embedded.yaml"
 def page(config: Config, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
     base = tmp_path_factory.mktemp("page")
     config = with_axioms(config)
-    results = write_results(base, flat_rows("squad", {"untrained": 0.1, "prop": 0.3}))
+    results = write_results(base, flat_rows("squad", {"control": 0.1, "prop": 0.3}))
     files = axiom_files(base)
     values = "results/axioms/pretraining/values-0.parquet"
     sidecar(base, "compute_axioms", values, [])

@@ -207,7 +207,7 @@ def test_the_diagnosis_has_models_by_axioms_in_the_papers_order(config: Config, 
     (panel,) = table.panels
     assert (panel.title, panel.rows_are) == ("Which way it points", "Model")
     assert [column.label for column in panel.columns] == ["RANK", "REG", "STM-2"]
-    assert [row.label for row in panel.rows] == ["encoder, untrained", "PROP"]
+    assert [row.label for row in panel.rows] == ["control", "PROP"]
     rank, reg, stm = panel.rows[1].cells
     assert (rank.ours.mean, rank.ours.low, rank.ours.high, rank.ours.queries) == (0.6, 0.5, 0.7, 100)
     assert reg.ours.mean == 0.4
@@ -246,7 +246,7 @@ def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: 
 @pytest.fixture(scope="module")
 def files(config: Config, tmp_path_factory):
     base = tmp_path_factory.mktemp("tables")
-    results = write_results(base, flat_rows("squad", {"untrained": 0.1, "prop": 0.3}))
+    results = write_results(base, flat_rows("squad", {"control": 0.1, "prop": 0.3}))
     with_files = make_tables(
         [ARES_YAML],
         with_axioms(config),
@@ -285,7 +285,7 @@ def test_comparisons_of_settings_are_in_the_csv_file(files) -> None:
     with open(files[0] / "with" / "ares_diagnosis.csv", newline="") as handle:
         cells = [row for row in csv.DictReader(handle) if row["measure"] == "RANK"]
     assert [(row["model"], row["ours"], row["queries"]) for row in cells] == [
-        ("untrained", "0.600000", "100"), ("prop", "0.600000", "100"),
+        ("control", "0.600000", "100"), ("prop", "0.600000", "100"),
     ]  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def twice(**runs: list[float]) -> Scores:
     return scores_of(**{key: values if key == "bm25" else [values, values] for key, values in runs.items()})
 
 
-BETTER = {"better": {"model": "prop"}, "worse": {"model": "untrained"}, "regime": "full"}
+BETTER = {"better": {"model": "prop"}, "worse": {"model": "control"}, "regime": "full"}
 NONE = [0.5] * 5
 
 
@@ -85,26 +85,26 @@ def answered(config, scores: Scores, claim: dict | None = None):
 
 def test_the_rule_by_hand_on_five_queries(config) -> None:
     # Differences 0.1, 0.2, 0.3, 0.2, 0.2: mean 0.2, s = sqrt(0.02 / 4) = 0.0707, s / sqrt(5) = 0.0316, t(4) = 2.776.
-    row = answered(config, twice(prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], untrained_full=NONE))
+    row = answered(config, twice(prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], control_full=NONE))
     assert (row.difference, row.low, row.high) == pytest.approx((0.2, 0.1122, 0.2878), abs=1e-4)
     assert (row.verdict, row.queries, row.seeds) == (SUPPORTED, 5, 2)
     assert row.p == row.p_holm == pytest.approx(2 * scipy.stats.t.sf(0.2 / 0.0316228, 4), rel=1e-4)
     # The mean is 0 and the interval [-0.248, 0.248] holds 0.02.
-    row = answered(config, twice(prop_full=[0.3, 0.7, 0.5, 0.3, 0.7], untrained_full=NONE))
+    row = answered(config, twice(prop_full=[0.3, 0.7, 0.5, 0.3, 0.7], control_full=NONE))
     assert (row.verdict, row.reason) == (UNDECIDED, "the interval holds 0 and 0.02")
     assert row.high == pytest.approx(2.776 * 0.2 / math.sqrt(5), abs=1e-3)
     # The mean is 0 and s = 0.01: the interval ends at 0.0124, below 0.02.
-    row = answered(config, twice(prop_full=[0.49, 0.51, 0.5, 0.49, 0.51], untrained_full=NONE))
+    row = answered(config, twice(prop_full=[0.49, 0.51, 0.5, 0.49, 0.51], control_full=NONE))
     assert (row.verdict, row.reason) == (TOO_SMALL, "an effect of 0.02 is excluded")
-    row = answered(config, twice(prop_full=[0.3, 0.2, 0.1, 0.2, 0.2], untrained_full=NONE))
+    row = answered(config, twice(prop_full=[0.3, 0.2, 0.1, 0.2, 0.2], control_full=NONE))
     assert (row.verdict, row.reason) == (CONTRADICTED, "the interval lies below 0")
     # The same in every query.
-    assert answered(config, twice(prop_full=NONE, untrained_full=NONE)).verdict == TOO_SMALL
-    assert answered(config, twice(prop_full=[0.6] * 5, untrained_full=NONE)).verdict == SUPPORTED
+    assert answered(config, twice(prop_full=NONE, control_full=NONE)).verdict == TOO_SMALL
+    assert answered(config, twice(prop_full=[0.6] * 5, control_full=NONE)).verdict == SUPPORTED
 
 
 def test_one_seed_of_training_decides_nothing(config) -> None:
-    row = answered(config, scores_of(prop_full=[0.9, 0.8, 0.9, 0.8, 0.9], untrained_full=NONE))
+    row = answered(config, scores_of(prop_full=[0.9, 0.8, 0.9, 0.8, 0.9], control_full=NONE))
     assert (row.low > 0, row.verdict, row.seeds) == (True, UNDECIDED, 1)
     assert row.reason == "one seed of training; another may say otherwise"
     # A first stage has no seed that could be another.
@@ -148,7 +148,7 @@ def test_the_interval_of_a_mean_over_queries_and_seeds_covers_it() -> None:
 
 def test_only_common_seeds_count_and_first_stages_have_all(config) -> None:
     seeds = [[0.7] * 5, [0.7, 0.8, 0.7, 0.8, 0.8], [0.75] * 5]
-    row = answered(config, scores_of(prop_full=seeds, untrained_full=[NONE, NONE]))
+    row = answered(config, scores_of(prop_full=seeds, control_full=[NONE, NONE]))
     assert (row.seeds, row.difference) == (2, pytest.approx(0.23))
     row = answered(
         config,
@@ -161,12 +161,12 @@ def test_only_common_seeds_count_and_first_stages_have_all(config) -> None:
 
 def test_a_share_that_must_be_reached(config) -> None:
     claim = {**BETTER, "share": 0.9}
-    row = answered(config, twice(prop_full=[0.49, 0.5, 0.48, 0.5, 0.5], untrained_full=NONE), claim)
+    row = answered(config, twice(prop_full=[0.49, 0.5, 0.48, 0.5, 0.5], control_full=NONE), claim)
     assert row.difference == pytest.approx(0.494 - 0.45)
-    assert (row.verdict, row.effect, row.worse) == (SUPPORTED, pytest.approx(0.05), "90 % of untrained, full")
-    row = answered(config, twice(prop_full=[0.4, 0.5, 0.4, 0.5, 0.45], untrained_full=NONE), claim)
+    assert (row.verdict, row.effect, row.worse) == (SUPPORTED, pytest.approx(0.05), "90 % of control, full")
+    row = answered(config, twice(prop_full=[0.4, 0.5, 0.4, 0.5, 0.45], control_full=NONE), claim)
     assert (row.verdict, row.reason) == (UNDECIDED, "the interval holds the share")
-    row = answered(config, twice(prop_full=[0.4, 0.42, 0.4, 0.42, 0.4], untrained_full=NONE), claim)
+    row = answered(config, twice(prop_full=[0.4, 0.42, 0.4, 0.42, 0.4], control_full=NONE), claim)
     assert row.verdict == CONTRADICTED
 
 
@@ -174,11 +174,11 @@ def test_a_lead_that_narrows(config) -> None:
     few, full = {"regime": "few-shot-128"}, {"regime": "full"}
     claim = {
         "better": {"model": "php", **few},
-        "worse": {"model": "untrained", **few},
-        "more_than": {"better": {"model": "php", **full}, "worse": {"model": "untrained", **full}},
+        "worse": {"model": "control", **few},
+        "more_than": {"better": {"model": "php", **full}, "worse": {"model": "control", **full}},
     }
-    runs = {"php_few__shot__128": [0.6, 0.6, 0.7, 0.6, 0.6], "untrained_few__shot__128": [0.3] * 5}
-    runs |= {"php_full": [0.8, 0.8, 0.8, 0.8, 0.9], "untrained_full": [0.7] * 5}
+    runs = {"php_few__shot__128": [0.6, 0.6, 0.7, 0.6, 0.6], "control_few__shot__128": [0.3] * 5}
+    runs |= {"php_full": [0.8, 0.8, 0.8, 0.8, 0.9], "control_full": [0.7] * 5}
     results = {}
     for key, values in runs.items():
         model, _, regime = key.partition("_")
@@ -188,7 +188,7 @@ def test_a_lead_that_narrows(config) -> None:
     # Leads of 0.3, 0.3, 0.4, 0.3, 0.3 and of 0.1, 0.1, 0.1, 0.1, 0.2.
     assert row.difference == pytest.approx(0.2)
     assert row.verdict == SUPPORTED
-    assert row.better == "php, few-shot-128 over untrained, few-shot-128"
+    assert row.better == "php, few-shot-128 over control, few-shot-128"
     # Behind by 0.1 and then by 0.6: nothing has become smaller.
     for model, regime, value in (("php", "few-shot-128", 0.2), ("php", "full", 0.1)):
         results[RunName("squad", "bm25", model, regime), "RR@10"] = Results(
@@ -231,7 +231,7 @@ def test_values_with_intervals_of_their_own() -> None:
 
 def test_p_is_corrected_over_the_claims_that_were_tested(config) -> None:
     scores = scores_of(
-        prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], untrained_full=NONE, ict_full=[0.3, 0.7, 0.5, 0.3, 0.7]
+        prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], control_full=NONE, ict_full=[0.3, 0.7, 0.5, 0.3, 0.7]
     )
     other = {**BETTER, "worse": {"model": "ict"}}
     absent = {**BETTER, "worse": {"model": "wlp"}, "overlay": "configs/php-ablations.yaml"}
@@ -251,7 +251,7 @@ def test_the_place_with_most_seeds_then_most_queries_is_taken(config_of) -> None
     config = config_of("prop")
     results = {}
     for dataset, seeds, queries in (("squad", 1, 5), ("large", 2, 4), ("small", 2, 3)):
-        for model, level in (("prop", 0.6), ("untrained", 0.5)):
+        for model, level in (("prop", 0.6), ("control", 0.5)):
             run, names = RunName(dataset, "bm25", model, "full"), tuple(f"q{n}" for n in range(queries))
             values = np.full((seeds, queries), level)
             results[run, "RR@10"] = results[run, "nDCG@20"] = Results(
@@ -337,10 +337,10 @@ def test_each_paper_s_claims_can_be_read(paper: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"worse": {"modle": "untrained"}}, "claims.one.worse.modle: Extra inputs are not permitted"),
-        ({"worse": {"model": "untrained", "first_stage": "bm25"}}, "a side names one of model, first_stage"),
+        ({"worse": {"modle": "control"}}, "claims.one.worse.modle: Extra inputs are not permitted"),
+        ({"worse": {"model": "control", "first_stage": "bm25"}}, "a side names one of model, first_stage"),
         ({"worse": {"weighting": "tf"}}, "all sides are of one kind"),
-        ({"worse": {"model": "untrained", "axiom": "PROX-9"}}, "claims.one.worse.axiom"),
+        ({"worse": {"model": "control", "axiom": "PROX-9"}}, "claims.one.worse.axiom"),
         ({"regime": []}, "regime: none is given for prop"),
         ({"needs": "much"}, "take out better, overlay, worse"),
         ({"overlay": ""}, "overlay"),
@@ -381,7 +381,7 @@ def test_the_small_run_answers_prop(made: Path, config) -> None:
     assert rows["related-corpus-better"].verdict == NOT_TESTABLE
     text = (made / "tables" / "prop_claims.md").read_text()
     assert (
-        "| Fine-tuned, PROP ranks better than the encoder that it starts from. | prop, full – untrained, full |"
+        "| Fine-tuned, PROP ranks better than the encoder that it starts from. | prop, full – control, full |"
         in text
     )
     assert "undecided: one seed of training; another may say otherwise" in text

@@ -101,7 +101,7 @@ def test_what_the_figures_say(made) -> None:
     assert "Without snapshots here: prop-random." in curve
     assert "20 test queries" in curve
     few = texts_of_svg(directory / "prop_figure2.svg")
-    assert "encoder (untrained), fine-tuned on all queries" in few
+    assert "control, fine-tuned on all queries" in few
     assert "BM25" in few
     assert "pretraining / rop, 28 pairs" in texts_of_svg(directory / "prop_set_sizes.svg")
     assert "36.1 % of 72 outside" in texts_of_svg(directory / "prop_words_outside.svg")
@@ -144,7 +144,7 @@ def test_the_loss_is_the_mean_over_seeds(config: Config, tmp_path: Path) -> None
     ],
 )
 def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: str, reason: str) -> None:
-    rows = [row for row in rows_of("squad", models=("untrained",)) if row["regime"] != "full"]
+    rows = [row for row in rows_of("squad", models=("control",)) if row["regime"] != "full"]
     only_mlm = [metrics(tmp_path, "prop-mlm", ranking=False)]
     make_figures(
         [PROP_YAML], config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, [], tmp_path / "figures"

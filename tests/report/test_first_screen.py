@@ -20,7 +20,7 @@ def headline(config: Config, folder: Path, rows: list[dict]) -> Table:
 
 
 def test_the_sentences_name_the_best_and_the_lead_over_the_control(config: Config, tmp_path: Path) -> None:
-    rows = flat_rows("squad", {"untrained": 0.2, "prop": 0.4}, ("zero-shot", "full"))
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("zero-shot", "full"))
     best, lead = headline(config, tmp_path, rows).summary
     assert best.startswith("Best on SQuAD 1.1 (20 queries): PROP, fine-tuned, RR@10 0.600 [")
     assert ", 0.300 ahead of BM25 [" in best
@@ -34,7 +34,7 @@ def test_the_sentences_name_the_best_and_the_lead_over_the_control(config: Confi
 def test_a_lead_over_bm25_is_claimed_only_where_its_interval_says_so(
     config: Config, tmp_path: Path, level: float, ending: str
 ) -> None:
-    rows = flat_rows("squad", {"untrained": 0.0, "prop": level - 0.2}, ("full",))
+    rows = flat_rows("squad", {"control": 0.0, "prop": level - 0.2}, ("full",))
     for row in rows:  # BM25 swings from query to query, so that its mean says little
         if row["model"] == "bm25":
             row["value"] = 0.9 if int(row["query_id"][1:]) % 2 else 0.0
@@ -42,9 +42,9 @@ def test_a_lead_over_bm25_is_claimed_only_where_its_interval_says_so(
 
 
 def test_the_paper_s_own_model_is_spoken_of_before_others(config_of, tmp_path: Path) -> None:
-    config = config_of("untrained", "prop", "php")
+    config = config_of("control", "prop", "php")
     config = config.model_copy(update={"report": config.report.model_copy(update={"papers": ["php"]})})
-    rows = flat_rows("squad", {"untrained": 0.2, "prop": 0.5, "php": 0.1})
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.5, "php": 0.1})
     best, lead = headline(config, tmp_path, rows).summary
     assert "PROP, zero-shot" in best.replace("Prop", "PROP")
     assert lead.casefold().startswith("zero-shot, php is 0.100 behind its control")
@@ -60,7 +60,7 @@ def test_first_stages_have_one_sentence_and_nothing_has_none(config: Config, tmp
 
 
 def test_dots_lie_where_their_means_are(config: Config, tmp_path: Path) -> None:
-    rows = flat_rows("squad", {"untrained": 0.2, "prop": 0.4}, ("few-shot-2", "zero-shot", "full"))
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("few-shot-2", "zero-shot", "full"))
     drawn = picture(headline(config, tmp_path, rows))
     assert drawn is not None
     assert (drawn.title, drawn.measure, drawn.series) == (
@@ -69,7 +69,7 @@ def test_dots_lie_where_their_means_are(config: Config, tmp_path: Path) -> None:
         ("zero-shot", "fine-tuned"),
     )
     lines = dict(drawn.lines)
-    assert list(lines) == ["BM25", "QL", "encoder", "PROP"]
+    assert list(lines) == ["BM25", "QL", "control", "PROP"]
     assert [dot.series for dot in lines["BM25"]] == [-1]
     assert drawn.bm25 == lines["BM25"][0].mean
     for dot, series, mean in zip(lines["PROP"], (0, 1), (0.4, 0.6), strict=True):
@@ -87,13 +87,13 @@ def test_one_query_has_no_interval(config: Config, tmp_path: Path) -> None:
 
 
 def test_the_table_has_a_column_for_each_data_set_and_regime(config: Config, tmp_path: Path) -> None:
-    rows = flat_rows("squad", {"untrained": 0.2, "prop": 0.4}, ("zero-shot", "full"), ("RR@10", "AP"))
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("zero-shot", "full"), ("RR@10", "AP"))
     rows += flat_rows("squad-first-stages", {})
     (panel,) = first_table(headline(config, tmp_path, rows)).panels
     labels = [config.datasets[name].label for name in ("squad", "squad", "squad-first-stages")]
     assert [column.group for column in panel.columns] == labels
     assert [column.label for column in panel.columns] == ["zero-shot", "fine-tuned", "first stage"]
-    assert [row.label for row in panel.rows] == ["BM25", "QL", "encoder", "PROP"]
+    assert [row.label for row in panel.rows] == ["BM25", "QL", "control", "PROP"]
     prop = panel.rows[-1].cells
     assert [cell.ours.mean for cell in prop[:2]] == pytest.approx([0.4, 0.6])
     assert prop[2].text == ""

@@ -94,7 +94,7 @@ def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_p
     measures = ["AP", "nDCG@20", "P@10", "RR@10", "R@10", "nDCG@10", "RR@100", "P@5", "P@20"]
     squad = config.datasets["squad"].model_copy(update={"measures": measures})
     asked = config.model_copy(update={"datasets": {**config.datasets, "squad": squad}})
-    rows = flat_rows("squad", {"prop": 0.5, "untrained": 0.3}, ("zero-shot", "full"), tuple(measures))
+    rows = flat_rows("squad", {"prop": 0.5, "control": 0.3}, ("zero-shot", "full"), tuple(measures))
     files = ResultFiles(*write_results(tmp_path, rows))
     make_tables([PROP_YAML], asked, files, tmp_path / "tables", tmp_path / "v.csv")
     for table in ("prop_headline", "prop_table2", "prop_table3"):
@@ -120,7 +120,7 @@ def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path
     ]  # fmt: skip
     assert not re.search("re-rank|encoder|zero-shot", "\n".join(table.notes[:-1]))
     make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
-    assert "encoder" not in headline(tmp_path, paper="prop")
+    assert "control" not in headline(tmp_path, paper="prop")
     panel = (tmp_path / "tables" / "prop_table2.md").read_text().partition("This configuration: SQuAD")[2]
     assert "SQuAD 1.1, first stage" in panel
     assert [label for label in ("QL", "BM25", "BERT", "PROP") if f"\n| {label}" in panel] == ["QL", "BM25"]
@@ -128,7 +128,7 @@ def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path
 
 def test_few_shot_regimes_stand_between_zero_shot_and_full(config: Config, tmp_path: Path) -> None:
     rows = flat_rows(
-        "squad", {"prop": 0.5, "untrained": 0.3}, ("few-shot-10", "full", "few-shot-2", "zero-shot")
+        "squad", {"prop": 0.5, "control": 0.3}, ("few-shot-10", "full", "few-shot-2", "zero-shot")
     )
     table = build_headline(config, Scores.read(write_results(tmp_path, rows)[1]))
     groups = ["zero-shot", "few-shot (2 queries)", "few-shot (10 queries)", "fine-tuned"]
@@ -153,7 +153,7 @@ def test_what_is_measured_at_depths_alone_is_said_to_stand_elsewhere(config: Con
     assert build_headline(shallow, Scores({})).title == "Nothing was run"
 
 
-@pytest.mark.parametrize("levels", [{}, {"prop": 0.5, "untrained": 0.3}], ids=["first stages", "models"])
+@pytest.mark.parametrize("levels", [{}, {"prop": 0.5, "control": 0.3}], ids=["first stages", "models"])
 def test_a_measure_that_tells_no_runs_apart_is_noted(config: Config, tmp_path: Path, levels: dict) -> None:
     rows = flat_rows("squad", levels, measures=("RR@10", "R@10"))
     for row in rows:

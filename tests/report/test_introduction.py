@@ -34,7 +34,7 @@ def test_epochs_are_named_beside_steps(config_of, results) -> None:
 
 
 def test_without_pre_training(config: Config, results) -> None:
-    experiment = config.experiments["zero-shot"].model_copy(update={"models": ["untrained"]})
+    experiment = config.experiments["zero-shot"].model_copy(update={"models": ["control"]})
     alone = config.model_copy(update={"experiments": {"zero-shot": experiment}})
     run = this_run(alone, Scores.read(*reversed(results)))
     assert run.endswith("first 4 layers, not pre-trained further.")

@@ -60,7 +60,7 @@ def trainings(tmp_path: Path) -> list[Path]:
 
 
 def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)) -> Scores:
-    rows = [row for row in rows_of("squad", seeds, ("untrained", "prop")) if "few" not in row["regime"]]
+    rows = [row for row in rows_of("squad", seeds, ("control", "prop")) if "few" not in row["regime"]]
     others = [{**row, "model": model} for row in rows for model in COUNTS if row["model"] == "prop" != model]
     _, per_query = write_results(folder, [*rows, *others])
     return Scores.read(per_query, (), trainings)
@@ -78,7 +78,7 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
 def test_rows_that_differ_in_nothing_get_no_line(
     default: Config, trainings: list[Path], tmp_path: Path
 ) -> None:
-    _, per_query = write_results(tmp_path, rows_of("squad", models=("untrained", "prop")))
+    _, per_query = write_results(tmp_path, rows_of("squad", models=("control", "prop")))
     table = build_headline(default, Scores.read(per_query, (), trainings))
     assert not any(note.startswith("Rows differ") for note in table.notes)
 
@@ -86,7 +86,7 @@ def test_rows_that_differ_in_nothing_get_no_line(
 def test_the_ledger_beside_a_table_has_a_line_for_each_run(
     default: Config, trainings: list[Path], tmp_path: Path
 ) -> None:
-    scores, per_query = write_results(tmp_path, rows_of("squad", models=("untrained", "prop")))
+    scores, per_query = write_results(tmp_path, rows_of("squad", models=("control", "prop")))
     sidecar = {"inputs": {"results/runs/squad/bm25/first-stage.run.gz": "abc"}}
     (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps(sidecar))
     files = ResultFiles(scores, per_query, trainings=trainings)

@@ -32,7 +32,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def test_each_row_stands_once(config, tmp_path: Path) -> None:
-    first = _experiment(tmp_path / "first", ("untrained", "prop"))
+    first = _experiment(tmp_path / "first", ("control", "prop"))
     second = _experiment(tmp_path / "second", ("prop", "prop-mlm"))
     scores, per_query = (one + two for one, two in zip(first, second, strict=True))
     claims = [tmp_path / "prop.csv", tmp_path / "again.csv"]
@@ -44,7 +44,7 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     rows = _lines(made[0])
     keys = [tuple(row[k] for k in ("dataset", "candidates", "model", "regime", "measure")) for row in rows]
     assert len(set(keys)) == len(keys) == counts["scores"]
-    assert {row["model"] for row in rows if row["regime"] == "full"} == {"untrained", "prop", "prop-mlm"}
+    assert {row["model"] for row in rows if row["regime"] == "full"} == {"control", "prop", "prop-mlm"}
     assert [key[:4] for key in keys] == sorted(key[:4] for key in keys)
     assert PER_QUERY.count(made[1]) == counts["per_query"]
     assert made[2].read_bytes() == claims[0].read_bytes()
@@ -57,7 +57,7 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
 
 
 def test_the_order_of_experiments_changes_nothing_that_is_measured(config, tmp_path: Path) -> None:
-    first = _experiment(tmp_path / "first", ("untrained", "prop"))
+    first = _experiment(tmp_path / "first", ("control", "prop"))
     second = _experiment(tmp_path / "second", ("prop-mlm",))
     written = []
     for place, (one, two) in enumerate(((first, second), (second, first))):
@@ -71,7 +71,7 @@ def test_the_order_of_experiments_changes_nothing_that_is_measured(config, tmp_p
 
 def test_experiments_must_agree_about_a_run_that_they_share(tmp_path: Path) -> None:
     _, first = _experiment(tmp_path / "first", ("prop",))
-    _, other = _experiment(tmp_path / "other", ("untrained",), changed=0.1)
+    _, other = _experiment(tmp_path / "other", ("control",), changed=0.1)
     with pytest.raises(IntegrityError, match="do not cover the same queries once each"):
         Scores.read(first + other)
     shared = Scores.read(first + first).get(RunName("squad", "bm25", "bm25", "first-stage"), "RR@10")
@@ -80,7 +80,7 @@ def test_experiments_must_agree_about_a_run_that_they_share(tmp_path: Path) -> N
 
 
 def test_without_papers_there_are_no_claims(config, tmp_path: Path) -> None:
-    scores, per_query = _experiment(tmp_path / "first", ("untrained", "prop"))
+    scores, per_query = _experiment(tmp_path / "first", ("control", "prop"))
     made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
     own = config.model_copy(update={"report": ReportConfig()})
     counts = write_overview(own, ResultFiles(scores, per_query), *made, tmp_path / "tables")

@@ -22,7 +22,7 @@ from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import build_table, make_tables
 
 LEVELS = {
-    "untrained": 0.1,
+    "control": 0.1,
     "wikiformer": 0.35,
     "wikiformer-without-srr": 0.1,
     "php": 0.4,
@@ -76,7 +76,7 @@ def test_what_was_not_run_is_one_line_of_the_page(run) -> None:
 
 def test_a_panel_without_rows_is_left_out(config_of, tmp_path: Path) -> None:
     files = write_results(tmp_path, flat_rows("squad", {}, ()))
-    table = _table((config_of("untrained"), files), PROP_YAML, "table5")
+    table = _table((config_of("control"), files), PROP_YAML, "table5")
     assert [panel.title for panel in table.panels] == ["Data sets of the paper"]
 
 
@@ -107,7 +107,7 @@ def test_fishers_test_at_the_papers_level(run) -> None:
     scores = Scores.read(run[1][1])
     ours, before = (
         scores.get(RunName("squad", "bm25", model, "zero-shot"), "RR@10").values[0]
-        for model in ("wikiformer-without-srr", "untrained")
+        for model in ("wikiformer-without-srr", "control")
     )
     expected = stats.permutation_test(
         (ours, before), lambda a, b, axis: (a - b).mean(axis), permutation_type="samples", n_resamples=20_000,
@@ -307,7 +307,7 @@ def test_a_number_by_other_options_than_the_paper_s_recipe_has_a_note_and_no_dif
 def test_first_stages_and_papers_without_a_recipe_do_not_depend_on_one(config_of) -> None:
     config = config_of(finetuning={"recipe": "php"}, reranking={})
     assert differences(config, "wikiformer", "bm25", "first-stage") == []
-    assert differences(config, "deepct", "untrained", "full") == []
+    assert differences(config, "deepct", "control", "full") == []
 
 
 def test_rankers_over_words_have_rates_of_their_own(config_of) -> None:
@@ -377,15 +377,15 @@ def test_a_data_set_whose_files_are_missing_says_so_in_its_cells(msmarco) -> Non
 
 
 def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) -> None:
-    rows = flat_rows("squad", {"wikiformer": 0.5, "untrained": 0.4}, measures=("RR@10", "RR@100"))
+    rows = flat_rows("squad", {"wikiformer": 0.5, "control": 0.4}, measures=("RR@10", "RR@100"))
     more = flat_rows("squad", {"wikiformer": 0.5}, ("full",), ("RR@10", "RR@100"))
-    rows = [r for r in rows if (r["model"], r["measure"]) != ("untrained", "RR@100")]
+    rows = [r for r in rows if (r["model"], r["measure"]) != ("control", "RR@100")]
     rows += [row for row in more if row["regime"] == "full"]
     run = config_of("wikiformer"), write_results(tmp_path, rows)
     reasons = _table(run, WIKIFORMER_YAML, "table2").letters
     assert "RR@100 is not among the measures of squad" in reasons
-    assert [text for text in reasons if text.startswith("no experiment runs untrained")] == [
-        "no experiment runs untrained fine-tuned on squad"
+    assert [text for text in reasons if text.startswith("no experiment runs control")] == [
+        "no experiment runs control fine-tuned on squad"
     ]
 
 
@@ -446,9 +446,9 @@ def test_a_table_says_what_stands_in_for_links(config, tmp_path: Path) -> None:
 
     mentions, symmetric = "exact mentions of other documents' titles", "in place of See Also links"
     assert mentions in notes("wikiformer")
-    assert symmetric in notes("untrained", "wikiformer")
+    assert symmetric in notes("control", "wikiformer")
     # PROP needs no links; PHP does, but is not in this table; nor is a model that only other tables show.
-    for models in (("prop",), ("untrained", "php")):
+    for models in (("prop",), ("control", "php")):
         assert mentions not in notes(*models)
     hyperlinks = config.model_copy(update={"graph": config.graph.model_copy(update={"mentions": "none"})})
     assert mentions not in notes("wikiformer", settings=hyperlinks)
@@ -468,8 +468,8 @@ def test_a_table_with_harp_says_what_stands_in_for_attention(
 
 def test_a_measure_of_all_candidates_is_noted(config_of, tmp_path: Path) -> None:
     """P@20 of the same 20 candidates is the same for every re-ranker."""
-    config = config_of("untrained", "ares-simple")
-    flat = flat_rows("squad", {"untrained": 0.1, "ares-simple": 0.4}, measures=("RR@10", "P@20"))
+    config = config_of("control", "ares-simple")
+    flat = flat_rows("squad", {"control": 0.1, "ares-simple": 0.4}, measures=("RR@10", "P@20"))
     rows = [row | {"value": 0.05} if row["measure"] == "P@20" else row for row in flat]
     table = _table((config, write_results(tmp_path, rows)), ARES_YAML, "table6")
     assert "P@20: all 20 candidates count, so re-ranking changes nothing here." in table.notes

@@ -53,7 +53,7 @@ def test_what_a_row_says(
 
 
 def test_the_page_has_a_line_for_each_task(config: Config, tmp_path: Path) -> None:
-    model = next(name for name in config.models if name != "untrained")
+    model = next(name for name in config.models if name != "control")
     path = tmp_path / "results" / "metrics" / "pretrained" / model / "seed-3.probe.csv"
     path.parent.mkdir(parents=True)
     some = rows("srr", 40, "0.9,0.8,0.95,", "0.6,0.5,0.7,0.001") + rows("ati#1", 0, ",,,", ",,,")

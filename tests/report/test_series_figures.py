@@ -18,12 +18,12 @@ from irpretrain.report.series import paired_bars, series_figure, series_points
 
 PAIR = ("squad", "bm25")
 SERIES = {
-    "untrained": 0.1,
+    "control": 0.1,
     "wikiformer-srr-100": 0.2,
     "wikiformer-srr-1000": 0.28,
     "wikiformer-srr-100000": 0.4,
 }
-PHP = {"untrained": 0.1, "harp": 0.35, "php": 0.4, "php-without-mlm": 0.37, "php-hp-only": 0.3}
+PHP = {"control": 0.1, "harp": 0.35, "php": 0.4, "php-without-mlm": 0.37, "php-hp-only": 0.3}
 
 
 def _scores(directory: Path, rows: list[dict]) -> Scores:
@@ -48,13 +48,13 @@ def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Pa
 
 
 def test_a_series_is_called_like_its_model_and_its_regime(config_of, tmp_path: Path) -> None:
-    levels = {"untrained": 0.1, "php": 0.4, "php-negatives-1": 0.3, "php-negatives-7": 0.2}
+    levels = {"control": 0.1, "php": 0.4, "php-negatives-1": 0.3, "php-negatives-7": 0.2}
     config = config_of(*levels)
     scores = _scores(tmp_path, flat_rows("squad", levels, ("full",)))
     figure = series_figure(load_published(PHP_YAML), "figure5a", config, scores)
     (axis,) = figure.axes
     assert axis.get_title() == "SQuAD 1.1, fine-tuned, 20 test queries"
-    assert axis.get_legend_handles_labels()[1] == ["PHP, fine-tuned", "encoder, fresh score head"]
+    assert axis.get_legend_handles_labels()[1] == ["PHP, fine-tuned", "control, fresh score head"]
 
 
 def test_a_figure_can_be_read_without_the_tables(config_of, tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_a_stand_in_for_a_curve_of_the_paper_is_not_missed(config_of, tmp_path: 
         figure = query_curves(load_published(PHP_YAML), "figure4", config_of(*models), scores)
         return " ".join(figure.get_supxlabel().split()).partition("Not run: ")[2]
 
-    assert missing("php", "prop-wikipedia") == "harp, ict, wlp, untrained."
-    assert missing("php", "prop") == "harp, prop-wikipedia, ict, wlp, untrained."
+    assert missing("php", "prop-wikipedia") == "harp, ict, wlp, control."
+    assert missing("php", "prop") == "harp, prop-wikipedia, ict, wlp, control."
 
 
 def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_bars_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def empty(config: Config, tmp_path_factory) -> Path:
     base = tmp_path_factory.mktemp("empty")
-    results = write_results(base, flat_rows("squad", {"untrained": 0.1}))
+    results = write_results(base, flat_rows("squad", {"control": 0.1}))
     for name in ("one", "two"):
         made = make_figures([WIKIFORMER_YAML, PHP_YAML], config, ResultFiles(*results), [], [], base / name)
         assert made == {"figures": 5}

@@ -99,7 +99,7 @@ def test_table2_maps_rows_honestly(config: Config, results) -> None:
     rows = {row.key: row for row in table.panels[1].rows}
     texts = _texts(table, 1)
     assert rows["prop-here"].label == "PROP (enwiki-excerpt + squad-train-passages)"
-    assert rows["bert"].filled_by == "encoder (MiniLM-L6-H384, first 4 layers, fresh score head)"
+    assert rows["bert"].filled_by == "control (MiniLM-L6-H384, first 4 layers, fresh score head)"
     assert "prop-here" not in _texts(
         table, 0
     )  # nothing stands for the paper's own models on the paper's data
@@ -177,12 +177,12 @@ def test_headline(config: Config, results) -> None:
     table = build_headline(config, Scores.read(*reversed(results)))
     panel = table.panels[0]
     assert table.title == "Zero-shot, few-shot and fine-tuned on SQuAD 1.1"
-    assert [row.key for row in panel.rows][:4] == ["bm25", "ql", "untrained", "prop"]
+    assert [row.key for row in panel.rows][:4] == ["bm25", "ql", "control", "prop"]
     assert [c.label for c in panel.columns[:5]] == [
-        "RR@10", "nDCG@20", "P@20", "RR@10 against encoder", "RR@10 against BM25",
+        "RR@10", "nDCG@20", "P@20", "RR@10 against the control", "RR@10 against BM25",
     ]  # fmt: skip
     texts = _texts(table, 0)
-    assert texts["untrained"][3] == "–"
+    assert texts["control"][3] == "–"
     assert texts["bm25"][4] == "–"
     assert texts["prop"][3] == "+0.270 (p < 0.001)"
     assert texts["prop"][4] == "-0.090 (p < 0.001)"
@@ -356,9 +356,7 @@ def test_the_default_and_its_ablations_have_every_model_of_the_tables() -> None:
     at_scale = set(load_config(ROOT / "config.yaml", ROOT / "configs/prop-paper.yaml").models)
     assert wanted - set(models) - at_scale == {"bm25", "ql", "given"}
     # `prop-longer` is the control of a claim, not a row of a table.
-    assert wanted & set(models) == {"untrained", *(m for m in models if m.startswith("prop"))} - {
-        "prop-longer"
-    }
+    assert wanted & set(models) == {"control", *(m for m in models if m.startswith("prop"))} - {"prop-longer"}
 
 
 def test_cells_know_their_kind(config: Config, results) -> None:

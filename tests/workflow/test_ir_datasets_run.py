@@ -28,7 +28,7 @@ OVERLAY: dict[str, Any] = {
     "retrieval": {"depth": 20},
     "reranking": {"depth": 20, "max_length": 48, "query_length": 8},
     "experiments": {
-        "one": {"dataset": "ir_datasets:vaswani", "models": ["untrained"], "regimes": ["zero-shot"]}
+        "one": {"dataset": "ir_datasets:vaswani", "models": ["control"], "regimes": ["zero-shot"]}
     },
 }
 
@@ -55,4 +55,4 @@ def test_a_data_set_is_searched_and_re_ranked_by_its_identifier(tmp_path):
         rows = list(csv.DictReader(file))
     bm25 = {row["measure"]: float(row["value"]) for row in rows if row["model"] == "bm25"}
     assert bm25["RR@10"] == 1
-    assert "untrained" in {row["model"] for row in rows}
+    assert "control" in {row["model"] for row in rows}

@@ -55,7 +55,7 @@ def overlay(shards: int) -> dict:
         **no_experiments(),
         "questions": {
             "dataset": "entity-questions",
-            "models": ["untrained"],
+            "models": ["control"],
             "regimes": ["zero-shot"],
             "papers": ["ares"],
         },
@@ -78,7 +78,7 @@ def test_retrieved_passages_are_judged_by_answers(tmp_path):
     assert relevant == {(f"P1-{topic}", str(topic + 12 * again)) for topic in range(3) for again in range(2)}
     with open(tmp_path / "results/scores/questions.csv", newline="") as file:
         scores = {(row["model"], row["measure"]): row for row in csv.DictReader(file) if row["fold"] == "0"}
-    for model in ("bm25", "untrained"):
+    for model in ("bm25", "control"):
         assert scores[model, "P@10"]["queries"] == "6"  # also those that no retrieved passage answers
     # BM25 finds both passages of a topic among its first ten; a model without training ranks all twenty as it likes.
     assert float(scores["bm25", "P@10"]["value"]) == pytest.approx(3 * 2 / 10 / 6)

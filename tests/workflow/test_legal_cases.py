@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 TABLE = "results/tables/wikiformer_table4.md"
 CAIL_RUN = "results/runs/cail-lcr/bm25-given/first-stage.run.gz"
-MODELS = ("untrained", "wikiformer")
+MODELS = ("control", "wikiformer")
 QUERY_PIECES, ALL_PIECES = 255, 512
 
 
@@ -199,7 +199,7 @@ def check_table(path: Path, runs: dict[str, Run]) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     columns = "| Model | Ours | LeCaRD nDCG@5 | LeCaRD nDCG@15 | CAIL-LCR nDCG@5 | CAIL-LCR nDCG@15 |"
     rows = lines[lines.index(columns) + 2 :]
-    displayed = {"BM25": "bm25-given", "QL": "ql-given", "BERT": "untrained", "Wikiformer": "wikiformer"}
+    displayed = {"BM25": "bm25-given", "QL": "ql-given", "BERT": "control", "Wikiformer": "wikiformer"}
     for row, (label, name) in zip(rows, displayed.items(), strict=False):
         _, model, _, *cells, _ = re.split(r" *(?<!\\)\| *", row)
         assert model == label

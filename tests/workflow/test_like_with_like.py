@@ -107,7 +107,7 @@ def test_a_first_stage_is_scored_on_the_documents_that_are_re_ranked(tmp_path: P
     make_encoder(tmp_path / "encoder")
     sections = {
         "encoder": {"path": "encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
-        "experiment": {"models": ["untrained"], "regimes": ["zero-shot"]},
+        "experiment": {"models": ["control"], "regimes": ["zero-shot"]},
         "reranking": {"depth": 5, "max_length": 48, "query_length": 8},
     }
     reported = run(tmp_path, SCORES, expect=1, **sections)
@@ -127,5 +127,5 @@ def test_a_first_stage_is_scored_on_the_documents_that_are_re_ranked(tmp_path: P
         expected = {row["measure"]: float(row["value"]) for row in csv.DictReader(file)}
     found = means(tmp_path)
     assert {measure: found["bm25", measure] for measure in measures} == expected
-    assert found["untrained", "P@5"] == found["bm25", "P@5"]
+    assert found["control", "P@5"] == found["bm25", "P@5"]
     assert found["bm25", "AP"] <= 5 / 6

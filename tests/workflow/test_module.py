@@ -58,7 +58,7 @@ def test_the_command_of_the_page_takes_the_best_mean_of_one_measure(tmp_path: Pa
         "squad,bm25,prop,zero-shot,1,3,RR@10,1.0,30",
         "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.9,150",
         "squad,bm25,prop,zero-shot,1,0,RR@10,0.5,150",
-        "squad,bm25,untrained,zero-shot,1,0,RR@10,5e-05,150",
+        "squad,bm25,control,zero-shot,1,0,RR@10,5e-05,150",
     ]
     assert [column.name for column in SCORES.columns][5:8] == ["fold", "measure", "value"]
     (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")

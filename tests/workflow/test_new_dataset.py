@@ -25,7 +25,7 @@ pytestmark = pytest.mark.workflow
 
 PAGE = (ROOT / "docs/tutorials/new-dataset.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
-RUN = "results/runs/planets/theirs/untrained/zero-shot/seed-1.run.gz"
+RUN = "results/runs/planets/theirs/control/zero-shot/seed-1.run.gz"
 
 
 def block(language: str, number: int = 0) -> str:

@@ -18,7 +18,7 @@ from irpretrain.models.neural.registry import load_neural_ranker
 
 pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
-MODELS = ("untrained", "maxp", "knrm", "duet")
+MODELS = ("control", "maxp", "knrm", "duet")
 
 
 def test_they_are_fine_tuned_and_evaluated_as_others_are(copied):

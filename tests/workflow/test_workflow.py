@@ -130,7 +130,7 @@ def test_scores_are_there_for_every_cell(finished):
     } <= cells
     assert {
         ("prop", "full"),
-        ("untrained", "zero-shot"),
+        ("control", "zero-shot"),
         ("prop", "few-shot-2"),
     } <= cells
     assert all(0 <= float(row["value"]) <= 1 for row in rows)
@@ -166,7 +166,7 @@ def test_a_paper_needs_no_other_papers_runs(finished, tmp_path):
         assert (folder / f"results/reports/{paper}.html").exists()
         with open(folder / f"results/tables/{paper}_headline.csv") as handle:
             models = {row["model"].partition("-")[0] for row in csv.DictReader(handle)} - {""}
-        assert models == {"bm25", "ql", paper} | others.get(paper, {"untrained"})
+        assert models == {"bm25", "ql", paper} | others.get(paper, {"control"})
 
 
 def test_attributions_of_the_models_that_a_page_names(copied):

@@ -196,5 +196,5 @@ def overlay() -> dict[str, Any]:
         "retrieval": {"threads": 1, "memory_mb": 256},
         "reranking": small,
         "finetuning": {**small, "keep_models": True},
-        "experiments": {"lecard": {"models": ["untrained", "wikiformer"]}, "cail-lcr": {"papers": ["prop"]}},
+        "experiments": {"lecard": {"models": ["control", "wikiformer"]}, "cail-lcr": {"papers": ["prop"]}},
     }

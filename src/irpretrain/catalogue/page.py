@@ -27,8 +27,8 @@ To use a data set, write its name:
 
 ```yaml
 experiments:
-  robust: {dataset: robust04, models: [untrained, prop], regimes: [zero-shot]}
-  official: {dataset: trec-dl-2019, candidates: official, models: [untrained], regimes: [zero-shot]}
+  robust: {dataset: robust04, models: [control, prop], regimes: [zero-shot]}
+  official: {dataset: trec-dl-2019, candidates: official, models: [control], regimes: [zero-shot]}
 reranking: {depth: 100} # measures look no deeper
 ```
 

@@ -139,7 +139,7 @@ class Claim(Section):
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The two sides by their first names, of a claim that is tested: "prop, full" and "90 % of untrained, full"."""
+        """The two sides by their first names, of a claim that is tested: "prop, full" and "90 % of control, full"."""
         texts = [side.text(self.regime) for side in self.sides]
         if self.more_than:
             return f"{texts[0]} over {texts[1]}", f"{texts[2]} over {texts[3]}"

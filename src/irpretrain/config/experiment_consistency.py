@@ -152,10 +152,10 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
                 f"{where}.regimes: {regime!r} is not a regime; {_meant_regime(regime)}allowed are zero-shot, full and "
                 "few-shot-<n>, such as few-shot-50"
             )
-    untrained = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
-    if untrained and set(experiment.regimes) != {"zero-shot"}:
+    foreign = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
+    if foreign and set(experiment.regimes) != {"zero-shot"}:
         yield (
-            f"{where}.regimes: {', '.join(untrained)} has cross_encoder and is not fine-tuned here; list it in an "
+            f"{where}.regimes: {', '.join(foreign)} has cross_encoder and is not fine-tuned here; list it in an "
             "experiment whose only regime is zero-shot"
         )
     if experiment.dataset not in config.datasets:

@@ -90,7 +90,7 @@ def _overlay(files: Mapping[str, str], known: Mapping[str, str], queries: int) -
         "inherit": "definitions",
         "corpora": {"mine": {"format": known["documents"], "path": files["documents"]}},
         "datasets": {"mine": dataset},
-        "experiments": {"mine": {"dataset": "mine", "models": ["untrained", "prop"], "regimes": regimes}},
+        "experiments": {"mine": {"dataset": "mine", "models": ["control", "prop"], "regimes": regimes}},
         "reranking": {"depth": 100},
     }
     head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"

@@ -19,6 +19,7 @@ from irpretrain.report.drawing import (
     draw_panels,
     empty_figure,
     heading,
+    keyed_label,
     legend_below,
     line_style,
     short_label,
@@ -162,7 +163,7 @@ def _draw_snapshots(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, 
     # The figure's own models first and in its order, so that they look as in figure 1a.
     order = [*(model for model in strategies if model in curves), *(m for m in curves if m not in strategies)]
     for position, model in enumerate(order):
-        named = f"{view.config.models[model].label} ({model})"
+        named = keyed_label(view.config, model)
         label = _strategy_label(strategies[model], model) if model in strategies else named
         view.line(axis, sorted(curves[model].items()), measure, position, label)
     control = control_model(view.config, view.config.models)
@@ -228,7 +229,7 @@ def _draw_few_shot(axis: Any, view: ScoreFigure, pair: Pair, model: str) -> None
             run, label = _first_stage_level(view, pair, other)
         else:
             run = RunName(*pair, other, "full")
-            label = f"{view.config.models[other].label} ({other}), {regime_label('full')} on all queries"
+            label = f"{keyed_label(view.config, other)}, {regime_label('full')} on all queries"
         view.level(axis, run, measure, label, LEVEL_DASHES[position % 3], COLOURS[1 + position])
     axis.set_xticks(list(runs))
     view.finish(axis, pair, measure, QUERIES)

@@ -148,15 +148,17 @@ def heading(published: Published, figure: PublishedFigure) -> str:
 
 
 def short_label(config: Config, model: str) -> str:
-    """Return a model's name for a legend: its label, and its key where that says more, "PROP (prop-wikipedia)".
-
-    The control's key, "untrained", would be wrong in a panel of fine-tuned models.
-    """
+    """Return a model's name for a legend: its label, and its key where that says more, "PROP (prop-wikipedia)"."""
     if model in FIRST_STAGES or model not in config.models:
         return FIRST_STAGES.get(model, model)
-    label = config.models[model].label
     if is_control(config, model):
-        return f"{label}, fresh score head"
+        return f"{config.models[model].label}, fresh score head"
+    return keyed_label(config, model)
+
+
+def keyed_label(config: Config, model: str) -> str:
+    """Return a model's label, and its key where that says more."""
+    label = config.models[model].label
     return label if label.casefold() == model.casefold() else f"{label} ({model})"
 
 

@@ -126,5 +126,5 @@ def encoder_labels(config: Config, models: Iterable[str]) -> str:
 
 
 def control_model(config: Config, models: Iterable[str]) -> str | None:
-    """Return the first of `models` that is an untrained control."""
+    """Return the first of `models` that is a control."""
     return next((model for model in models if is_control(config, model)), None)

@@ -76,7 +76,7 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> 
     measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
     deep = ", ".join(deep_experiments(config))
-    encoder = "; than the encoder with a fresh score head (untrained when zero-shot): †" if control else ""
+    encoder = "; than the control, the encoder with a fresh score head: †" if control else ""
     return [
         f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: *{encoder}; {test}. "
         "The last columns of a group give the difference and p.",

@@ -90,7 +90,9 @@ class HeadlineTable:
     def _panel(self, pair: Pair) -> Panel:
         models, measures = self._models(pair), ordered_measures(self.config, self.scores, pair[0])
         control = control_model(self.config, models)
-        contrasts = {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "encoder", BM25_MARK: "BM25"}
+        contrasts = (
+            {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "the control", BM25_MARK: "BM25"}
+        )
         columns: list[Column] = []
         for group in map(regime_label, self._regimes(pair)):
             columns += [Column(group, measure) for measure in measures]
