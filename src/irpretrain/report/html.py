@@ -82,7 +82,7 @@ def write_report(
         first=table_view(first_table(headline), book, decimals=2),
         headline=table_view(headline, book),
         papers=[] if alone else _paper_lines(papers, files),
-        tested=TESTED,
+        tested=[verdict for verdict in TESTED if claims.get(verdict)],
         untested=", ".join(f"{claims[verdict]} {verdict}" for verdict in UNTESTED if claims.get(verdict)),
         tables=[view for view in views if view["panels"]],
         empty_tables=[view for view in views if not view["panels"]],
