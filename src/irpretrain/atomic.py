@@ -212,7 +212,11 @@ def check_output_folder(
 
 def _check_writable(path: Path, target: Path) -> None:
     """Raise InputError, before hours of work, where `target` cannot be created; nothing is left behind."""
-    folder = next(parent for parent in target.absolute().parents if parent.is_dir())
+    folder = next(parent for parent in target.absolute().parents if os.path.exists(parent))
+    if not folder.is_dir():
+        raise InputError(
+            path, f"{folder} is no folder, so nothing can lie in it", remedy="Name another place."
+        )
     try:
         with TemporaryFile(dir=folder):
             pass

@@ -31,12 +31,15 @@ MEGABYTE = 1 << 20
 def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None:
     """Return the message of an error, or its cause, by a full disk; None for any other error.
 
-    `outputs` are the files being written, if the error names none.
+    `outputs` are the files being written, if the error names none; without any it is standard output.
     """
     for cause in _chain(error):
         for number, reason in REASONS.items():
             if getattr(cause, "errno", None) == number or _WORDS[number].search(str(cause)):
-                where = _existing(getattr(cause, "filename", None) or next(iter(outputs), "."))
+                written = getattr(cause, "filename", None) or next(iter(outputs), None)
+                if written is None:
+                    return f"standard output: {reason}"
+                where = _existing(written)
                 free = os.statvfs(where)
                 room = f"{free.f_bavail * free.f_frsize // MEGABYTE:,} MB are free in {where}"
                 return f"{reason} ({room}); make room, then run the same command again"

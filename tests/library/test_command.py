@@ -8,6 +8,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -546,6 +547,28 @@ def test_a_circle_of_links_and_a_closed_output_are_one_message(tmp_path):
     closed = evaluated(tmp_path, ONE_RELEVANT, TIED, command="irpretrain evaluate q {} >&-")
     assert (closed.returncode, "Traceback" in closed.stderr) == (2, False)
     assert "standard output: it is closed" in closed.stderr
+
+
+def test_a_full_output_and_a_file_in_place_of_a_folder_are_named(tmp_path):
+    full = evaluated(tmp_path, ONE_RELEVANT, TIED, command="irpretrain evaluate q {} > /dev/full")
+    assert (full.returncode, "ERROR: standard output: no space left" in full.stderr) == (2, True)
+    (tmp_path / "f").touch()
+    within = evaluated(tmp_path, ONE_RELEVANT, TIED, command="irpretrain evaluate q {} -o f/x")
+    assert within.returncode == 2
+    assert re.search(r"f/x: .*/f is no folder, so nothing can lie in it", within.stderr)
+
+
+def test_advice_names_only_options_that_a_command_has(tmp_path):
+    """`evaluate` reads nothing but whole files; topics of `search` have an option of their own."""
+    judged = evaluated(tmp_path, "q1 0 d1 one\n", TIED)
+    assert (judged.returncode, "--set" in judged.stderr) == (2, False)
+    write_lines(tmp_path / "fruit.jsonl", FRUIT)
+    (tmp_path / "topics").write_text("1\tpear\nbroken\n")
+    search = "irpretrain search fruit.jsonl topics {} > /dev/null"
+    refused = piped(search.format(""), tmp_path)
+    advice = re.search(r"add (--topics-option '?malformed=skip'?)", refused.stderr)
+    assert advice, refused.stderr
+    assert piped(search.format(f"- {advice[1]}"), tmp_path).returncode == 0
 
 
 def test_an_output_keeps_the_permissions_of_the_file_that_it_replaces(tmp_path):

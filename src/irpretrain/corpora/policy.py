@@ -44,9 +44,11 @@ class Excess:
 class RecordTally:
     """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
 
-    def __init__(self, policy: MalformedConfig, setting: str) -> None:
-        """Start at zero; `setting` is the key of the configuration that holds `policy`, for the message."""
+    def __init__(self, policy: MalformedConfig, setting: str, option: str = "--set") -> None:
+        """Start at zero; for the message: the key of the configuration that holds `policy`, empty if the user has none,
+        and the option of the command that sets it."""
         self.allowed, self.record_mb, self.setting = policy.skip, policy.record_mb, setting
+        self._option = option
         self.fault: tuple[Path, Malformed] | None = None
         self.read = 0
         self.skipped: Counter[str] = Counter()
@@ -89,10 +91,12 @@ class RecordTally:
         what = clean_line(str(fault)) + ("" if fault.line is not None else f" ({_location(fault)})")
         enough = excess.enough if excess else "skip"
         setting = cli_or_api(
-            f"set {self.setting}: {enough}", f"add --set {shlex.quote(f'{self.setting}={enough}')}"
+            f"set {self.setting}: {enough}", f"add {self._option} {shlex.quote(f'{self.setting}={enough}')}"
         )
         remedy = f"{fault.remedy}, or {setting} to leave such records out and count them."
-        if not enough:
+        if not self.setting:
+            remedy = f"{fault.remedy}."
+        elif not enough:
             remedy = (
                 f"{fault.remedy}, or give another format or other options (docs/corpora.md): none was sound."
             )

@@ -100,10 +100,9 @@ def read_topics(
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = _described(TopicsConfig, path, format, options or {}, "queries", folder)
         files = source_files("topics", config, source)
-        return {
-            query.query_id: query.text
-            for query in read_queries(config, files, RecordTally(config.malformed, "malformed"))
-        }
+        setting = "" if options is None else "malformed"
+        tally = RecordTally(config.malformed, setting, "--topics-option")
+        return {query.query_id: query.text for query in read_queries(config, files, tally)}
 
 
 def read_relevance(path: str) -> Judgements:
@@ -111,7 +110,7 @@ def read_relevance(path: str) -> Judgements:
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = _described(QrelsConfig, path, None, {}, "qrels", folder)
         files = source_files("judgements", config, source)
-        return read_judgements(config, files, RecordTally(config.malformed, "malformed"))
+        return read_judgements(config, files, RecordTally(config.malformed, ""))
 
 
 def _described(
