@@ -130,6 +130,13 @@ def _csv(rows: Sequence[MeasureRow]) -> Iterator[str]:
     yield lines.getvalue().rstrip("\n")
 
 
+def _interval(low: float | None, high: float | None, form: str) -> str:
+    """An interval; a dash where one query supports none."""
+    if low is None or high is None or math.isnan(low):
+        return "–"
+    return f"[{low:{form}}, {high:{form}}]"
+
+
 def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
     cells: list[tuple[str, ...]] = [
         (
@@ -150,7 +157,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
         if row.difference is not None:
             against = [
                 f"{row.difference:+.3f}",
-                f"[{row.difference_low:+.3f}, {row.difference_high:+.3f}]",
+                _interval(row.difference_low, row.difference_high, "+.3f"),
                 *(
                     "–" if p is None or math.isnan(p) else f"{p:.3f}"
                     for p in (row.t_test_p, row.randomisation_p, row.holm_p)
@@ -158,7 +165,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
             ]
         name = "" if row.measure == measure else row.measure
         run = row.run if len(row.run) <= LONGEST else f"…{row.run[1 - LONGEST :]}"
-        cells.append((name, run, f"{row.mean:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", *against))
+        cells.append((name, run, f"{row.mean:.3f}", _interval(row.low, row.high, ".3f"), *against))
         measure = row.measure
     if all(row.difference is None for row in rows):
         cells = [line[:4] for line in cells]

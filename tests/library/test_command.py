@@ -523,7 +523,7 @@ def test_a_run_that_says_two_things_is_refused(tmp_path, run, fault):
 
 def test_one_query_has_no_p_value(tmp_path):
     done = evaluated(tmp_path, "q1 0 d1 1\n", TIED, TIED, command="irpretrain evaluate q {} --measure RR")
-    assert done.stdout.split()[-3:] == ["–", "1.000", "–"]
+    assert done.stdout.split()[-5:] == ["+0.000", "–", "–", "1.000", "–"]
 
 
 def test_lists_that_end_above_a_cut_off_are_noted(tmp_path):

@@ -105,8 +105,8 @@ def test_fine_tuning(
 ) -> None:
     CrossEncoderModel.from_encoder(tiny_encoder, head).save(tmp_path / "start")
     # The kernel of exact matches (deviation 0.001) makes gradients of rounding: weights that differ by 1e-7 give scores
-    # that differ by 0.03 after this training at a rate of 1e-3, on the processor too.
-    rate = 1e-6 if head == "cedr-knrm" else 1e-3
+    # that differ by 0.03 after this training at a rate of 1e-3, on the processor too, and by 1.4e-4 at 1e-6 on some.
+    rate = 1e-7 if head == "cedr-knrm" else 1e-3
     cpu = {"device": "cpu", "precision": "fp32", "packing": "off"}
     options = FinetuningConfig(
         loss="listwise", negatives=2, batch_sizes=[4], learning_rates=[rate], epochs=2, compute=cpu, **SHORT

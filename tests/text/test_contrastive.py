@@ -58,16 +58,6 @@ def test_stop_words_and_rare_words_are_outside(tmp_path: Path) -> None:
     assert found.mu == 2.0  # ape twice, bat twice, two documents
 
 
-def test_mu_is_an_option(tmp_path: Path) -> None:
-    assert model(tmp_path, ["ape"], mu=0).mu == 0
-
-
-@pytest.mark.parametrize("mu", [-1, math.inf, math.nan])
-def test_an_impossible_mu_is_refused(mu: float) -> None:
-    with pytest.raises(ValueError, match="mu"):
-        PseudoQueriesConfig(mu=mu)
-
-
 def test_a_document_without_words_has_no_distribution(tmp_path: Path) -> None:
     found = model(tmp_path, ["the", "ape"], stop_list="inquery")
     assert found.distribution(np.array([1, 1]), 1.0, "document").tolist() == [0]

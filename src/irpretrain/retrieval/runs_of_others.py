@@ -95,7 +95,7 @@ def take_run(
     files = source_files("runs", config, sources)
     query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
     faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
-    lists, first_stranger = _read(config, files, set(query_ids), faults, counts)
+    lists, twice, first_stranger = _read(config, files, set(query_ids), faults, counts)
     faults.refuse(files[0])  # what follows would blame the data for lines that were not read
     if config.expected not in (None, counts["lines"]):
         case = f"{counts['lines']:,} in place of {config.expected:,}"
@@ -108,6 +108,7 @@ def take_run(
     elif missing and config.missing_queries == "refuse":
         kind, key = "queries of the data set without a document", "missing_queries: ignore"
         faults.add(kind, missing[0], len(missing), key)
+    faults.found.update(twice.found)
     for query, ranked in lists.items():
         _check(query, ranked, config, faults)
     unknown = absent_documents(
@@ -149,7 +150,8 @@ def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: 
         InputError: as in `take_run`; or no line has a query that counts.
     """
     faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNTED, 0)
-    lists, first_stranger = _read(config, [path], set(judged), faults, counts)
+    lists, twice, first_stranger = _read(config, [path], set(judged), faults, counts)
+    faults.found.update(twice.found)
     for query, ranked in lists.items():
         _check(query, ranked, config, faults)
     faults.refuse(path, has_keys=False)
@@ -174,10 +176,10 @@ def _note_ties(name: str, shown: str | Path, ties: dict[str, int]) -> None:
 
 def _read(
     config: RunConfig, files: list[Path], query_ids: set[str], faults: Faults, counts: dict[str, int]
-) -> tuple[dict[str, list[Ranked]], str]:
-    """Return the lines of the queries of the data set, and the first query that is none of them."""
-    lists: defaultdict[str, list[Ranked]] = defaultdict(list)
-    unreadable, breaks_off, first_stranger = Faults(), False, ""
+) -> tuple[dict[str, list[Ranked]], Faults, str]:
+    """Return the lines of the queries of the data set, documents that one has twice, and the first other query."""
+    lists: defaultdict[str, dict[str, Ranked]] = defaultdict(dict)
+    unreadable, twice, breaks_off, first_stranger = Faults(), Faults(), False, ""
     names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
     lines = ((path, line) for path in files for line in read_records("runs", config, path))
     for path, line in lines:
@@ -196,39 +198,34 @@ def _read(
         else:
             document = names.setdefault(line.document_id, line.document_id)
             number = line.line or line.position + 1
-            lists[line.query_id].append(Ranked(document, line.rank, line.score, path.name, number))
+            entry = Ranked(document, line.rank, line.score, path.name, number)
+            if lists[line.query_id].setdefault(document, entry) is not entry:
+                case = f"{document} of query {line.query_id} ({entry.rank_column})"
+                twice.add("documents that a query has twice", case)
     share = config.malformed.skip
     if counts["malformed"] > share * counts["lines"] or (breaks_off and share < 1):
         faults.found.update(unreadable.found)
         if counts["malformed"] < counts["lines"]:
             faults.keys["malformed: {skip: <share>}"] = None
-    return lists, first_stranger
+    return {query: list(ranked.values()) for query, ranked in lists.items()}, twice, first_stranger
 
 
 def _check(query: str, ranked: list[Ranked], config: RunConfig, faults: Faults) -> None:
-    seen = set[str]()
-    for entry in ranked:
-        if entry.document_id in seen:
-            faults.add(
-                "documents that a query has twice",
-                f"{entry.document_id} of query {query} ({entry.rank_column})",
-            )
-        seen.add(entry.document_id)
     by_rank = _is_by_rank(ranked, config)
     if by_rank and any(entry.rank is None for entry in ranked):
-        what, key = "queries without ranks, by which order_by orders", "order_by: score"
+        what, key = "queries without ranks, which are to order them", "order_by: score"
         faults.add(what, query, key=key if all(entry.score is not None for entry in ranked) else "")
     elif by_rank:
         for above, below in pairwise(sorted(ranked, key=_rank)):
             if above.rank == below.rank:
                 case = f"{query}, with rank {below.rank} ({above.rank_column} and {below.rank_column})"
                 key = "" if below.score is None else "order_by: score"
-                faults.add("queries with one rank for two documents, by which order_by orders", case, key=key)
+                faults.add("queries with one rank for two documents, which ranks are to order", case, key=key)
                 return
     elif config.order_by is None and (pair := _contradiction(ranked)):
         above, below = pair
-        kind = "queries whose scores contradict their ranks (order_by: rank passes scores over)"
-        key = "order_by: rank, or order_by: score, whichever is right"
+        kind = "queries whose scores contradict their ranks"
+        key = "order_by: rank, or order_by: score, whichever is right (rank passes scores over)"
         faults.add(kind, f"{query}, ranks {above.rank} and {below.rank} ({below.rank_column})", key=key)
 
 
