@@ -198,7 +198,7 @@ def test_my_collection(tmp_path):
     [run] = blocks("my-collection", "sh")
     done = walk(run, tmp_path, small)
     assert "squad" not in done.stdout.lower()
-    for row in ("BM25", "QL", "encoder", "PROP"):
+    for row in ("BM25", "QL", "control", "PROP"):
         assert re.search(rf"^{row} ", done.stdout + done.stderr, re.MULTILINE), done.stdout
     assert (tmp_path / "results/report.html").exists()
 
@@ -240,7 +240,7 @@ def test_robust04(tmp_path):
     displayed = walk(states, folder, project=project)
     assert re.search(r"robust04 +present +Robust04", displayed.stdout + displayed.stderr)
     done = walk(run, folder, small, project=project)
-    for row in ("BM25", "QL", "encoder", "PROP"):
+    for row in ("BM25", "QL", "control", "PROP"):
         assert re.search(rf"^{row} ", done.stdout + done.stderr, re.MULTILINE), done.stdout
 
 
@@ -303,7 +303,7 @@ class TestMsMarcoOnSlurm:
         command = command_of("msmarco", lay_out_msmarco(project, folder))
         done = run_make(command, project, cluster.environment)
         assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-        for row in ("Official", "encoder", "PROP_MSMARCO"):
+        for row in ("Official", "control", "PROP_MSMARCO"):
             assert re.search(rf"^{row}", done.stdout + done.stderr, re.MULTILINE), done.stdout
         books = cluster.run(
             "sacct", "-X", "-n", "-P", "--format=Comment,Partition,State,ReqTRES"
