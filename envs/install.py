@@ -51,10 +51,7 @@ def add_slurm(environment: Path) -> None:
     """
     if not (environment / "bin" / "python").exists():
         sys.exit(f"{environment} is no environment yet; call make first")
-    locks = [LOCK, SLURM_LOCK]
-    if not fits(environment / "slurm", wanted(locks)):
-        refuse_link(environment)
-    install(environment / "slurm", locks, lambda target: make_slurm(environment, target))
+    install(environment / "slurm", [LOCK, SLURM_LOCK], lambda target: make_slurm(environment, target))
 
 
 def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> None:
@@ -66,6 +63,8 @@ def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> No
             return
         if not is_right:
             refuse_link(target)
+            if is_ours(target.parent):  # what Slurm needs lies within an environment
+                refuse_link(target.parent)
         leave(target)
         with alone(target):
             if not fits(target, mark):  # another make may have made it

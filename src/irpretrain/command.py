@@ -13,7 +13,7 @@ from click.shell_completion import shell_complete
 
 from irpretrain import __version__
 from irpretrain.command_collections import COLLECTION_COMMANDS
-from irpretrain.command_files import STANDARD, Session, ending_on_sigterm
+from irpretrain.command_files import Session, ending_on_sigterm
 from irpretrain.command_models import MODEL_COMMANDS
 from irpretrain.command_runs import RUN_COMMANDS
 from irpretrain.disk_space import full_disk
@@ -68,9 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 128 + signal.SIGPIPE
         except OSError as error:
             reason = f"{error.filename}: {error.strerror}" if error.filename else error
-            print_line(
-                f"ERROR: {full_disk(error, [path for path in session.outputs if path != STANDARD]) or reason}"
-            )
+            print_line(f"ERROR: {full_disk(error, session.outputs) or reason}")
             return BAD_INPUT
     return 0
 

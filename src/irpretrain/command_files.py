@@ -93,7 +93,7 @@ class Output(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See `click.ParamType.convert`."""
         path = str(super().convert(value, param, ctx))
-        if ctx is not None and (session := ctx.find_object(Session)):
+        if path != STANDARD and ctx is not None and (session := ctx.find_object(Session)):
             session.outputs.append(path)
         return path
 
@@ -113,8 +113,7 @@ class Command(click.Command):
         """See `click.Command.invoke`."""
         session = ctx.ensure_object(Session)
         for output in session.outputs:
-            if output != STANDARD:
-                check_output_file(output, session.inputs)
+            check_output_file(output, session.inputs)
         with redirect_stderr(io.StringIO()) if ctx.meta.get("quiet") else nullcontext():
             print_line(super().invoke(ctx))
 

@@ -13,8 +13,6 @@ from irpretrain.progress import notice
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")
-# As in the workflow's tables.
-CONFIDENCE, RESAMPLES, PERMUTATIONS = 0.95, 2_000, 100_000
 # Characters of a run's name in the table, which fits 100 columns.
 LONGEST = 16
 READING = """The first run is the baseline: the others' differences from it have a bootstrap interval (95%), the paired
@@ -93,7 +91,15 @@ def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> N
 
 def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> Iterator[MeasureRow]:
     from irpretrain.evaluation.measures import per_query
-    from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
+    from irpretrain.evaluation.significance import (
+        CONFIDENCE,
+        PERMUTATIONS,
+        RESAMPLES,
+        bootstrap_interval,
+        holm_where_known,
+        paired_t_test,
+        randomisation_test,
+    )
 
     values = {run: per_query(ranking, judged, measures) for run, ranking in rankings.items()}
     baseline = next(iter(values))
@@ -104,9 +110,7 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
             for run, scores in columns.items()
             if run != baseline
         }
-        # One query has no p-value.
-        supported = {run: test.p_value for run, test in tests.items() if not math.isnan(test.p_value)}
-        adjusted = dict(zip(supported, holm(list(supported.values())), strict=True))
+        adjusted = dict(zip(tests, holm_where_known(test.p_value for test in tests.values()), strict=True))
         for run, scores in columns.items():
             row = MeasureRow(
                 measure, run, len(scores), *bootstrap_interval(scores, RESAMPLES, CONFIDENCE, 1, run)
@@ -117,7 +121,7 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
             differences = [first - second for first, second in zip(scores, columns[baseline], strict=True)]
             difference, low, high = bootstrap_interval(differences, RESAMPLES, CONFIDENCE, 1, run)
             drawn = randomisation_test(scores, columns[baseline], PERMUTATIONS, 1, run)
-            tested = (tests[run].p_value, drawn.p_value, adjusted.get(run, math.nan))
+            tested = (tests[run].p_value, drawn.p_value, adjusted[run])
             yield MeasureRow(*row[:6], difference, low, high, *tested)
 
 

@@ -7,16 +7,18 @@ training, or, where the configuration asks for it, a bootstrap over queries and 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, Self
 
 from irpretrain.config.experiments import EvaluationConfig
 from irpretrain.errors import IRPretrainError
 from irpretrain.evaluation.significance import (
+    CONFIDENCE,
+    PERMUTATIONS,
+    RESAMPLES,
     Outcomes,
     bootstrap_interval,
-    holm,
+    holm_where_known,
     paired_t_test,
     randomisation_test,
     student_interval,
@@ -27,10 +29,6 @@ from irpretrain.papers.published import PublishedTable
 from irpretrain.report.scores import Results
 
 HEADLINE_LEVEL = 0.05
-
-# Confidence of intervals, resamples of the queries behind them, and draws of a randomisation test. The papers print no
-# intervals and no number of draws: with these, a p-value of 0.05 has a standard error of 0.0007.
-CONFIDENCE, RESAMPLES, PERMUTATIONS = 0.95, 2_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,7 @@ def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comp
     """
     p_values = [_p_value(pairing, testing, seed) for pairing in pairings]
     if testing.correction == "holm":
-        corrected = iter(holm([p for p in p_values if not math.isnan(p)]))
-        p_values = [p if math.isnan(p) else next(corrected) for p in p_values]
+        p_values = holm_where_known(p_values)
     return [
         Comparison(
             pairing.over,

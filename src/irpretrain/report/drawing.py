@@ -11,8 +11,9 @@ from xml.sax.saxutils import unescape
 from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
 from irpretrain.config.usage import with_starts
+from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.papers.published import Published, PublishedFigure
-from irpretrain.report.comparisons import CONFIDENCE, interval
+from irpretrain.report.comparisons import interval
 from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_labels, is_control
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import Pair, RunName, Scores, identifier

@@ -13,11 +13,11 @@ import yaml
 
 from irpretrain.claims.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.config import Config
+from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.other_code import is_of_other_code, other_code_text
 from irpretrain.papers.published import Published, load_published
 from irpretrain.report import run_views
 from irpretrain.report.claim_answers import count_answers
-from irpretrain.report.comparisons import CONFIDENCE
 from irpretrain.report.drawing import heading, reason_of_emptiness
 from irpretrain.report.first_screen import first_table, picture
 from irpretrain.report.lineage import Lineage

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
+from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.other_tables import PublishedDepth, PublishedDepths, PublishedIndex
 from irpretrain.papers.published import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Baseline, Cell, Column, Panel, Row, Table
-from irpretrain.report.comparisons import CONFIDENCE, TableTest
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     dataset_label,
     first_stage_labels,

@@ -8,10 +8,11 @@ from irpretrain.config.base import Section
 from irpretrain.config.depths import reranked, scored
 from irpretrain.config.usage import active_experiments, used_models, with_starts
 from irpretrain.evaluation.measures import definition, needs_no_order
+from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.papers.published import Published, PublishedTable
-from irpretrain.report.comparisons import CONFIDENCE, RESAMPLES, TableTest
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     control_model,
     dataset_label,

@@ -154,7 +154,7 @@ def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malforme
         return too_large(position, topic.line)
     text = _without_comments(escaped_cdata("\n".join(topic.lines)))
     if CDATA in text:
-        return Malformed(position, "damaged markup", "<![CDATA[ is not closed", topic.line)
+        return Malformed(position, "damaged markup", f"{CDATA} is not closed", topic.line)
     tags = list(_TAG.finditer(text))
     for tag, marks in _marks(tags).items():
         if marks > 1:
