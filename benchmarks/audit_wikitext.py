@@ -25,10 +25,10 @@ from audit_table import markdown, verdict
 from irpretrain.atomic import write_text
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora.documents import wikipedia_dump
-from irpretrain.corpora.documents.wikipedia_dump import Unparsed, WikipediaDumpDocumentOptions
 from irpretrain.corpora.embedded import installed_path, read_manifest, resolve
 from irpretrain.corpora.files import list_files
+from irpretrain.corpora.formats import wikipedia_dump
+from irpretrain.corpora.formats.wikipedia_dump import Unparsed, WikipediaDumpDocumentOptions
 from irpretrain.errors import InputError, IRPretrainError
 from irpretrain.progress import notice, progress
 from irpretrain.randomness import stream_key
@@ -145,7 +145,7 @@ def audit_wikitext(
 def audit_pages(config: CorpusConfig, source: str | Path, options: Sampling, seed: int) -> Audit:
     """Compare both parsers on the sample."""
     reading = WikipediaDumpDocumentOptions(**config.options)
-    files = list_files(source, wikipedia_dump.SUFFIXES)
+    files = list_files(source, wikipedia_dump.DOCUMENTS.suffixes)
     articles = _Counted(_articles(files, reading))
     sample = heapq.nsmallest(
         options.pages,

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from irpretrain.corpora.registry import FORMATS, format_module
+from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.objectives.registry import OBJECTIVES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,7 +72,7 @@ def test_modules_of_stages_that_train_nothing_import_no_torch():
     modules = set().union(*(library_modules(path) for path in scripts))
     assert {"irpretrain.text.statistics", "irpretrain.retrieval.lucene", "irpretrain.report.html"} <= modules
     modules |= set(OBJECTIVES.values())
-    modules |= {format_module(kind, name).__name__ for kind, names in FORMATS.items() for name in names}
+    modules |= {format_of(kind, name).read.__module__ for kind, names in FORMATS.items() for name in names}
     assert heavy_imports(sorted(modules)) == {}
 
 

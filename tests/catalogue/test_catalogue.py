@@ -16,7 +16,7 @@ from irpretrain.catalogue.completion import complete
 from irpretrain.catalogue.page import page
 from irpretrain.catalogue.read import read_catalogue, readings
 from irpretrain.config import parse_config
-from irpretrain.corpora.registry import FORMATS, format_module
+from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_an_entry_is_sound(name):
     assert entry.files or entry.needs
     for reading in readings(entry):
         assert reading.format in FORMATS[reading.kind]
-        format_module(reading.kind, reading.format).OPTIONS(**reading.options)
+        format_of(reading.kind, reading.format).options(**reading.options)
 
 
 @entries

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.corpora.formats import entity_questions
 from irpretrain.corpora.judge_by_answers import has_words, judge_by_answers, prepare_questions, spaced
-from irpretrain.corpora.judgements import entity_questions
 from irpretrain.corpora.records import Answers
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
@@ -84,7 +84,7 @@ def test_words_are_those_of_the_definition(passage, answer):
 
 def read(path: Path, content: object) -> list:
     path.write_text(json.dumps(content))
-    return list(entity_questions.read(path, entity_questions.OPTIONS()))
+    return list(entity_questions.JUDGEMENTS.read(path, entity_questions.JUDGEMENTS.options()))
 
 
 def test_the_answers_of_a_file(tmp_path):

@@ -15,10 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
 from irpretrain.config.corpora import MalformedConfig
-from irpretrain.corpora.documents import parquet
+from irpretrain.corpora.formats import parquet
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import TOO_LARGE, Document, Malformed, Query, bounded, most_bytes, most_parts
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 
 MANY = 9_000
@@ -56,8 +56,8 @@ ENDS = {"car-paragraphs", "squad"}
 
 
 def records(kind, name, path, megabytes):
-    module = format_module(kind, name)
-    return list(bounded(module.read(path, module.OPTIONS()), megabytes))
+    module = format_of(kind, name)
+    return list(bounded(module.read(path, module.options()), megabytes))
 
 
 @pytest.mark.parametrize("case", LARGE, ids=" ".join)
@@ -73,10 +73,10 @@ def test_a_record_over_the_bounds_is_malformed_and_the_next_one_is_read(case, tm
 
 def test_the_message_names_the_option_that_raises_the_bound(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(LARGE["documents", "jsonl", "lists"])
-    module = format_module("documents", "jsonl")
+    module = format_of("documents", "jsonl")
     for skip in (0, 1):
         tally = RecordTally(MalformedConfig(skip=skip, record_mb=1), "malformed")
-        reader = tally.sound(tmp_path / "a.jsonl", module.read(tmp_path / "a.jsonl", module.OPTIONS()))
+        reader = tally.sound(tmp_path / "a.jsonl", module.read(tmp_path / "a.jsonl", module.options()))
         if skip:
             assert [document.document_id for document in reader] == ["b"]
             assert tally.malformed == {TOO_LARGE: 1}
@@ -101,10 +101,10 @@ def test_equal_texts_of_parquet_are_held_once(tmp_path):
     pq.write_table(table, tmp_path / "a.parquet", compression="zstd", store_schema=False)
     assert (tmp_path / "a.parquet").stat().st_size < 20_000
     allocated = pa.total_allocated_bytes()
-    reader = parquet.read(tmp_path / "a.parquet", parquet.OPTIONS())
+    reader = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
     assert isinstance(next(reader), Document)
     assert pa.total_allocated_bytes() - allocated < 50_000_000
-    reader = bounded(parquet.read(tmp_path / "a.parquet", parquet.OPTIONS()), 1)
+    reader = bounded(parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options()), 1)
     assert next(reader).reason == TOO_LARGE
 
 

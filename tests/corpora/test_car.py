@@ -11,9 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import Unknown, dumps
 
-from irpretrain.corpora.documents import car_paragraphs
+from irpretrain.corpora.formats import car
 from irpretrain.corpora.records import Document, Malformed, Query, Skipped
-from irpretrain.corpora.topics import car_outlines
 
 
 def link(anchor: str, page: str = "Sea", section: str | None = None) -> list:
@@ -54,17 +53,17 @@ def test_paragraphs(tmp_path, kind):
         Document(1, "00000047dc43083f49b68399c6deeed5c0e81c1f", "", "", "Ocean"),
         Skipped(2, "empty document", location="document 000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6"),
     ]
-    assert list(car_paragraphs.read(path, car_paragraphs.OPTIONS())) == expected
-    assert list(car_paragraphs.read(path, car_paragraphs.OPTIONS(), lambda n: n == 1)) == expected[1:2]
+    assert list(car.DOCUMENTS.read(path, car.DOCUMENTS.options())) == expected
+    assert list(car.DOCUMENTS.read(path, car.DOCUMENTS.options(), lambda n: n == 1)) == expected[1:2]
     packed = tmp_path / "p.cbor.xz"
     packed.write_bytes(lzma.compress(path.read_bytes()))
-    assert list(car_paragraphs.read(packed, car_paragraphs.OPTIONS())) == expected
+    assert list(car.DOCUMENTS.read(packed, car.DOCUMENTS.options())) == expected
 
 
 @pytest.mark.parametrize("kind", [1, None])
 def test_outlines(tmp_path, kind):
     path = write(tmp_path / "o.cbor.outlines", kind, OUTLINES)
-    assert list(car_outlines.read(path, car_outlines.OPTIONS())) == [
+    assert list(car.TOPICS.read(path, car.TOPICS.options())) == [
         Query(0, "enwiki:Green%20sea%20turtle/Habitat", "Green sea turtle Habitat"),
         Query(
             1, "enwiki:Green%20sea%20turtle/Habitat/Nesting%20sites", "Green sea turtle Habitat Nesting sites"
@@ -99,7 +98,7 @@ def test_outlines(tmp_path, kind):
 def test_faults(tmp_path, content, fault, location):
     path = tmp_path / "p.cbor"
     path.write_bytes(content)
-    *_, found = car_paragraphs.read(path, car_paragraphs.OPTIONS())
+    *_, found = car.DOCUMENTS.read(path, car.DOCUMENTS.options())
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.location.startswith(location)
@@ -111,13 +110,13 @@ def test_faults(tmp_path, content, fault, location):
 )
 def test_a_list_behind_a_header_must_end_with_the_file(tmp_path, end, fault):
     path = write(tmp_path / "p.cbor", 2, PARAGRAPHS, end)
-    *paragraphs, found = car_paragraphs.read(path, car_paragraphs.OPTIONS())
+    *paragraphs, found = car.DOCUMENTS.read(path, car.DOCUMENTS.options())
     assert len(paragraphs) == 3
     assert (str(found), found.position, found.loses_more) == (f"broken CBOR: {fault}", 3, True)
 
 
 def test_pages_that_are_none(tmp_path):
     path = write(tmp_path / "o", 1, [["x"], OUTLINES[1]])
-    fault, found = car_outlines.read(path, car_outlines.OPTIONS())
+    fault, found = car.TOPICS.read(path, car.TOPICS.options())
     assert (fault.reason, fault.location) == ("no outline", "page 1")
     assert found.query_id == "enwiki:Sea/Depth"

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import Unknown, dumps
 
 from irpretrain.corpora import records
-from irpretrain.corpora.car import CborError, CborReader
+from irpretrain.corpora.formats.car import CborError, CborReader
 
 values = st.recursive(
     st.one_of(

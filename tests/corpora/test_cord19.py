@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.documents import cord19
-from irpretrain.corpora.documents.cord19 import Cord19DocumentOptions, read
+from irpretrain.corpora.formats import cord19
+from irpretrain.corpora.formats.cord19 import Cord19DocumentOptions, read
 from irpretrain.corpora.records import Document, Malformed, Skipped
 
 MAY = (

@@ -1,4 +1,4 @@
-"""The formats jsonl, tsv and parquet of documents."""
+"""The formats json_files.DOCUMENTS, tsv and parquet of documents."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from irpretrain.corpora.documents import jsonl, parquet, tsv
+from irpretrain.corpora.formats import json_files, parquet, tsv
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped
 from irpretrain.errors import InputError
 
@@ -16,7 +16,7 @@ from irpretrain.errors import InputError
 def read_json(tmp_path, *records, **options):
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(r if isinstance(r, str) else json.dumps(r) for r in records))
-    return list(jsonl.read(path, jsonl.OPTIONS(**options)))
+    return list(json_files.DOCUMENTS.read(path, json_files.DOCUMENTS.options(**options)))
 
 
 def test_json_documents_with_common_field_names(tmp_path):
@@ -76,7 +76,7 @@ def test_only_the_lines_of_a_share_are_parsed(tmp_path, monkeypatch):
     monkeypatch.setattr("irpretrain.corpora.records.BLOCK", 1)
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 0, "text": "a"}\nbroken\n{"id": 2, "text": "c"}\n')
-    found = jsonl.read(path, jsonl.OPTIONS(), Share(0, 2))
+    found = json_files.DOCUMENTS.read(path, json_files.DOCUMENTS.options(), Share(0, 2))
     assert [document.document_id for document in found] == ["0", "2"]
 
 
@@ -85,13 +85,14 @@ def test_the_header_of_a_table_is_no_row_of_any_share(tmp_path, monkeypatch, bla
     monkeypatch.setattr("irpretrain.corpora.records.BLOCK", 2)
     path = tmp_path / "a.tsv"
     path.write_text("\n" * blank_lines + "id\ttext\n" + "".join(f"d{n}\tone\n" for n in range(9)))
-    found = [d.document_id for number in range(3) for d in tsv.read(path, tsv.OPTIONS(), Share(number, 3))]
+    options = tsv.DOCUMENTS.options()
+    found = [d.document_id for n in range(3) for d in tsv.DOCUMENTS.read(path, options, Share(n, 3))]
     assert sorted(found) == [f"d{n}" for n in range(9)]
 
 
 def test_tsv_with_header_and_with_named_columns(tmp_path):
     (tmp_path / "a.tsv").write_text('docid\ttitle\ttext\nd1\tA\tone "two\nd2\tB\n')
-    found = list(tsv.read(tmp_path / "a.tsv", tsv.OPTIONS()))
+    found = list(tsv.DOCUMENTS.read(tmp_path / "a.tsv", tsv.DOCUMENTS.options()))
     assert found[0] == Document(1, "d1", "A", "", 'one "two')
     assert (found[1].reason, found[1].detail, found[1].line) == (
         "wrong number of columns",
@@ -100,8 +101,10 @@ def test_tsv_with_header_and_with_named_columns(tmp_path):
     )
     with gzip.open(tmp_path / "b.tsv.gz", "wt") as handle:
         handle.write("d1\thttp://a\tA\tone\n")
-    options = tsv.OPTIONS(columns=["id", "url", "title", "body"])
-    assert list(tsv.read(tmp_path / "b.tsv.gz", options)) == [Document(0, "d1", "A", "http://a", "one")]
+    options = tsv.DOCUMENTS.options(columns=["id", "url", "title", "body"])
+    assert list(tsv.DOCUMENTS.read(tmp_path / "b.tsv.gz", options)) == [
+        Document(0, "d1", "A", "http://a", "one")
+    ]
 
 
 def test_tsv_headers_that_cannot_be_used(tmp_path):
@@ -113,16 +116,16 @@ def test_tsv_headers_that_cannot_be_used(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=message):
-            list(tsv.read(path, tsv.OPTIONS()))
+            list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options()))
     with pytest.raises(InputError, match="there is no column prose; there are id, text"):
-        list(tsv.read(path, tsv.OPTIONS(columns=["id", "text"], body_fields=["prose"])))
+        list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options(columns=["id", "text"], body_fields=["prose"])))
     path.write_bytes(b"\xff\xff\n")
     with pytest.raises(InputError, match=r":1: the header cannot be read.*\n  Save the file as UTF-8"):
-        list(tsv.read(path, tsv.OPTIONS()))
+        list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options()))
     path.write_text("")
-    assert list(tsv.read(path, tsv.OPTIONS())) == []
+    assert list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options())) == []
     with pytest.raises(ValueError, match="named twice"):
-        tsv.OPTIONS(columns=["id", "id"])
+        tsv.DOCUMENTS.options(columns=["id", "id"])
 
 
 def test_parquet_documents(tmp_path):
@@ -130,7 +133,7 @@ def test_parquet_documents(tmp_path):
         {"id": [1, 2, None], "text": ["one", "", "x"], "title": ["A", None, "B"], "extra": [0.1, 0.2, 0.3]}
     )
     pq.write_table(table, tmp_path / "a.parquet")
-    found = list(parquet.read(tmp_path / "a.parquet", parquet.OPTIONS()))
+    found = list(parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options()))
     assert found[0] == Document(0, "1", "A", "", "one")
     assert found[1] == Skipped(1, "empty document", location="document 2")
     assert (found[2].reason, found[2].position) == ("bad identifier", 2)
@@ -149,7 +152,7 @@ def test_a_changed_page_with_a_checksum_is_damaged(tmp_path):
     packed = path.read_bytes()
     at = packed.index(b"banana")
     path.write_bytes(packed[:at] + b"bandna" + packed[at + 6 :])
-    [found] = list(parquet.read(path, parquet.OPTIONS()))
+    [found] = list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
     assert isinstance(found, Malformed)
     assert "CRC" in str(found)
 
@@ -157,7 +160,7 @@ def test_a_changed_page_with_a_checksum_is_damaged(tmp_path):
 def test_shares_of_a_parquet_file_are_ranges_of_rows(tmp_path):
     path = tmp_path / "a.parquet"
     write_rows(path, 3000)
-    shares = [list(parquet.read(path, parquet.OPTIONS(), Share(n, 4))) for n in range(4)]
+    shares = [list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(n, 4))) for n in range(4)]
     assert [len(documents) for documents in shares] == [750] * 4
     together = [document for documents in shares for document in documents]
     assert [(d.position, d.document_id) for d in together] == [(n, str(n)) for n in range(3000)]
@@ -173,7 +176,11 @@ def test_damage_in_a_row_group_costs_no_other_and_is_reported_once(tmp_path):
     path.write_bytes(content)
     sound = [*range(1400), *range(2100, 2800)]
     for of in (1, 2, 4, 5):
-        found = [r for n in range(of) for r in parquet.read(path, parquet.OPTIONS(), Share(n, of))]
+        found = [
+            r
+            for n in range(of)
+            for r in parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(n, of))
+        ]
         (damage,) = [record for record in found if isinstance(record, Malformed)]
         assert (damage.reason, damage.position, damage.loses_more) == ("damaged Parquet file", 1400, True)
         assert [record.position for record in found if record is not damage] == sound
@@ -183,24 +190,24 @@ def test_a_damaged_name_of_a_parquet_column_is_reported_by_one_share(tmp_path):
     path = tmp_path / "a.parquet"
     write_rows(path, 1)
     path.write_bytes(path.read_bytes().replace(b"body", b"bod\xff"))
-    (damage,) = parquet.read(path, parquet.OPTIONS(), Share(0, 2))
+    (damage,) = parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(0, 2))
     assert damage.reason == "damaged Parquet file"
-    assert list(parquet.read(path, parquet.OPTIONS(), Share(1, 2))) == []
+    assert list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(1, 2))) == []
 
 
 def test_parquet_that_cannot_be_used(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1 nothing PAR1")
-    (found,) = parquet.read(tmp_path / "a.parquet", parquet.OPTIONS())
+    (found,) = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
     assert (found.reason, found.remedy) == (
         "damaged Parquet file",
         "Get the file again and compare its checksum",
     )
     pq.write_table(pa.table({"name": ["a"]}), tmp_path / "b.parquet")
     with pytest.raises(InputError, match="none of the fields id"):
-        list(parquet.read(tmp_path / "b.parquet", parquet.OPTIONS()))
+        list(parquet.DOCUMENTS.read(tmp_path / "b.parquet", parquet.DOCUMENTS.options()))
     pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"]), tmp_path / "c.parquet")
     with pytest.raises(InputError, match="two columns called text"):
-        list(parquet.read(tmp_path / "c.parquet", parquet.OPTIONS()))
+        list(parquet.DOCUMENTS.read(tmp_path / "c.parquet", parquet.DOCUMENTS.options()))
 
 
 EVIL = "e\x1b[31mvil"
@@ -217,9 +224,9 @@ def test_names_of_columns_reach_the_terminal_clean(tmp_path, header, options):
     columns = [f"{name}\n" if name == EVIL else name for name in header]
     table = pa.Table.from_arrays([pa.array(["a"])] * 2, names=columns)
     pq.write_table(table, tmp_path / "a.parquet")
-    for name, reader in (("a.tsv", tsv), ("a.parquet", parquet)):
+    for name, reader in (("a.tsv", tsv.DOCUMENTS), ("a.parquet", parquet.DOCUMENTS)):
         with pytest.raises(InputError) as raised:
-            list(reader.read(tmp_path / name, reader.OPTIONS(**options)))
+            list(reader.read(tmp_path / name, reader.options(**options)))
         assert DISPLAYED in raised.value.reason
         assert raised.value.reason.isprintable()
 
@@ -229,14 +236,16 @@ def test_a_packed_parquet_file_is_refused_as_packed(tmp_path):
     packed = tmp_path / "a.parquet.gz"
     packed.write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
     with pytest.raises(InputError, match=r"must not be packed: this one is, with gzip\n  Unpack it"):
-        list(parquet.read(packed, parquet.OPTIONS()))
+        list(parquet.DOCUMENTS.read(packed, parquet.DOCUMENTS.options()))
 
 
 def test_rows_that_arrow_leaves_out_are_called_damaged():
     """Its last row group says 7 rows; one of its pages says 0, and Arrow ends there without an error."""
     path = Path(__file__).parent / "cases" / "rows-lost.parquet"
     for of in (1, 2, 5):
-        parts = [list(parquet.read(path, parquet.OPTIONS(), Share(number, of))) for number in range(of)]
-        records = [record for part in parts for record in part]
+        options = parquet.DOCUMENTS.options()
+        records = [
+            r for number in range(of) for r in parquet.DOCUMENTS.read(path, options, Share(number, of))
+        ]
         assert sum(isinstance(record, Document) for record in records) == 23
         assert ["0 of 7 rows" in r.detail for r in records if isinstance(r, Malformed)] == [True]

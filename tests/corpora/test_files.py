@@ -14,8 +14,8 @@ import pytest
 
 from irpretrain.corpora import files, records
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault, unescaped
-from irpretrain.corpora.documents import jsonl
 from irpretrain.corpora.files import Line, given_files, list_files, one_file, open_bytes, read_lines
+from irpretrain.corpora.formats import json_files
 from irpretrain.corpora.records import Malformed, Share
 from irpretrain.errors import InputError
 
@@ -280,11 +280,11 @@ def test_the_first_name_of_a_folder_counts_in_any_order_of_the_file_system(tmp_p
 def test_files_and_folders_of_topics(tmp_path):
     for name in ("b.json", "a.json", "c.txt"):
         (tmp_path / name).write_text("")
-    assert given_files(str(tmp_path / "c.txt"), None) == [tmp_path / "c.txt"]
+    assert given_files(str(tmp_path / "c.txt"), ()) == [tmp_path / "c.txt"]
     several = [tmp_path / "c.txt", tmp_path]
     assert given_files(several, (".json",)) == [tmp_path / name for name in ("c.txt", "a.json", "b.json")]
     with pytest.raises(InputError, match="this is a folder; a file is needed here"):
-        given_files(tmp_path, None)
+        given_files(tmp_path, ())
 
 
 def test_what_unix_compress_packed_is_refused_with_the_way_out(tmp_path):
@@ -402,5 +402,5 @@ def test_no_changed_byte_loses_a_line_without_a_word(tmp_path, packing):
 def test_an_identifier_that_json_would_change_is_no_identifier(tmp_path, kind):
     path = tmp_path / "a.jsonl"
     path.write_text(f'\ufeff\ufeff{{"id": {kind}, "text": "a"}}\n{{"id": 0, "text": "b"}}\n')
-    faulty, sound = jsonl.read(path, jsonl.OPTIONS())
+    faulty, sound = json_files.DOCUMENTS.read(path, json_files.DOCUMENTS.options())
     assert (faulty.reason, sound.document_id) == ("bad identifier", "0")

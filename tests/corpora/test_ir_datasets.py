@@ -21,6 +21,7 @@ from base_config import configuration
 from irpretrain import Collection, read_documents
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import ir_datasets_library
+from irpretrain.corpora.formats import ir_datasets
 from irpretrain.corpora.ir_datasets_library import (
     check_downloaded,
     describe_part,
@@ -28,7 +29,7 @@ from irpretrain.corpora.ir_datasets_library import (
     read_records,
     text_of,
 )
-from irpretrain.corpora.registry import Kind, format_module
+from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.corpora.sources import check_downloads, used_ir_datasets, write_shard
 from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError
 
@@ -100,9 +101,9 @@ def register(library: ModuleType, folder: Path) -> None:
 
 
 def records(folder: Path, kind: Kind, part: str, identifier: str = TITLED, **options: Any) -> list[Any]:
-    module = format_module(kind, "ir_datasets")
+    module = format_of(kind, "ir_datasets")
     describe_part(identifier, part, False, folder / "part.json")
-    return list(module.read(folder / "part.json", module.OPTIONS(**options)))
+    return list(module.read(folder / "part.json", module.options(**options)))
 
 
 def shard_rows(folder: Path, shards: int) -> list[dict[str, Any]]:
@@ -139,10 +140,10 @@ def test_a_document_has_its_title_apart_from_its_text(library, tmp_path):
 def test_only_a_whole_title_is_cut_off_a_default_text(monkeypatch, title, text, fields, body):
     document = namedtuple("Plain", "doc_id title text")("d0", title, text)
     type(document).default_text = lambda self: self.text
-    module = format_module("documents", "ir_datasets")
-    monkeypatch.setattr(module, "described_part", lambda path: (TITLED, "docs", None))
-    monkeypatch.setattr(module, "read_records", lambda *arguments: [document])
-    [found] = module.read(Path("docs.json"), module.OPTIONS(fields=fields))
+    monkeypatch.setattr(ir_datasets, "described_part", lambda path: (TITLED, "docs", None))
+    monkeypatch.setattr(ir_datasets, "read_records", lambda *arguments: [document])
+    reader = ir_datasets.DOCUMENTS
+    [found] = reader.read(Path("docs.json"), reader.options(fields=fields))
     assert (found.title, found.body) == (title.strip(), body)
 
 

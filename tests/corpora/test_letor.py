@@ -8,7 +8,7 @@ import pytest
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.corpora.letor import LetorLine, read_folds, read_letor
+from irpretrain.corpora.formats.letor import LetorLine, read_folds, read_letor
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import make_folds, roles

@@ -22,7 +22,7 @@ from cbor_writer import dumps
 from irpretrain.corpora import records
 from irpretrain.corpora.pieces import read_pieces
 from irpretrain.corpora.records import Document, Malformed, Query, Share, Skipped
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.pages import Fault, Page, read_pages
@@ -114,9 +114,9 @@ def read(kind: str, name: str, path: Path, share: Share | None = None) -> tuple[
             read_site(piece.text for piece in read_pieces(path, Share()) if hasattr(piece, "text"))
             entries = list(read_pages(read_pieces(path, share or Share()), 1000))
             return sum(isinstance(e, Page) for e in entries), sum(isinstance(e, Fault) for e in entries)
-        module = format_module(kind, name)
+        module = format_of(kind, name)
         arguments = () if share is None else (share,)
-        entries = list(module.read(path, module.OPTIONS(), *arguments))
+        entries = list(module.read(path, module.options(), *arguments))
     except InputError:
         return 0, 1
     except Exception as error:
@@ -251,12 +251,12 @@ TWO_RECORDS = {
 def test_two_records_in_one_are_a_fault(case, tmp_path):
     kind, name, content = TWO_RECORDS[case]
     (tmp_path / "a").write_bytes(content.encode())
-    module = format_module(kind, name)
-    assert [r for r in module.read(tmp_path / "a", module.OPTIONS()) if isinstance(r, Malformed)]
+    module = format_of(kind, name)
+    assert [r for r in module.read(tmp_path / "a", module.options()) if isinstance(r, Malformed)]
 
 
 def test_records_of_warc_with_content_that_is_no_response_are_counted(tmp_path):
     (tmp_path / "a").write_bytes(b"WARC/1.0\nWARC-Type: conversion\nContent-Length: 3\n\none\n\n")
-    module = format_module("documents", "warc")
-    [skipped] = module.read(tmp_path / "a", module.OPTIONS())
+    module = format_of("documents", "warc")
+    [skipped] = module.read(tmp_path / "a", module.options())
     assert skipped.reason == "conversion record, which is no response"

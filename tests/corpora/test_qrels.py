@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora.judgements import json as json_judgements
-from irpretrain.corpora.judgements import trec, tsv
+from irpretrain.corpora.formats import json_files, trec, tsv
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.errors import InputError
 
 
 def test_trec(tmp_path):
     (tmp_path / "q").write_text("q1 0 d1 1\nq1\tQ0\td2\t-2\n\nq2 0 d1\nq2 0 d1 x\nq2 0 d1 1.5\nq2 0 d3 2 9\n")
-    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
     assert found[:2] == [Judgement(0, "q1", "d1", 1, 1), Judgement(1, "q1", "d2", -2, 2)]
     assert [(f.reason, f.line) for f in found[2:]] == [
         ("wrong number of columns", 4),
@@ -60,21 +59,21 @@ def test_columns_are_decided_once_a_file(
     path.write_text("# a comment\n" + "".join(separator.join(row) + "\n" for row in rows))
     document, relevance = LOCATIONS[layout]
     expected = [(row[0], row[document], int(row[relevance])) for row in rows]
-    found = list(trec.read(path, trec.OPTIONS()))
+    found = list(trec.JUDGEMENTS.read(path, trec.JUDGEMENTS.options()))
     assert isinstance(found[0], Skipped)
     assert [(j.query_id, j.document_id, j.relevance) for j in found[1:]] == expected
 
 
 def test_a_damaged_line_does_not_change_the_layout_of_its_file(tmp_path):
     (tmp_path / "q").write_text("1 7 1 0 0.5\n1 8 1 0 0.5\n2 9 1 0 05\n2 7 1 0 0.5\n")
-    read_back = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    read_back = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
     assert [j.document_id for j in read_back if isinstance(j, Judgement)] == ["7", "8", "7"]
     assert [j.line for j in read_back if isinstance(j, Malformed)] == [3]
 
 
 def test_a_file_has_one_layout(tmp_path):
     (tmp_path / "q").write_text("1 0 7 1 1\n2 0 9 1 1\n2 0 8 1\n")
-    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
     assert [type(entry) for entry in found] == [Judgement, Judgement, Malformed]
     assert found[2].detail == "4 instead of 5 (query iteration document relevance weight)"
 
@@ -88,7 +87,7 @@ def test_a_file_has_one_layout(tmp_path):
 )
 def test_three_columns_are_reported_what_helps(tmp_path, text, remedy):
     (tmp_path / "q").write_text(text)
-    fault = next(iter(trec.read(tmp_path / "q", trec.OPTIONS())))
+    fault = next(iter(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options())))
     assert remedy in fault.remedy
 
 
@@ -105,39 +104,39 @@ def test_three_columns_are_reported_what_helps(tmp_path, text, remedy):
 def test_files_of_smart_are_named_with_their_remedy(tmp_path, text):
     (tmp_path / "q").write_text(text)
     with pytest.raises(InputError, match=r"as in SMART collections.*awk '\{print \$1, 0, \$2, 1\}'"):
-        list(trec.read(tmp_path / "q", trec.OPTIONS()))
+        list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
 
 
 @pytest.mark.parametrize("text", ['{"q1": {"d1": 1}, "q1": {"d2": 1}}', '{"q1": {"d1": 1, "d1": 0}}'])
 def test_json_that_repeats_a_key(tmp_path, text):
     (tmp_path / "q").write_text(text)
-    (fault,) = json_judgements.read(tmp_path / "q", json_judgements.OPTIONS())
+    (fault,) = json_files.JUDGEMENTS.read(tmp_path / "q", json_files.JUDGEMENTS.options())
     assert "an object has the key" in fault.detail
 
 
 def test_white_space_around_identifiers_is_no_part_of_them(tmp_path):
     (tmp_path / "q").write_text('{"q1 ": {" d1": 1}}')
-    (found,) = json_judgements.read(tmp_path / "q", json_judgements.OPTIONS())
+    (found,) = json_files.JUDGEMENTS.read(tmp_path / "q", json_files.JUDGEMENTS.options())
     assert (found.query_id, found.document_id) == ("q1", "d1")
     (tmp_path / "t").write_text("query-id\tcorpus-id\tscore\nq1 \t d1\t1\n")
-    (found,) = tsv.read(tmp_path / "t", tsv.OPTIONS())
+    (found,) = tsv.JUDGEMENTS.read(tmp_path / "t", tsv.JUDGEMENTS.options())
     assert (found.query_id, found.document_id) == ("q1", "d1")
 
 
 def test_a_long_header_is_quoted_in_part(tmp_path):
     (tmp_path / "t").write_text("\t".join(f"column{'x' * 500}{n}" for n in range(200)) + "\n")
     with pytest.raises(InputError, match=r"and 190 more") as error:
-        list(tsv.read(tmp_path / "t", tsv.OPTIONS()))
+        list(tsv.JUDGEMENTS.read(tmp_path / "t", tsv.JUDGEMENTS.options()))
     assert len(str(error.value)) < 1000
     (tmp_path / "t").write_text("\t".join(["y" * 9000] * 2) + "\n")
     with pytest.raises(InputError, match="names a column twice") as error:
-        list(tsv.read(tmp_path / "t", tsv.OPTIONS()))
+        list(tsv.JUDGEMENTS.read(tmp_path / "t", tsv.JUDGEMENTS.options()))
     assert len(str(error.value)) < 1000
 
 
 def test_tsv_with_header(tmp_path):
     (tmp_path / "q").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td 2\t1\n")
-    found = list(tsv.read(tmp_path / "q", tsv.OPTIONS()))
+    found = list(tsv.JUDGEMENTS.read(tmp_path / "q", tsv.JUDGEMENTS.options()))
     assert found[0] == Judgement(1, "q1", "d1", 1, 2)
     assert isinstance(found[1], Malformed)
     assert found[1].reason == "bad identifier"
@@ -145,8 +144,8 @@ def test_tsv_with_header(tmp_path):
 
 def test_tsv_with_named_columns(tmp_path):
     (tmp_path / "q").write_text("q1\t0\td1\t1\n")
-    options = tsv.OPTIONS(columns=["query_id", "iteration", "document_id", "relevance"])
-    assert list(tsv.read(tmp_path / "q", options)) == [Judgement(0, "q1", "d1", 1, 1)]
+    options = tsv.JUDGEMENTS.options(columns=["query_id", "iteration", "document_id", "relevance"])
+    assert list(tsv.JUDGEMENTS.read(tmp_path / "q", options)) == [Judgement(0, "q1", "d1", 1, 1)]
 
 
 def test_tsv_without_a_known_column(tmp_path):
@@ -154,7 +153,7 @@ def test_tsv_without_a_known_column(tmp_path):
     with pytest.raises(
         InputError, match=r"one of the columns query_id, query-id, .* is needed; the file has q 1, d1, 1"
     ):
-        list(tsv.read(tmp_path / "q", tsv.OPTIONS()))
+        list(tsv.JUDGEMENTS.read(tmp_path / "q", tsv.JUDGEMENTS.options()))
 
 
 @pytest.mark.parametrize(
@@ -172,12 +171,12 @@ def test_tsv_without_a_known_column(tmp_path):
 )
 def test_one_layout_holds_for_a_file(tmp_path, text, judged):
     (tmp_path / "q").write_text(text)
-    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
     entries = [entry for entry in found if not isinstance(entry, Skipped)]
     assert [(entry.query_id, entry.document_id, entry.relevance) for entry in entries] == judged
 
 
 def test_lines_of_another_width_than_most_are_malformed(tmp_path):
     (tmp_path / "q").write_text("1 0 d1 1\n1 d2 1 1 0.5\n1 0 d3 1\n")
-    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
+    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
     assert [type(entry) for entry in found] == [Judgement, Malformed, Judgement]

@@ -29,7 +29,7 @@ from irpretrain.corpora.records import (
     Skipped,
     SpanQuestion,
 )
-from irpretrain.corpora.registry import FORMATS, format_module
+from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.errors import InputError
 
 RECORDS = (Document, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText)
@@ -141,7 +141,7 @@ TOKENS = [
 def test_any_bytes(kind, name, tmp_path_factory):
     path = tmp_path_factory.mktemp("fuzz") / "folder/input"
     path.parent.mkdir()
-    reader = format_module(kind, name)
+    reader = format_of(kind, name)
     sound = SOUND_OF_KIND.get((kind, name), SOUND.get(name))
 
     @given(damaged(sound, TOKENS, [*PACKINGS, zstandard]))
@@ -150,19 +150,19 @@ def test_any_bytes(kind, name, tmp_path_factory):
         for options in all_options:
             _read_all(reader, path, options)
 
-    all_options = [reader.OPTIONS(**options) for options in OPTIONS.get(name, [{}])]
+    all_options = [reader.options(**options) for options in OPTIONS.get(name, [{}])]
     _read_all_is_sound(reader, path, sound, all_options[0])
     check()
 
 
 @pytest.mark.parametrize(("kind", "name"), [entry for entry in ALL if entry[1] not in SINGLE_RECORDS])
 def test_an_archive_that_breaks_off_stops_a_run_that_skips_few_records(kind, name, tmp_path):
-    reader = format_module(kind, name)
+    reader = format_of(kind, name)
     path = tmp_path / "input.gz"
     path.write_bytes(gzip.compress(SOUND_OF_KIND.get((kind, name), SOUND.get(name)))[:-20])
     tally = RecordTally(MalformedConfig(skip=0.9), "malformed")
     with pytest.raises(InputError):
-        list(tally.sound(path, reader.read(path, reader.OPTIONS(**OPTIONS.get(name, [{}])[0]))))
+        list(tally.sound(path, reader.read(path, reader.options(**OPTIONS.get(name, [{}])[0]))))
 
 
 def _read_all_is_sound(reader, path: Path, sound: bytes, options) -> None:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.documents import smart
+from irpretrain.corpora.formats import smart
 from irpretrain.corpora.records import Document, Malformed, Query, Share, Skipped
-from irpretrain.corpora.topics import smart as topics
 
 DOCUMENTS = """.I 1
 .T
@@ -30,19 +29,19 @@ nobody
 
 def test_documents(tmp_path: Path) -> None:
     (tmp_path / "cran.all").write_text(DOCUMENTS)
-    assert list(smart.read(tmp_path / "cran.all", smart.OPTIONS())) == [
+    assert list(smart.DOCUMENTS.read(tmp_path / "cran.all", smart.DOCUMENTS.options())) == [
         Document(0, "1", "experimental investigation of a wing", "", "the first line\n  .5 of the second"),
         Document(1, "2", "", "", "only text"),
         Skipped(2, "empty document", location="document 3, line 15"),
     ]
-    with_authors = smart.OPTIONS(body_fields=["A", "W"])
-    assert list(smart.read(tmp_path / "cran.all", with_authors))[2].body == "nobody"
+    with_authors = smart.DOCUMENTS.options(body_fields=["A", "W"])
+    assert list(smart.DOCUMENTS.read(tmp_path / "cran.all", with_authors))[2].body == "nobody"
 
 
 def test_queries(tmp_path: Path) -> None:
     (tmp_path / "queries").write_text(".I 001\n.W\nwhat similarity\nlaws\n.I 004\n.W\nwhich\n")
     written, counted = (
-        list(topics.read(tmp_path / "queries", topics.OPTIONS(identifiers=identifiers)))
+        list(smart.TOPICS.read(tmp_path / "queries", smart.TOPICS.options(identifiers=identifiers)))
         for identifiers in ("written", "counted")
     )
     assert written == [Query(0, "001", "what similarity laws", 1), Query(1, "004", "which", 5)]
@@ -60,7 +59,9 @@ def test_queries(tmp_path: Path) -> None:
 def test_faults_have_a_line(tmp_path: Path, text: str, reason: str, line: int) -> None:
     (tmp_path / "file").write_text(text)
     faults = [
-        found for found in smart.read(tmp_path / "file", smart.OPTIONS()) if isinstance(found, Malformed)
+        found
+        for found in smart.DOCUMENTS.read(tmp_path / "file", smart.DOCUMENTS.options())
+        if isinstance(found, Malformed)
     ]
     assert [(fault.reason, fault.line) for fault in faults] == [(reason, line)]
 
@@ -71,7 +72,7 @@ def test_what_is_nearly_the_beginning_of_a_record_joins_no_other(
     tmp_path: Path, opening: str, letter: str
 ) -> None:
     (tmp_path / "f").write_text(f".I 1\n.{letter}\na\n{opening}\n.K\nb\n.I 3\n.W\nsee .i 3\n")
-    documents = list(smart.read(tmp_path / "f", smart.OPTIONS()))
+    documents = list(smart.DOCUMENTS.read(tmp_path / "f", smart.DOCUMENTS.options()))
     assert [d.body for d in documents if isinstance(d, Document)] == ["see .i 3"]
     assert [d.reason for d in documents if isinstance(d, Malformed)] == ["several records in one"]
 
@@ -79,7 +80,7 @@ def test_what_is_nearly_the_beginning_of_a_record_joins_no_other(
 @pytest.mark.parametrize("opening", [".I", ".I ", ".I\t"])
 def test_a_record_without_an_identifier_joins_no_other(tmp_path: Path, opening: str) -> None:
     (tmp_path / "f").write_text(f".I 1\n.W\none\n{opening}\n.W\ntwo\n.I3\n.W\nthree\n")
-    documents = list(smart.read(tmp_path / "f", smart.OPTIONS()))
+    documents = list(smart.DOCUMENTS.read(tmp_path / "f", smart.DOCUMENTS.options()))
     assert [d.body for d in documents if isinstance(d, Document)] == ["one", "three"]
     assert [(d.position, d.reason) for d in documents if isinstance(d, Malformed)] == [(1, "bad identifier")]
 
@@ -90,6 +91,6 @@ def test_shares_partition_the_documents(tmp_path: Path, monkeypatch: pytest.Monk
     found = [
         record
         for number in range(2)
-        for record in smart.read(tmp_path / "file", smart.OPTIONS(), Share(number, 2))
+        for record in smart.DOCUMENTS.read(tmp_path / "file", smart.DOCUMENTS.options(), Share(number, 2))
     ]
     assert sorted(record.position for record in found) == [0, 1, 2]

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from irpretrain.corpora.documents import squad
 from irpretrain.corpora.embedded import materialise
-from irpretrain.corpora.judgements import squad as squad_qrels
+from irpretrain.corpora.formats import squad
 from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
-from irpretrain.corpora.topics import squad as squad_topics
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 
@@ -40,18 +38,23 @@ def write(path, content):
 
 
 def test_paragraphs(tmp_path):
-    found = list(squad.read(write(tmp_path / "s", CONTENT), squad.OPTIONS()))
+    found = list(squad.DOCUMENTS.read(write(tmp_path / "s", CONTENT), squad.DOCUMENTS.options()))
     assert found == [
         Document(0, "Super_Bowl_50/0", "Super Bowl 50", "", "Denver won."),
         Skipped(1, "empty document", location="document Super_Bowl_50/1"),
         Document(2, "Super_Bowl_50/2", "Super Bowl 50", "", "It was\ncold."),
         Document(3, "Kievan_Rus%27/0", "Kievan Rus'", "", "A state."),
     ]
-    assert list(squad.read(tmp_path / "s", squad.OPTIONS(), lambda position: position == 3)) == found[3:]
+    assert (
+        list(squad.DOCUMENTS.read(tmp_path / "s", squad.DOCUMENTS.options(), lambda position: position == 3))
+        == found[3:]
+    )
 
 
 def test_articles(tmp_path):
-    found = list(squad.read(write(tmp_path / "s", CONTENT), squad.OPTIONS(unit="article")))
+    found = list(
+        squad.DOCUMENTS.read(write(tmp_path / "s", CONTENT), squad.DOCUMENTS.options(unit="article"))
+    )
     assert found == [
         Document(0, "Super_Bowl_50", "Super Bowl 50", "", "Denver won.\nIt was\ncold."),
         Document(1, "Kievan_Rus%27", "Kievan Rus'", "", "A state."),
@@ -60,42 +63,51 @@ def test_articles(tmp_path):
 
 def test_questions_and_their_paragraphs(tmp_path):
     path = write(tmp_path / "s", CONTENT)
-    queries = list(squad_topics.read(path, squad_topics.OPTIONS()))
+    queries = list(squad.TOPICS.read(path, squad.TOPICS.options()))
     assert queries[0] == Query(0, "q1", "Who won?")
     assert [q.query_id for q in queries] == ["q1", "q2", "q3", "q4"]
-    judged = list(squad_qrels.read(path, squad_qrels.OPTIONS()))
+    judged = list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options()))
     assert judged[2] == Judgement(2, "q3", "Super_Bowl_50/2", 1)
-    by_article = list(squad_qrels.read(path, squad_qrels.OPTIONS(unit="article")))
+    by_article = list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options(unit="article")))
     assert [j.document_id for j in by_article] == ["Super_Bowl_50"] * 3 + ["Kievan_Rus%27"]
 
 
 def test_a_choice_of_articles_is_that_of_their_questions_too(tmp_path):
     path = write(tmp_path / "s", CONTENT)
     second = {"articles": (1, 9)}
-    assert [d.document_id for d in squad.read(path, squad.OPTIONS(**second))] == ["Kievan_Rus%27/0"]
-    assert list(squad.read(path, squad.OPTIONS(**second))) == list(squad.read(path, squad.OPTIONS()))[3:]
-    assert [q.query_id for q in squad_topics.read(path, squad_topics.OPTIONS(**second))] == ["q4"]
-    judged = list(squad_qrels.read(path, squad_qrels.OPTIONS(**second)))
+    assert [d.document_id for d in squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(**second))] == [
+        "Kievan_Rus%27/0"
+    ]
+    assert (
+        list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(**second)))
+        == list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options()))[3:]
+    )
+    assert [q.query_id for q in squad.TOPICS.read(path, squad.TOPICS.options(**second))] == ["q4"]
+    judged = list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options(**second)))
     assert [j.document_id for j in judged] == ["Kievan_Rus%27/0"]
 
 
 def test_a_damaged_file_is_reported_whatever_articles_are_chosen(tmp_path):
     path = tmp_path / "s"
     path.write_text("{")
-    assert [type(found) for found in squad.read(path, squad.OPTIONS(articles=(3, 4)))] == [Malformed]
+    assert [
+        type(found) for found in squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(articles=(3, 4)))
+    ] == [Malformed]
 
 
 @pytest.mark.parametrize("articles", [(2, 2), (-1, 3), (3, 1)])
 def test_a_choice_without_an_article_is_refused(articles):
     with pytest.raises(ValidationError, match="contains no article"):
-        squad.OPTIONS(articles=articles)
+        squad.DOCUMENTS.options(articles=articles)
 
 
 def test_impossible_questions_are_skipped(tmp_path):
     entry = {"title": "A", "paragraphs": [{"context": "b", "qas": [question("q", "?", is_impossible=True)]}]}
     path = write(tmp_path / "s", {"data": [entry]})
-    assert list(squad_topics.read(path, squad_topics.OPTIONS())) == [Skipped(0, "unanswerable question")]
-    assert list(squad_qrels.read(path, squad_qrels.OPTIONS())) == [Skipped(0, "unanswerable question")]
+    assert list(squad.TOPICS.read(path, squad.TOPICS.options())) == [Skipped(0, "unanswerable question")]
+    assert list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options())) == [
+        Skipped(0, "unanswerable question")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -114,10 +126,10 @@ def test_impossible_questions_are_skipped(tmp_path):
 def test_what_is_not_squad_is_malformed(tmp_path, content):
     path = write(tmp_path / "s", content)
     for found in (
-        list(squad.read(path, squad.OPTIONS())),
-        list(squad.read(path, squad.OPTIONS(unit="article"))),
-        list(squad_topics.read(path, squad_topics.OPTIONS())),
-        list(squad_qrels.read(path, squad_qrels.OPTIONS())),
+        list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options())),
+        list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(unit="article"))),
+        list(squad.TOPICS.read(path, squad.TOPICS.options())),
+        list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options())),
     ):
         assert [type(record) for record in found] == [Malformed]
 
@@ -125,12 +137,12 @@ def test_what_is_not_squad_is_malformed(tmp_path, content):
 @pytest.mark.parametrize("qa", [3, {"id": 3, "question": "a"}, {"id": "a"}, {"id": "a b", "question": "c"}])
 def test_malformed_questions(tmp_path, qa):
     path = write(tmp_path / "s", {"data": [{"title": "a", "paragraphs": [{"context": "a", "qas": [qa]}]}]})
-    assert [type(found) for found in squad_topics.read(path, squad_topics.OPTIONS())] == [Malformed]
+    assert [type(found) for found in squad.TOPICS.read(path, squad.TOPICS.options())] == [Malformed]
 
 
 def test_broken_json_names_the_line(tmp_path):
     (tmp_path / "s").write_text('{\n"data": [\n}')
-    (found,) = squad.read(tmp_path / "s", squad.OPTIONS())
+    (found,) = squad.DOCUMENTS.read(tmp_path / "s", squad.DOCUMENTS.options())
     assert (found.reason, found.line) == ("not valid JSON", 3)
 
 
@@ -140,10 +152,10 @@ def test_broken_json_names_the_line(tmp_path):
 )
 def test_the_embedded_parts_are_complete(tmp_path, asset, articles, paragraphs, questions):
     materialise(asset, MANIFEST, tmp_path / "s")
-    found = list(squad.read(tmp_path / "s", squad.OPTIONS()))
+    found = list(squad.DOCUMENTS.read(tmp_path / "s", squad.DOCUMENTS.options()))
     assert {type(record) for record in found} == {Document}
     assert len(found) == len({record.document_id for record in found}) == paragraphs
     assert len({record.document_id.rsplit("/", 1)[0] for record in found}) == articles
-    queries = list(squad_topics.read(tmp_path / "s", squad_topics.OPTIONS()))
+    queries = list(squad.TOPICS.read(tmp_path / "s", squad.TOPICS.options()))
     assert {type(record) for record in queries} == {Query}
     assert len({record.query_id for record in queries}) == questions

@@ -11,12 +11,8 @@ import pytest
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.documents import lecard
 from irpretrain.corpora.files import given_files
-from irpretrain.corpora.judgements import json as json_judgements
-from irpretrain.corpora.judgements import letor as letor_qrels
-from irpretrain.corpora.judgements import trec
-from irpretrain.corpora.questions import mrqa
+from irpretrain.corpora.formats import colon, entity_questions, glue, json_files, lecard, letor, mrqa, trec
 from irpretrain.corpora.records import (
     Document,
     Judgement,
@@ -27,11 +23,7 @@ from irpretrain.corpora.records import (
     Skipped,
     SpanQuestion,
 )
-from irpretrain.corpora.runs import lecard as lecard_runs
-from irpretrain.corpora.runs import letor as letor_runs
-from irpretrain.corpora.sentences import glue
 from irpretrain.corpora.sources import write_shard
-from irpretrain.corpora.topics import colon, entity_questions
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -41,7 +33,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def read(module, path: Path, **options):
-    return list(module.read(path, module.OPTIONS(**options)))
+    return list(module.read(path, module.options(**options)))
 
 
 # LeCaRD and CAIL-LCR
@@ -61,10 +53,10 @@ def write_case(folder: Path, query: str, case: str, **changes: object) -> Path:
 
 def test_a_case(tmp_path):
     path = write_case(tmp_path, "1325", "38633")
-    assert read(lecard, path) == [
+    assert read(lecard.DOCUMENTS, path) == [
         Document(0, "38633", "程某某走私、贩卖毒品一案", "", "湖北省武汉市 刑事判决书")
     ]
-    [parts] = read(lecard, path, body_fields=["ajjbqk", "pjjg"])
+    [parts] = read(lecard.DOCUMENTS, path, body_fields=["ajjbqk", "pjjg"])
     assert parts.body == "公诉机关指控，\n一、被告人"
 
 
@@ -88,8 +80,8 @@ def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
         found = {row["document_id"]: row["title"] for row in rows}
         assert found == {"1": "1325/1", "2": "-991/2", "3": "-991/3"}, "folders by name: -991, 1325, 206"
         check_collection(documents)
-    files = given_files(cases, lecard_runs.SUFFIXES)
-    lines = [line for path in files for line in read(lecard_runs, path)]
+    files = given_files(cases, lecard.RUNS.suffixes)
+    lines = [line for path in files for line in read(lecard.RUNS, path)]
     assert len(lines) == 6
     assert lines[0] == Retrieved(0, "-991", "2", None, 0.0)
 
@@ -106,21 +98,21 @@ def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
     ],
 )
 def test_broken_cases(tmp_path, content, fault):
-    [found] = read(lecard, write(tmp_path / "q/1.json", content))
+    [found] = read(lecard.DOCUMENTS, write(tmp_path / "q/1.json", content))
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert not found.loses_more
 
 
 def test_a_case_without_text(tmp_path):
-    assert read(lecard, write_case(tmp_path, "q", "1", qw=" ", ajName="")) == [
+    assert read(lecard.DOCUMENTS, write_case(tmp_path, "q", "1", qw=" ", ajName="")) == [
         Skipped(0, "empty document", location="document 1")
     ]
 
 
 def test_labels(tmp_path):
     path = write(tmp_path / "label.json", '{"5156": {"38633": 2, "501": 0}, "-991": {"7": 3}}')
-    assert read(json_judgements, path) == [
+    assert read(json_files.JUDGEMENTS, path) == [
         Judgement(0, "5156", "38633", 2),
         Judgement(1, "5156", "501", 0),
         Judgement(2, "-991", "7", 3),
@@ -133,7 +125,7 @@ def test_labels(tmp_path):
         ('{"a b": {"d": 1}}', "bad identifier"),
         ("", "not valid JSON"),
     ):
-        [found] = read(json_judgements, write(path, content))
+        [found] = read(json_files.JUDGEMENTS, write(path, content))
         assert str(found).startswith(fault)
 
 
@@ -142,11 +134,11 @@ def test_labels(tmp_path):
 
 def test_prels(tmp_path):
     path = write(tmp_path / "07.prels", "10002 GX037-06-11625428 1 1 0.0031586555555558\n7 GX1 0 2 1\n")
-    assert read(trec, path) == [
+    assert read(trec.JUDGEMENTS, path) == [
         Judgement(0, "10002", "GX037-06-11625428", 1, 1),
         Judgement(1, "7", "GX1", 0, 2),
     ]
-    [found] = read(trec, write(path, "1 0 d1 1 x\n"))
+    [found] = read(trec.JUDGEMENTS, write(path, "1 0 d1 1 x\n"))
     assert str(found) == "wrong number of columns: 5 instead of 4 (query iteration document relevance)"
 
 
@@ -154,13 +146,13 @@ def test_topics_with_a_colon(tmp_path):
     path = write(
         tmp_path / "topics.gz", gzip.compress("1:after school: caf\xe9\n10001:x\n".encode("latin-1"))
     )
-    assert read(colon, path, encoding="latin-1") == [
+    assert read(colon.TOPICS, path, encoding="latin-1") == [
         Query(0, "1", "after school: café", 1),
         Query(1, "10001", "x", 2),
     ]
-    assert str(read(colon, path)[0]) == "not valid UTF-8: byte 20 of the line"
-    assert str(read(colon, write(path, "no colon\n"))[0]) == "no colon: 'no colon'"
-    assert str(read(colon, write(path, "1:\n"))[0]) == "empty query: query 1 has no text"
+    assert str(read(colon.TOPICS, path)[0]) == "not valid UTF-8: byte 20 of the line"
+    assert str(read(colon.TOPICS, write(path, "no colon\n"))[0]) == "no colon: 'no colon'"
+    assert str(read(colon.TOPICS, write(path, "1:\n"))[0]) == "empty query: query 1 has no text"
 
 
 @pytest.mark.parametrize(
@@ -168,13 +160,15 @@ def test_topics_with_a_colon(tmp_path):
 )
 def test_a_lost_line_end_between_topics_with_a_colon_is_found(tmp_path, text, inner):
     faults = [
-        found for found in read(colon, write(tmp_path / "topics", text)) if isinstance(found, Malformed)
+        found
+        for found in read(colon.TOPICS, write(tmp_path / "topics", text))
+        if isinstance(found, Malformed)
     ]
     assert [str(fault) for fault in faults] == [
         f"several queries in one line: query {inner} begins within it"
     ]
     sound = "1:ratio 2:1\n2:at 12:30 or 3:1\n30:x\nq:4:5\n"
-    assert [found.text for found in read(colon, write(tmp_path / "topics", sound))] == [
+    assert [found.text for found in read(colon.TOPICS, write(tmp_path / "topics", sound))] == [
         "ratio 2:1", "at 12:30 or 3:1", "x", "4:5",
     ]  # fmt: skip
 
@@ -184,21 +178,21 @@ def test_letor(tmp_path):
     for name in ("Fold1/test.txt", "Fold1/train.txt", "Fold2/test.txt"):
         write(tmp_path / name, lines)
     assert [
-        path.relative_to(tmp_path).as_posix() for path in given_files(tmp_path, letor_qrels.SUFFIXES)
+        path.relative_to(tmp_path).as_posix() for path in given_files(tmp_path, letor.JUDGEMENTS.suffixes)
     ] == [
         "Fold1/test.txt",
         "Fold2/test.txt",
     ]
     path = tmp_path / "Fold1/test.txt"
-    assert read(letor_qrels, path) == [
+    assert read(letor.JUDGEMENTS, path) == [
         Judgement(0, "10", "GX1", 2, 1),
         Judgement(1, "10", "GX2", 0, 2),
         Judgement(2, "10", "GX3", 0, 3),
     ]
-    first, second, third = read(letor_runs, path)
+    first, second, third = read(letor.RUNS, path)
     assert first == Retrieved(0, "10", "GX1", None, 0.5, 1)
     assert str(second) == str(third) == "no such feature: 25 is missing or NULL"
-    assert read(letor_runs, path, feature=1)[2].score == 1.0
+    assert read(letor.RUNS, path, feature=1)[2].score == 1.0
 
 
 # EntityQuestions
@@ -210,7 +204,7 @@ def test_entity_questions(tmp_path):
         {"question": "x", "answers": []},
     ]
     path = write(tmp_path / "P106.test.json", json.dumps(entries))
-    assert read(entity_questions, path) == [
+    assert read(entity_questions.TOPICS, path) == [
         Query(0, "P106-0", "What kind of work does Çandarlı do?"),
         Query(1, "P106-1", "x"),
     ]
@@ -220,7 +214,7 @@ def test_entity_questions(tmp_path):
         ("[3]", "no question"),
         ('[{"question": " ", "answers": []}]', "empty query"),
     ):
-        [found] = read(entity_questions, write(path, content))
+        [found] = read(entity_questions.TOPICS, write(path, content))
         assert str(found).startswith(fault)
 
 
@@ -242,7 +236,7 @@ def question(name: str, *spans: list[int], answers: object = ("42",)) -> dict:
 def test_mrqa(tmp_path):
     lines = HEADER + mrqa_line(question("a", [37, 38], [41, 42]), question("b", [0, 4])) + mrqa_line()
     path = write(tmp_path / "SQuAD.jsonl.gz", gzip.compress(lines.encode()))
-    first, second = read(mrqa, path)
+    first, second = read(mrqa.QUESTIONS, path)
     assert first == SpanQuestion(0, "a", "What?", CONTEXT, ("42",), ((37, 39), (41, 43)), 2)
     assert [CONTEXT[start:end] for start, end in first.spans] == ["42", "42"]
     assert (second.question_id, second.position, second.spans) == ("b", 1, ((0, 5),))
@@ -268,7 +262,7 @@ def test_mrqa(tmp_path):
     ],
 )
 def test_broken_mrqa(tmp_path, lines, fault):
-    *_, found = read(mrqa, write(tmp_path / "x.jsonl", lines))
+    *_, found = read(mrqa.QUESTIONS, write(tmp_path / "x.jsonl", lines))
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.line == lines.count("\n")
@@ -301,14 +295,14 @@ ROWS = {
 
 @pytest.mark.parametrize("task", glue.LAYOUTS)
 def test_glue(tmp_path, task):
-    found = read(glue, write(tmp_path / "x.tsv", GLUE[task]), task=task)
+    found = read(glue.SENTENCES, write(tmp_path / "x.tsv", GLUE[task]), task=task)
     assert [one.reason if isinstance(one, Skipped) else (one.label, *one.texts) for one in found] == ROWS[
         task
     ]
 
 
 def test_files_without_labels(tmp_path):
-    test_file = read(glue, write(tmp_path / "test.tsv", "index\tsentence\n0\tx\n"), task="cola")
+    test_file = read(glue.SENTENCES, write(tmp_path / "test.tsv", "index\tsentence\n0\tx\n"), task="cola")
     assert test_file == [LabelledText(1, ("x",), None, 2)]
 
 
@@ -329,6 +323,6 @@ def test_files_without_labels(tmp_path):
     ],
 )
 def test_broken_glue(tmp_path, task, content, fault):
-    *_, found = read(glue, write(tmp_path / "x.tsv", content), task=task)
+    *_, found = read(glue.SENTENCES, write(tmp_path / "x.tsv", content), task=task)
     assert isinstance(found, Malformed)
     assert str(found) == fault

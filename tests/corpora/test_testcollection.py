@@ -4,8 +4,8 @@ import pytest
 
 from irpretrain.config.corpora import DatasetConfig, MalformedConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.corpora.documents import jsonl
-from irpretrain.corpora.documents.trectext import BARE_TEXT
+from irpretrain.corpora.formats import json_files
+from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.losses import bare_texts, empty_documents
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.testcollection import prepare
@@ -263,7 +263,14 @@ def test_documents_that_are_left_out_are_counted_by_reason_and_named(tmp_path):
     (tmp_path / "docs.jsonl").write_text("\n".join(rows) + "\n")
     tally = RecordTally(MalformedConfig(skip=1.0), "malformed")
     assert (
-        len(list(tally.sound(tmp_path / "docs.jsonl", jsonl.read(tmp_path / "docs.jsonl", jsonl.OPTIONS()))))
+        len(
+            list(
+                tally.sound(
+                    tmp_path / "docs.jsonl",
+                    json_files.DOCUMENTS.read(tmp_path / "docs.jsonl", json_files.DOCUMENTS.options()),
+                )
+            )
+        )
         == 1
     )
     loss = empty_documents([tally.counts()])

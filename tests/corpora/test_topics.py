@@ -2,8 +2,8 @@
 
 import pytest
 
+from irpretrain.corpora.formats import json_files, trec, tsv
 from irpretrain.corpora.records import Malformed, Query
-from irpretrain.corpora.topics import jsonl, trec, tsv
 
 CLASSIC = """
 <top>
@@ -36,7 +36,7 @@ XML = """<?xml version="1.0"?>
 
 def read(tmp_path, text, **options):
     (tmp_path / "topics").write_text(text)
-    return list(trec.read(tmp_path / "topics", trec.OPTIONS(**options)))
+    return list(trec.TOPICS.read(tmp_path / "topics", trec.TOPICS.options(**options)))
 
 
 def test_classic_titles(tmp_path):
@@ -159,10 +159,10 @@ def test_a_topic_without_a_number_names_its_tags(tmp_path):
 
 def test_tsv(tmp_path):
     (tmp_path / "q.tsv").write_text("q1\twhat is  this\nq2\t \nq3\nq4\ta\tb\n")
-    found = list(tsv.read(tmp_path / "q.tsv", tsv.OPTIONS()))
+    found = list(tsv.TOPICS.read(tmp_path / "q.tsv", tsv.TOPICS.options()))
     assert found[0] == Query(0, "q1", "what is this", 1)
     assert [f.reason for f in found[1:]] == ["empty query", *["wrong number of columns"] * 2]
-    assert len(list(tsv.read(tmp_path / "q.tsv", tsv.OPTIONS(header=True)))) == 3
+    assert len(list(tsv.TOPICS.read(tmp_path / "q.tsv", tsv.TOPICS.options(header=True)))) == 3
 
 
 def test_jsonl(tmp_path):
@@ -174,7 +174,7 @@ def test_jsonl(tmp_path):
         "{",
     ]
     (tmp_path / "q.jsonl").write_text("\n".join([*lines, '{"id": "x", "text": 1}']))
-    found = list(jsonl.read(tmp_path / "q.jsonl", jsonl.OPTIONS()))
+    found = list(json_files.TOPICS.read(tmp_path / "q.jsonl", json_files.TOPICS.options()))
     assert found[:2] == [Query(0, "1", "a", 1), Query(1, "q", "b", 2)]
     assert [(f.reason, f.line) for f in found[2:]] == [
         ("field missing", 3),
@@ -182,8 +182,8 @@ def test_jsonl(tmp_path):
         ("not valid JSON", 5),
         ("field is not text", 6),
     ]
-    options = jsonl.OPTIONS(id_field="_id", text_field="text")
-    assert sum(isinstance(f, Query) for f in jsonl.read(tmp_path / "q.jsonl", options)) == 1
+    options = json_files.TOPICS.options(id_field="_id", text_field="text")
+    assert sum(isinstance(f, Query) for f in json_files.TOPICS.read(tmp_path / "q.jsonl", options)) == 1
 
 
 def test_what_xml_would_expand_stays_text(tmp_path):
@@ -227,7 +227,7 @@ def test_cdata_and_identifiers_of_other_campaigns(tmp_path):
     ntcir = "<TOPIC>\n<NUM>T1</NUM>\n<TITLE><![CDATA[apples & <b>pears</b>]]></TITLE>\n</TOPIC>\n"
     clef = '<topics><topic lang="en"><identifier>10.2452/451-AH</identifier><title>apples</title></topic></topics>\n'
     (tmp_path / "t").write_text(ntcir + clef)
-    assert [(q.query_id, q.text) for q in trec.read(tmp_path / "t", trec.OPTIONS())] == [
+    assert [(q.query_id, q.text) for q in trec.TOPICS.read(tmp_path / "t", trec.TOPICS.options())] == [
         ("T1", "apples & <b>pears</b>"),
         ("10.2452/451-AH", "apples"),
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora import doc_blocks
-from irpretrain.corpora.documents.trecweb import TrecwebDocumentOptions, read
+from irpretrain.corpora.formats.trecweb import TrecwebDocumentOptions, read
 from irpretrain.corpora.records import Document, Share, Skipped
 
 PAGES = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora.sentences.glue import LAYOUTS
+from irpretrain.corpora.formats.glue import LAYOUTS
 from irpretrain.downstream import task_measures as glue
 from irpretrain.downstream.task_measures import exact_match, normalised, score_answers, token_f1
 

@@ -8,7 +8,7 @@ import pytest
 from small_tasks import QUESTIONS, marked_questions, sentences, squad, write_questions
 
 from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
-from irpretrain.corpora.questions import squad as squad_questions
+from irpretrain.corpora.formats.squad import QUESTIONS as SQUAD_QUESTIONS
 from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
 from irpretrain.downstream.examples import prepare_task
 from irpretrain.errors import ConfigError, InputError
@@ -126,7 +126,7 @@ def test_a_test_file_of_glue_has_no_labels(tmp_path):
 def read(tmp_path, content):
     path = tmp_path / "squad.json"
     path.write_text(content)
-    return list(squad_questions.read(path, squad_questions.OPTIONS()))
+    return list(SQUAD_QUESTIONS.read(path, SQUAD_QUESTIONS.options()))
 
 
 def test_squad(tmp_path):

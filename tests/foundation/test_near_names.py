@@ -6,7 +6,7 @@ import pytest
 
 from irpretrain.config.names import unknown_names
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.objectives.registry import read_options
@@ -88,7 +88,7 @@ def message(refused, *arguments) -> str:
 def test_every_other_name_that_is_looked_up_has_the_same_words():
     manifest = read_manifest(resources_directory() / "embedded.yaml")
     assert "did you mean squad-train?" in message(manifest.asset, "squad-trian")
-    assert "did you mean jsonl?" in message(format_module, "documents", "jsonlines")
+    assert "did you mean jsonl?" in message(format_of, "documents", "jsonlines")
     assert "did you mean rop?" in message(read_options, "mine", {"type": "ropp"})
     assert "did you mean RR@10?" in message(parse_measure, "RRR@10")
     assert "did you mean nDCG@20?" in message(parse_measure, "ncdg@20")

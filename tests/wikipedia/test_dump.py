@@ -12,9 +12,9 @@ from synthetic_dumps import HEAD, dump, page
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, HYPERLINKS, LINKS
-from irpretrain.corpora.documents import wikipedia_dump
-from irpretrain.corpora.documents.wikipedia_dump import WikipediaDumpDocumentOptions
 from irpretrain.corpora.embedded import materialise
+from irpretrain.corpora.formats import wikipedia_dump
+from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions
 from irpretrain.corpora.pieces import read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped
 from irpretrain.corpora.sources import write_shard

@@ -15,7 +15,7 @@ from synthetic_wiki import Article, Part, To, Wiki, Written, expected, graph_of,
 from test_graph_exact import HUB, ONE_WAY, SHARDS, STRONG, WEAK, check, lead, wikis
 
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
-from irpretrain.corpora.documents import wikipedia_dump
+from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.wikipedia.article import build_tree, read_sections
 from irpretrain.wikipedia.article_parser import article_parser
 from irpretrain.wikipedia.guarded_parser import Settings

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.documents.wikipedia_dump import (
+from irpretrain.corpora.embedded import installed_path, read_manifest
+from irpretrain.corpora.formats.wikipedia_dump import (
     WikipediaDumpDocumentOptions,
     language_of,
     read,
     read_unparsed,
 )
-from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.wikipedia.article import Article, Link, Section
 from irpretrain.wikipedia.article_parser import article_parser as own_parser
 from irpretrain.wikipedia.mwparserfromhell_parser import article_parser

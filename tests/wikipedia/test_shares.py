@@ -14,7 +14,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.documents.wikipedia_dump import WikipediaDumpDocumentOptions, read
+from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions, read
 from irpretrain.corpora.records import Document, Malformed, Share
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import InputError

@@ -14,7 +14,7 @@ from irpretrain.catalogue.read import LISTING, Entry, Reading, SourceFile, readi
 from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.registry import format_module, gives_answers
+from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError, IntegrityError
 
 # Records at the beginning of a corpus that must be readable where no checksum vouches for it.
@@ -100,13 +100,12 @@ def _states_after(
 
 def _counted(reading: Reading, data: Path) -> FileState:
     """Read every record; their number is compared with the expected one, if that is known."""
-    module = format_module(reading.kind, reading.format)
-    files = given_files([data / path for path in reading.paths], getattr(module, "SUFFIXES", None))
+    reader = format_of(reading.kind, reading.format)
+    files = given_files([data / path for path in reading.paths], reader.suffixes)
     tally = RecordTally(MalformedConfig(), "malformed")
-    options = module.OPTIONS(**resolved(reading.options, reading.aids, data))
-    number = sum(1 for path in files for _ in tally.sound(path, module.read(path, options)))
-    answers = reading.kind == "judgements" and gives_answers(reading.format)
-    what = f"{number:,} {'questions with answers' if answers else reading.kind}"
+    options = reader.options(**resolved(reading.options, reading.aids, data))
+    number = sum(1 for path in files for _ in tally.sound(path, reader.read(path, options)))
+    what = f"{number:,} {'questions with answers' if reader.gives_answers else reading.kind}"
     if reading.expected is None:
         return FileState("present", what)
     if number != reading.expected:
@@ -117,13 +116,13 @@ def _counted(reading: Reading, data: Path) -> FileState:
 def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
     """Read the first records of a corpus; the rest is read, and counted, when the corpus is."""
     [source] = reading.paths
-    module = format_module("documents", reading.format)
-    files = list_files(data / source, module.SUFFIXES, reading.patterns)
+    reader = format_of("documents", reading.format)
+    files = list_files(data / source, reader.suffixes, reading.patterns)
     expected = entry.files[source].files
     if expected not in (None, len(files)):
         return FileState("broken", f"{len(files):,} files, there must be {expected:,}")
     tally = RecordTally(MalformedConfig(), "malformed")
-    records = module.read(files[0], module.OPTIONS(**resolved(reading.options, reading.aids, data)))
+    records = reader.read(files[0], reader.options(**resolved(reading.options, reading.aids, data)))
     number = sum(1 for _ in tally.sound(files[0], islice(records, SAMPLE)))
     if number == 0 and len(files) == 1:
         return FileState("broken", "there is no document in it")

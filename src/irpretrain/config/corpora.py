@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
-from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
+from irpretrain.corpora.registry import Kind, format_of, read_options
 from irpretrain.errors import ConfigError, IRPretrainError
 from irpretrain.evaluation.measures import parse_measure
 
@@ -73,7 +73,7 @@ class SourceConfig(Section):
     @field_validator("format", check_fields=False)
     @classmethod
     def _check_format(cls, name: str) -> str:
-        format_module(cls.kind, name)
+        format_of(cls.kind, name)
         return name
 
     @field_validator("path", check_fields=False)
@@ -271,7 +271,7 @@ class DatasetConfig(Section):
     @property
     def by_answers(self) -> bool:
         """Whether what is retrieved is judged by the answers that it holds."""
-        return gives_answers(self.qrels.format)
+        return format_of("judgements", self.qrels.format).gives_answers
 
     @field_validator("measures", "validation_measure")
     @classmethod

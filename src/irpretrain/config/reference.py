@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.root import Config
-from irpretrain.corpora.registry import FORMATS, Kind, format_module
+from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.generated_pages import literal, write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
 from irpretrain.papers.files import read_preset
@@ -243,7 +243,7 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
     }
     for kind, location in locations.items():
         for name in FORMATS[kind]:
-            options = format_module(kind, name).OPTIONS
+            options = format_of(kind, name).options
             if options.model_fields:
                 yield f"{location}.options of format {name}", options
             for child, model in _children("", options):

@@ -202,7 +202,7 @@ def _by_pattern(patterns: Sequence[str]) -> Callable[[Path], bool]:
     return lambda path: any(expression.fullmatch(path.as_posix()) for expression in expressions)
 
 
-def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[str] | None) -> list[Path]:
+def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -> list[Path]:
     """Return the files of topics, judgements or a run: a source is a file, or a folder for formats with `suffixes`."""
     several = [sources] if isinstance(sources, str | Path) else sources
     return [

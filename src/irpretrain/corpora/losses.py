@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.documents.trectext import BARE_TEXT
+from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.progress import notice
 from irpretrain.provenance import read_sidecar

@@ -33,7 +33,7 @@ from irpretrain.corpora.files import given_files, list_files, one_file
 from irpretrain.corpora.ir_datasets_library import check_downloaded
 from irpretrain.corpora.policy import RecordTally, no_documents
 from irpretrain.corpora.records import Document, Redirect, parts_of_shard
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
     GENERATOR_REMEDY,
@@ -68,7 +68,7 @@ def used_files(config: Config) -> Iterator[UsedFiles]:
     """Yield all that the experiments, tasks and reports of a configuration read, key by key."""
     for name in used_corpora(config):
         corpus = config.corpora[name]
-        inside = tuple(corpus.files or format_module("documents", corpus.format).SUFFIXES)
+        inside = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
         check = partial(_check_documents, corpus)
         yield UsedFiles(f"corpora.{name}.path", [corpus.path], "records", inside, check)
         aids = corpus_aids(config, name)
@@ -161,34 +161,30 @@ def with_caveats(config: Config, manifest: Manifest) -> Config:
 def corpus_files(config: Config, corpus: str) -> list[Path]:
     """Return the files of a user's own corpus, in their order; InputError where there is none."""
     section = config.corpora[corpus]
-    return list_files(section.path, format_module("documents", section.format).SUFFIXES, section.files)
+    return list_files(section.path, format_of("documents", section.format).suffixes, section.files)
 
 
 def corpus_aids(config: Config, corpus: str) -> list[str]:
     """Return the files that the options of a corpus name, such as its spam rankings."""
     section = config.corpora[corpus]
-    module = format_module("documents", section.format)
-    if not hasattr(module, "option_files"):
-        return []
-    return list(module.option_files(module.OPTIONS(**section.options)))
+    reader = format_of("documents", section.format)
+    return reader.option_files(reader.options(**section.options))
 
 
 def corpus_folders_beside(config: Config, corpus: str) -> list[str]:
     """Return the folders that a format reads beside the files of a user's own corpus, such as CORD-19's parses."""
     section = config.corpora[corpus]
-    module = format_module("documents", section.format)
-    if not hasattr(module, "folders_beside") or not os.path.exists(section.path):
+    reader = format_of("documents", section.format)
+    if not os.path.exists(section.path):
         return []
-    options = module.OPTIONS(**section.options)
+    options = reader.options(**section.options)
     files = corpus_files(config, corpus)
-    return [str(folder) for path in files for folder in module.folders_beside(path, options)]
+    return [str(folder) for path in files for folder in reader.folders_beside(path, options)]
 
 
 def _topics(key: str, section: FileConfig) -> UsedFiles:
-    inside = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
-    return UsedFiles(
-        key, section.paths, "records", tuple(inside or ()), partial(_check_files, suffixes=inside)
-    )
+    inside = format_of(section.kind, section.format).suffixes
+    return UsedFiles(key, section.paths, "records", inside, partial(_check_files, suffixes=inside))
 
 
 @contextmanager
@@ -216,12 +212,12 @@ def _is_file(path: str, manifest: Manifest) -> bool:
 
 
 def _check_documents(corpus: CorpusConfig, paths: Sequence[str]) -> None:
-    suffixes = format_module("documents", corpus.format).SUFFIXES
+    suffixes = format_of("documents", corpus.format).suffixes
     for path in paths:
         _check_usable(list_files(path, suffixes, corpus.files))
 
 
-def _check_files(paths: Sequence[str], suffixes: Sequence[str] | None = None) -> None:
+def _check_files(paths: Sequence[str], suffixes: Sequence[str] = ()) -> None:
     _check_usable(given_files(paths, suffixes))
 
 
@@ -285,7 +281,7 @@ def write_shard(
     """
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
-    files = list_files(source, format_module("documents", config.format).SUFFIXES, config.files)
+    files = list_files(source, format_of("documents", config.format).suffixes, config.files)
     tally = RecordTally(config.malformed, "malformed")
     which = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
     title = f"read {Path(documents).parent.name}{which}"
@@ -307,8 +303,8 @@ def _rows(
     language: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of documents; those of redirects are written on the way."""
-    reader = format_module("documents", config.format)
-    options = reader.OPTIONS(**config.options)
+    reader = format_of("documents", config.format)
+    options = reader.options(**config.options)
     written = False
     for part, path, share in parts_of_shard(files, shard, config.shards):
         for record in tally.sound(path, reader.read(path, options, share)):
@@ -327,13 +323,13 @@ def _rows(
 
 def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str]:
     """The facts in the files of a shard, if their format has any: distinct values, sorted."""
-    facts_of = getattr(format_module("documents", config.format), "facts", None)
+    reader = format_of("documents", config.format)
     values_by_name: defaultdict[str, set[str]] = defaultdict(set)
-    if facts_of is None:
+    if reader.facts is None:
         return {}
-    options = format_module("documents", config.format).OPTIONS(**config.options)
+    options = reader.options(**config.options)
     for _, path, _ in parts_of_shard(files, shard, config.shards):
-        for name, value in facts_of(path, options).items():
+        for name, value in reader.facts(path, options).items():
             values_by_name[name].add(value)
     return {name: ",".join(sorted(values)) for name, values in sorted(values_by_name.items())}
 

@@ -8,7 +8,7 @@ from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.files import given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
-from irpretrain.corpora.registry import Kind, format_module
+from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.errors import InputError
 
 # Query id → document id → relevance.
@@ -22,13 +22,13 @@ Sources = str | Path | Sequence[str | Path]
 
 def source_files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]:
     """Return the files that are given, those of folders included."""
-    return given_files(sources, getattr(format_module(kind, config.format), "SUFFIXES", None))
+    return given_files(sources, format_of(kind, config.format).suffixes)
 
 
 def read_records(kind: Kind, config: FileConfig, path: Path) -> Any:
     """Return an iterator over the records of one file: the kind's, `Skipped` and `Malformed` ones."""
-    reader = format_module(kind, config.format)
-    return reader.read(path, reader.OPTIONS(**config.options))
+    reader = format_of(kind, config.format)
+    return reader.read(path, reader.options(**config.options))
 
 
 def _sound_records(

@@ -17,7 +17,7 @@ from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import DAMAGE, compression_of, given_files, list_files
 from irpretrain.corpora.ir_datasets_library import count_of
 from irpretrain.corpora.records import Judgement, Query
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.costs import PlannedJob
 from irpretrain.costs.encoder_work import shapes
 from irpretrain.costs.estimate import CARD, estimate
@@ -80,7 +80,7 @@ def _records(corpus: CorpusConfig, manifest: Manifest) -> int:
     if kind == "embedded":
         files = _installed([corpus.path], manifest)
     else:
-        files = list_files(location, format_module("documents", corpus.format).SUFFIXES, corpus.files)
+        files = list_files(location, format_of("documents", corpus.format).suffixes, corpus.files)
     if corpus.format == "squad":
         by_article = corpus.options.get("unit") == "article"
         return _of_squad(files, ARTICLE if by_article else PARAGRAPH, corpus.options)
@@ -137,19 +137,18 @@ def _rows(files: Sequence[Path]) -> int:
 def _read(file: FileConfig, manifest: Manifest) -> int:
     """How many queries, or judgements of relevance, small files hold; 0 where they are large. Each of SQuAD's questions
     is judged once."""
-    module = format_module(file.kind, file.format)
+    reader = format_of(file.kind, file.format)
     kinds = {resolve(path)[0] for path in file.paths}
     if "ir_datasets" in kinds:
         return sum(count_of(str(resolve(path)[1]), file.kind) for path in file.paths)
     embedded = "embedded" in kinds
-    suffixes = getattr(module, "SUFFIXES", None)
-    files = _installed(file.paths, manifest) if embedded else given_files(file.paths, suffixes)
+    files = _installed(file.paths, manifest) if embedded else given_files(file.paths, reader.suffixes)
     if file.format == "squad":
         return _of_squad(files, QUESTION, file.options)
     if embedded or sum(path.stat().st_size for path in files) > SMALL:
         return 0
-    options = module.OPTIONS(**file.options)
-    records = (record for path in files for record in module.read(path, options))
+    options = reader.options(**file.options)
+    records = (record for path in files for record in reader.read(path, options))
     return sum(isinstance(r, Query) or (isinstance(r, Judgement) and r.relevance > 0) for r in records)
 
 

@@ -16,7 +16,7 @@ from irpretrain.corpora.characters import whole_characters
 from irpretrain.corpora.files import given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import LabelledText, SpanQuestion
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.topics_and_judgements import check_number
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.randomness import stream_key
@@ -74,10 +74,10 @@ def prepare_task(
 
 
 def _rows(part: str, files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
-    module = format_module(files.kind, files.format)
-    options = module.OPTIONS(**files.options)
-    for path in given_files(list(paths), getattr(module, "SUFFIXES", None)):
-        for record in cast(Any, tally.sound(path, module.read(path, options))):
+    reader = format_of(files.kind, files.format)
+    options = reader.options(**files.options)
+    for path in given_files(list(paths), reader.suffixes):
+        for record in cast(Any, tally.sound(path, reader.read(path, options))):
             yield _question(record) if isinstance(record, SpanQuestion) else _sentences(part, record, path)
 
 

@@ -8,7 +8,7 @@ from transformers import AutoModelForSequenceClassification
 
 from irpretrain.config.downstream import SentenceTasksConfig
 from irpretrain.contracts import LABELLED_SENTENCES
-from irpretrain.corpora.sentences.glue import Task
+from irpretrain.corpora.formats.glue import Task
 from irpretrain.downstream.task_measures import classes_of, score_labels
 from irpretrain.text.pair_tokenizer import load_tokenizer
 

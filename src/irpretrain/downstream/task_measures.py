@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from irpretrain.corpora.sentences.glue import LAYOUTS, Task
+from irpretrain.corpora.formats.glue import LAYOUTS, Task
 
 ACCURACY, F1, MATTHEWS, PEARSON, SPEARMAN = "accuracy", "F1", "Matthews", "Pearson", "Spearman"
 

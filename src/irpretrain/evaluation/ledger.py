@@ -24,7 +24,7 @@ from irpretrain.config.usage import (
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.ir_datasets_library import corpus_identifier
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import cutoff
@@ -253,7 +253,7 @@ def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> di
 def _text_of(config: Config, corpus: str) -> PretrainingText:
     """Return the text of a corpus, whatever documents it is cut into."""
     described = config.corpora[corpus]
-    defaults = format_module("documents", described.format).OPTIONS().model_dump()
+    defaults = format_of("documents", described.format).options().model_dump()
     options = {name: value for name, value in described.options.items() if value != defaults.get(name)}
     patterns = tuple(described.files or ())
     return PretrainingText(
@@ -278,7 +278,7 @@ def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: st
         return (path,)
     try:
         files = list_files(
-            os.path.join(folder, path), format_module("documents", format_name).SUFFIXES, patterns or None
+            os.path.join(folder, path), format_of("documents", format_name).suffixes, patterns or None
         )
     except InputError:
         return (os.path.realpath(os.path.join(folder, path)),)

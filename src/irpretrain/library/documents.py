@@ -24,7 +24,7 @@ from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.policy import RecordTally, reported_reasons
 from irpretrain.corpora.records import Document, Share
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
 from irpretrain.errors import ConfigError, InputError, one_line
 from irpretrain.library.options import given_text, listed, naming
@@ -122,12 +122,12 @@ def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> I
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = corpus_options(path, format, options, folder)
-        reader = format_module("documents", config.format)
+        reader = format_of("documents", config.format)
         tally = RecordTally(config.malformed, "malformed")
         identifiers = set[str]()
         with naming({Path(folder): str(path)}):
-            for file in list_files(source, reader.SUFFIXES):
-                records = reader.read(file, reader.OPTIONS(**config.options), Share())
+            for file in list_files(source, reader.suffixes):
+                records = reader.read(file, reader.options(**config.options), Share())
                 for record in tally.sound(file, records):
                     if not isinstance(record, Document):
                         continue

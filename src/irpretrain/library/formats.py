@@ -11,7 +11,7 @@ from irpretrain.config.corpora import FileConfig, QrelsConfig, TopicsConfig
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.files import list_files, open_bytes
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.registry import FORMATS, Kind, format_module
+from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
 from irpretrain.errors import InputError
 
@@ -66,8 +66,7 @@ def guess_format(kind: Kind, source: str | Path) -> str:
     """
     if resolve(str(source))[0] == "ir_datasets":
         return "ir_datasets"
-    formats = [format_module(kind, name) for name, _ in SIGNS[kind]]
-    suffixes = sorted({suffix for module in formats for suffix in getattr(module, "SUFFIXES", ())})
+    suffixes = sorted({suffix for name, _ in SIGNS[kind] for suffix in format_of(kind, name).suffixes})
     name = _sign(kind, list_files(source, suffixes)[0])
     if name is None:
         raise InputError(

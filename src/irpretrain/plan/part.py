@@ -20,7 +20,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import Manifest, resolve
 from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.ir_datasets_library import PARTS
-from irpretrain.corpora.registry import Kind, format_module
+from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.errors import ConfigError
 from irpretrain.models.encoder_files import hub_remedy
 from irpretrain.plan import paths
@@ -128,7 +128,7 @@ class PlanPart:
         """Return the files of topics, judgements or a run; embedded ones as their verified copies."""
         copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
         others = [path for path in section.paths if not is_made(path)]
-        suffixes = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
+        suffixes = format_of(section.kind, section.format).suffixes
         return [*copies, *strings(given_files(list(map(self.there, others)), suffixes))]
 
     def there(self, path: str, remedy: str = "") -> str:

@@ -1,1 +1,0 @@
-"""Formats of documents: each has `Options`, `SUFFIXES` and `read(path, options, share)`, which yields records."""

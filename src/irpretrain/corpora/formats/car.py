@@ -1,0 +1,247 @@
+"""TREC CAR (Dietz et al., 2017): paragraphs of Wikipedia as documents, its outlines as topics, both in CBOR.
+
+A file is a header `["CAR", [type], provenance]` and a list of unknown length, or, in old releases, the items alone. A
+paragraph is `[0, id, [body, ...]]`, a body a text `[0, text]` or a link `[1, [_, page, [section], target, anchor]]`. A
+page of an outline is `[tag, name, id, [part, ...], ...]`, a section among its parts `[0, heading, id, [part, ...]]`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any, cast
+
+import cbor2
+
+from irpretrain.corpora.checked import NoOptions, document, query
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Malformed,
+    Query,
+    Share,
+    Skipped,
+    everything,
+    is_too_large,
+    too_large,
+)
+from irpretrain.corpora.registry import Format
+
+DEEPEST = 100
+BREAK = b"\xff"
+OPEN_LIST = b"\x9f"
+KINDS = {0: "articles", 1: "outlines", 2: "paragraphs"}
+
+
+class CborError(Exception):
+    """What cannot be read; `byte` is how far the stream was read."""
+
+    def __init__(self, reason: str, byte: int) -> None:
+        super().__init__(reason)
+        self.byte = byte
+
+
+class CborTooLarge(CborError):
+    """An item over the bounds of a record."""
+
+
+class CborReader:
+    """Reads items of a CBOR stream (RFC 8949) by cbor2, with bounds on depth and size; `byte` is how far it read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.byte = 0
+        self._stream, self._start, self._reads, self._ahead = stream, 0, 0, b""
+        self._decoder = cbor2.CBORDecoder(cast(Any, self), max_depth=DEEPEST)
+
+    def has_ended(self) -> bool:
+        return not self._peek()
+
+    def item(self) -> Any:
+        """Return the next item; EOFError at the end.
+
+        Raises:
+            CborError: the item cannot be read; the start of the next one is then unknown.
+        """
+        self._start, self._reads = self.byte, 0
+        if self.has_ended():
+            raise EOFError
+        try:
+            return self._decoder.decode()
+        except cbor2.CBORDecodeEOF:
+            raise CborError("the file breaks off", self.byte) from None
+        except (cbor2.CBORDecodeError, RecursionError, TypeError) as error:
+            raise CborError(str(error), self.byte) from None
+
+    def open_list(self) -> bool:
+        """Read the beginning of a list of unknown length; return whether one begins here."""
+        return self.read(1) == OPEN_LIST
+
+    def items(self) -> Iterator[Any]:
+        """Yield the items up to the break that ends a list of unknown length, or to the end of the stream."""
+        while self._peek() not in (b"", BREAK):
+            yield self.item()
+
+    def close_list(self) -> None:
+        """Read the break that ends a list of unknown length; CborError without it, or if bytes follow."""
+        self._start = self.byte
+        if self.read(1) != BREAK:
+            raise CborError("the file breaks off", self.byte)
+        if not self.has_ended():
+            raise CborError("there is more behind its end", self.byte)
+
+    def _peek(self) -> bytes:
+        self._ahead = self._ahead or self._stream.read(1)
+        return self._ahead
+
+    def read(self, number: int) -> bytes:
+        """Return the next bytes of the stream, which is what cbor2 asks for."""
+        self._reads += 1  # at least one for each list, text or number in the item
+        if is_too_large(self.byte + number - self._start, self._reads):
+            raise CborTooLarge("the item is too large", self._start)
+        content, self._ahead = self._ahead, b""
+        content += self._stream.read(number - len(content))
+        self.byte += len(content)
+        return content
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        """cbor2 then reads no further than the item."""
+        return False
+
+
+def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
+    """Yield the items of a file with their numbers, from 0; a fault ends it, as the start of the next item is unknown.
+
+    `kind` is a key of `KINDS`: what the header must name, if there is a header.
+    """
+    number = 0
+    with open_bytes(path) as stream:
+        reader = CborReader(stream)
+        try:
+            for item in _items(reader, kind):
+                if isinstance(item, Malformed):
+                    yield item
+                    return
+                yield number, item
+                number += 1
+        except CborTooLarge as error:
+            yield too_large(number, location=_location(number, error.byte), loses_more=True)
+        except CborError as error:
+            where = _location(number, error.byte)
+            yield Malformed(number, "broken CBOR", str(error), None, where, GET_AGAIN, loses_more=True)
+        except DAMAGE as error:
+            detail = damage_text(path, error)
+            where = _location(number, reader.byte)
+            yield Malformed(number, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
+
+
+def _items(reader: CborReader, kind: int) -> Iterator[Any]:
+    if reader.has_ended():
+        yield Malformed(0, "no CAR file", "the file is empty", location="its beginning", remedy=GET_AGAIN)
+        return
+    first = reader.item()
+    if not (isinstance(first, list) and first[:1] == ["CAR"]):
+        yield first
+        yield from reader.items()
+        return
+    holds = first[1][0] if len(first) > 1 and isinstance(first[1], list) and first[1] else None
+    if holds != kind:
+        contents = KINDS.get(holds, "something else") if isinstance(holds, int) else "something else"
+        remedy = f"Give the file of {KINDS[kind]}"
+        yield Malformed(0, "another CAR file", f"it holds {contents}", location="its header", remedy=remedy)
+        return
+    if not reader.open_list():
+        yield Malformed(
+            0, "no CAR file", "no list follows the header", location="its header", remedy=GET_AGAIN
+        )
+        return
+    yield from reader.items()
+    reader.close_list()
+
+
+def _location(number: int, byte: int) -> str:
+    return f"item {number + 1}, byte {byte:,}"
+
+
+def identifier(value: Any) -> str | None:
+    """Return an identifier, which is bytes or a text; None for anything else."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else None
+
+
+PARAGRAPHS = 2
+
+
+def read_documents(path: Path, options: NoOptions, share: Share = everything) -> Iterator[AnyDocument]:
+    """Yield the paragraphs of one file; a position is the number of the paragraph in it."""
+    for item in read_items(path, PARAGRAPHS):
+        if isinstance(item, Malformed):
+            if share(item.position):
+                yield item
+        elif share(item[0]):
+            yield _document(*item)
+
+
+def _document(position: int, item: Any) -> AnyDocument:
+    name = identifier(item[1]) if isinstance(item, list) and len(item) == 3 and item[0] == 0 else None
+    text = _text(item[2]) if name is not None else None
+    if name is None or text is None:
+        return Malformed(position, "no paragraph", repr(item)[:60])
+    return document(position, name, "", text)
+
+
+def _text(bodies: Any) -> str | None:
+    """Return the text of a paragraph's bodies: texts, and the anchors of links; None if one is neither."""
+    parts = list[str]()
+    for body in bodies if isinstance(bodies, list) else [None]:
+        kind, content = (body[0], body[1]) if isinstance(body, list) and len(body) == 2 else (None, None)
+        if kind == 1 and isinstance(content, list) and len(content) > 4:
+            content = content[4]
+        elif kind != 0:
+            return None
+        if not isinstance(content, str):
+            return None
+        parts.append(content)
+    return "".join(parts)
+
+
+OUTLINES = 1
+
+
+def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Skipped | Malformed]:
+    """Yield the sections in the order of the file; a position is the number of the section in it."""
+    position = 0
+    for item in read_items(path, OUTLINES):
+        if isinstance(item, Malformed):
+            yield replace(item, position=position)
+            return
+        number, page = item
+        name = identifier(page[2]) if isinstance(page, list) and len(page) > 3 else None
+        if name is None or not isinstance(page[1], str) or not isinstance(page[3], list):
+            yield Malformed(position, "no outline", repr(page)[:60], location=f"page {number + 1}")
+            position += 1
+            continue
+        for path_to, headings in _sections(page[3], [name], [page[1]]):
+            yield query("/".join(path_to), " ".join(headings), position)
+            position += 1
+
+
+def _sections(
+    parts: list[Any], path: list[str], headings: list[str]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the identifiers and the headings on the way to every section, in the order of the text."""
+    for part in parts:
+        if not isinstance(part, list) or len(part) < 4 or part[0] != 0:
+            continue  # a paragraph, a picture, a list
+        name = identifier(part[2])
+        if name is None or not isinstance(part[1], str) or not isinstance(part[3], list):
+            continue
+        here = [*path, name], [*headings, part[1]]
+        yield here
+        yield from _sections(part[3], *here)
+
+
+DOCUMENTS = Format(NoOptions, read_documents, suffixes=(".cbor",))
+TOPICS = Format(NoOptions, read_topics)

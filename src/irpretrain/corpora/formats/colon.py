@@ -1,0 +1,54 @@
+"""Format `colon` of topics: `1:after school program evaluation`, a query a line (TREC's Million Query track)."""
+
+import re
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from pathlib import Path
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import query
+from irpretrain.corpora.files import Encoding, Line, read_lines
+from irpretrain.corpora.records import Malformed, Query
+from irpretrain.corpora.registry import Format
+
+
+class ColonTopicOptions(Section):
+    """Options of the format colon."""
+
+    encoding: Encoding = option("utf-8", "Of the file; the track's own are latin-1.")
+
+
+_BEHIND_A_WORD = re.compile(r"(?<=[^\s0-9])[0-9]{1,9}(?=:)")
+
+
+def read(path: Path, options: ColonTopicOptions) -> Iterator[Query | Malformed]:
+    lines = chain(read_lines(path, encoding=options.encoding), [None])
+    for line, following in pairwise(lines):
+        if line is not None:
+            yield line if isinstance(line, Malformed) else _query(line, following)
+
+
+def _query(line: Line, following: Line | Malformed | None) -> Query | Malformed:
+    if "\r" in line.text.strip():
+        return line.joined()
+    identifier, colon, text = line.text.partition(":")
+    if not colon:
+        return line.malformed("no colon", repr(line.text[:40]))
+    after = following.text.partition(":")[0] if isinstance(following, Line) else ""
+    if inner := _joined_identifier(identifier.strip(), text, after.strip()):
+        return line.malformed("several queries in one line", f"query {inner} begins within it")
+    return query(identifier.strip(), text, line.position, line.number)
+
+
+def _joined_identifier(identifier: str, text: str, after: str) -> int | None:
+    """Return the number, behind a word and before a colon, that lies between that of a query and that of the next line:
+    the end of a line is lost there. Of the last query only the next number counts."""
+    if not identifier.isdecimal():
+        return None
+    first = int(identifier)
+    end = int(after) if after.isdecimal() else first + 2
+    numbers = (int(match[0]) for match in _BEHIND_A_WORD.finditer(text))
+    return next((number for number in numbers if first < number < end), None)
+
+
+TOPICS = Format(ColonTopicOptions, read)

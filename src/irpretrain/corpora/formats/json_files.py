@@ -1,0 +1,88 @@
+"""JSON: one object a line for documents (BEIR, MS MARCO v2, Anserini) and topics (BEIR), one object for judgements.
+
+Judgements are `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_measures).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora import fields
+from irpretrain.corpora.checked import NoOptions, converted, judgement, query, read_json, read_objects
+from irpretrain.corpora.fields import DocumentFields, as_identifier, pick
+from irpretrain.corpora.files import FieldLine
+from irpretrain.corpora.records import AnyDocument, Judgement, Malformed, Query, Share, Skipped, everything
+from irpretrain.corpora.registry import Format
+
+
+class JsonlDocumentOptions(DocumentFields):
+    """Options of the format jsonl."""
+
+
+def read_documents(
+    path: Path, options: JsonlDocumentOptions, share: Share = everything
+) -> Iterator[AnyDocument]:
+    """Yield the documents of one file; a document's position is its line number less 1."""
+    entries = read_objects(path, share)
+    return converted(entries, lambda e: fields.document(e.fields, options, e.position, e.line))
+
+
+IDENTIFIERS = ("id", "_id", "qid", "query_id")
+TEXTS = ("text", "query", "title", "question")
+
+
+class JsonlTopicOptions(Section):
+    """Options of the format jsonl."""
+
+    id_field: str | None = option(
+        None, f"Identifier; null: the first field present of {', '.join(IDENTIFIERS)}."
+    )
+    text_field: str | None = option(None, f"Text; null: the first field present of {', '.join(TEXTS)}.")
+
+
+def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malformed]:
+    return converted(read_objects(path), lambda entry: _query(entry, options))
+
+
+def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
+    record = entry.fields
+    id_key, text_key = pick(record, options.id_field, IDENTIFIERS), pick(record, options.text_field, TEXTS)
+    if id_key is None or text_key is None:
+        missing_field = (
+            (options.id_field or " or ".join(IDENTIFIERS))
+            if id_key is None
+            else (options.text_field or " or ".join(TEXTS))
+        )
+        return Malformed(entry.position, "field missing", f"there is no field {missing_field}", entry.line)
+    identifier, text = as_identifier(record[id_key]), record[text_key]
+    if identifier is None or not isinstance(text, str):
+        wrong = id_key if identifier is None else text_key
+        return Malformed(entry.position, "field is not text", f"field {wrong}", entry.line)
+    return query(identifier, text, entry.position, entry.line)
+
+
+def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malformed]:
+    """Yield the judgements in the order of the file; a position is the number of the judgement in it."""
+    content = read_json(path)
+    if not isinstance(content, dict):
+        yield (
+            content
+            if isinstance(content, Malformed)
+            else Malformed(0, "not a JSON object", "queries are wanted")
+        )
+        return
+    position = 0
+    for query_id, documents in content.items():
+        if not isinstance(documents, dict):
+            yield Malformed(position, "not a JSON object", f"documents of query {query_id!r} are wanted")
+            position += 1
+            continue
+        for document, relevance in documents.items():
+            whole = isinstance(relevance, int) and not isinstance(relevance, bool)
+            yield judgement(query_id, document, str(relevance) if whole else repr(relevance), position)
+            position += 1
+
+
+DOCUMENTS = Format(JsonlDocumentOptions, read_documents, suffixes=(".jsonl", ".json", ".ndjson"))
+TOPICS = Format(JsonlTopicOptions, read_topics)
+JUDGEMENTS = Format(NoOptions, read_judgements)

@@ -1,0 +1,164 @@
+"""LETOR 4.0 (Qin and Liu, 2013): lines of relevance, query, features and, as a comment, the document.
+
+    2 qid:10032 1:0.056537 2:0.000000 ... 46:0.076923 #docid = GX029-35-5894638 inc = 0.0119881192468859 prob = 0.139842
+
+A data set is a folder with Fold1 to Fold5, each with train.txt, vali.txt and test.txt. The test parts together are all
+lines, each once.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.checked import NoOptions, converted, judgement, retrieved, several_in_one
+from irpretrain.corpora.files import Line, read_lines
+from irpretrain.corpora.records import Judgement, Malformed, Retrieved
+from irpretrain.corpora.registry import Format
+from irpretrain.errors import InputError
+
+PARTS = ("train", "vali", "test")
+_LINE = re.compile(
+    r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>\S++)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>\S+)"
+)
+_FEATURE = re.compile(r"([0-9]{1,4}):(\S+)")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?|NULL")
+_FOLD = re.compile(r"fold([0-9]{1,3})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LetorLine:
+    """One document of a query; a feature that the file calls NULL is None."""
+
+    position: int
+    line: int
+    label: str
+    query_id: str
+    document_id: str
+    features: dict[int, float | None]
+
+
+def read_letor(path: Path) -> Iterator[LetorLine | Malformed]:
+    """Yield the lines of one file; a position is the line's number less 1."""
+    return converted(read_lines(path), _parse)
+
+
+def _parse(line: Line) -> LetorLine | Malformed:
+    match = _LINE.match(line.text)
+    if match is None:
+        detail = f"{line.text[:60]!r} is no <label> qid:<query> <features> #docid = <document>"
+        return line.malformed("not a line of LETOR", detail)
+    if marks := line.text.count("qid:", match.end()):
+        return several_in_one(line.position, marks + 1, "qid:", line.number)
+    features = _features(match["features"])
+    if isinstance(features, str):
+        return line.malformed("feature cannot be read", repr(features[:40]))
+    return LetorLine(line.position, line.number, match["label"], match["query"], match["document"], features)
+
+
+def _features(text: str) -> dict[int, float | None] | str:
+    """The features by their number, or the word that is none."""
+    features: dict[int, float | None] = {}
+    for word in text.split():
+        match = _FEATURE.fullmatch(word)
+        if match is None or not _NUMBER.fullmatch(match[2]) or int(match[1]) in features:
+            return word
+        features[int(match[1])] = None if match[2] == "NULL" else float(match[2])
+    return features
+
+
+def fold_folders(folder: Path) -> dict[int, Path]:
+    """Return the folders Fold1, Fold2 ... of a data set by their numbers; InputError where one is missing."""
+    folders = {
+        int(match[1]): path
+        for path in sorted(folder.iterdir())
+        if path.is_dir() and (match := _FOLD.fullmatch(path.name))
+    }
+    if sorted(folders) != list(range(1, len(folders) + 1)) or len(folders) < 3:
+        there = ", ".join(path.name for path in folders.values()) or "none"
+        raise InputError(
+            folder, f"this folder must hold LETOR's folds Fold1, Fold2, Fold3 ...; it has {there}"
+        )
+    for path in folders.values():
+        for part in PARTS:
+            if not (path / f"{part}.txt").is_file():
+                raise InputError(path, f"{part}.txt is missing", remedy="Unpack the whole data set.")
+    return folders
+
+
+def read_folds(folder: Path) -> dict[str, int]:
+    """Return query → fold such that the folds have LETOR's own three parts.
+
+    Test fold f validates on the next fold; LETOR's Fold1 tests S5 and validates on S4, Fold2 tests S1 and validates on
+    S5, and so on. So fold 1 is S5, fold 2 is S4 ... fold 5 is S1.
+
+    Raises:
+        InputError: a line cannot be read, a query is in two test parts, or the parts do not follow this order.
+    """
+    folders = fold_folders(folder)
+    parts = {
+        number: {part: _queries(path / f"{part}.txt") for part in PARTS} for number, path in folders.items()
+    }
+    order = _order({number: (read["test"], read["vali"]) for number, read in parts.items()}, folders)
+    fold_of: dict[str, int] = {}
+    for fold, number in enumerate(order, 1):
+        for query in sorted(parts[number]["test"]):
+            if query in fold_of:
+                raise InputError(folders[number] / "test.txt", f"query {query} is in two test parts")
+            fold_of[query] = fold
+    for number, read in parts.items():
+        if read["train"] != set(fold_of) - read["test"] - read["vali"]:
+            raise InputError(folders[number] / "train.txt", "these are not the queries of the other parts")
+    return fold_of
+
+
+def _order(parts: dict[int, tuple[set[str], set[str]]], folders: dict[int, Path]) -> list[int]:
+    """Return the folders in an order in which each validates on what the next one tests."""
+    tested = {frozenset(test): number for number, (test, _) in parts.items()}
+    order = [1]
+    while len(order) < len(parts):
+        following = tested.get(frozenset(parts[order[-1]][1]))
+        if following is None or following in order:
+            raise InputError(
+                folders[order[-1]] / "vali.txt", "these are not the queries of another fold's test.txt"
+            )
+        order.append(following)
+    if tested.get(frozenset(parts[order[-1]][1])) != 1:
+        raise InputError(folders[order[-1]] / "vali.txt", "these are not the queries of Fold1's test.txt")
+    return order
+
+
+def _queries(path: Path) -> set[str]:
+    query_ids = set[str]()
+    for line in read_letor(path):
+        if isinstance(line, Malformed):
+            raise InputError(path, str(line), line.line, remedy="Get the data set again.")
+        query_ids.add(line.query_id)
+    return query_ids
+
+
+def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Malformed]:
+    lines = read_letor(path)
+    return converted(lines, lambda e: judgement(e.query_id, e.document_id, e.label, e.position, e.line))
+
+
+class LetorRunOptions(Section):
+    """Options of the format letor."""
+
+    feature: int = option(25, "Feature used as score; in LETOR 4.0, 25 is BM25.", ge=1)
+
+
+def read_runs(path: Path, options: LetorRunOptions) -> Iterator[Retrieved | Malformed]:
+    return converted(read_letor(path), lambda line: _retrieved(line, options.feature))
+
+
+def _retrieved(line: LetorLine, feature: int) -> Retrieved | Malformed:
+    score = line.features.get(feature)
+    if score is None:
+        return Malformed(line.position, "no such feature", f"{feature} is missing or NULL", line.line)
+    return retrieved(line.query_id, line.document_id, None, repr(score), line.position, line.line)
+
+
+JUDGEMENTS = Format(NoOptions, read_judgements, suffixes=("test.txt",))
+RUNS = Format(LetorRunOptions, read_runs, suffixes=("test.txt",))

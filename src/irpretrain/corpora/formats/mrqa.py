@@ -1,0 +1,77 @@
+"""Format `mrqa`: questions on a text, answered by spans of it (MRQA 2019, Fisch et al.), one JSON object a line.
+
+The first line is a header; every other holds a context and its questions. Spans are inclusive in the files, and
+half-open here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.checked import NoOptions, read_objects
+from irpretrain.corpora.files import FieldLine
+from irpretrain.corpora.records import Malformed, SpanQuestion
+from irpretrain.corpora.registry import Format
+
+
+def read(path: Path, options: NoOptions) -> Iterator[SpanQuestion | Malformed]:
+    """Yield the questions in the order of the file; a position is a question's number in it."""
+    position, header = 0, False
+    for entry in read_objects(path):
+        if isinstance(entry, Malformed):
+            yield replace(entry, position=position)
+        elif not header and "header" not in entry.fields:
+            yield Malformed(
+                position, "no header", "the first line must be an object with the key header", entry.line
+            )
+            return
+        elif header:
+            for question in _questions(entry, position):
+                yield question
+                position += 1
+        header = True
+
+
+def _questions(entry: FieldLine, position: int) -> Iterator[SpanQuestion | Malformed]:
+    context, questions = entry.fields.get("context"), entry.fields.get("qas")
+    if not isinstance(context, str) or not isinstance(questions, list):
+        yield Malformed(position, "no context", "context or qas is missing", entry.line)
+        return
+    for number, question in enumerate(questions, position):
+        yield _question(question if isinstance(question, dict) else {}, context, number, entry.line)
+
+
+def _question(record: dict[str, Any], context: str, position: int, line: int) -> SpanQuestion | Malformed:
+    name, text, answers = record.get("qid"), record.get("question"), record.get("answers")
+    if not isinstance(name, str) or not isinstance(text, str) or not _are_texts(answers):
+        return Malformed(position, "no question", "qid, question or answers is missing", line)
+    name = name.strip()
+    if fault := identifier_fault(name):
+        return Malformed(position, "bad identifier", fault, line)
+    spans = list[tuple[int, int]]()
+    detected = record.get("detected_answers")
+    for answer in detected if isinstance(detected, list) else [None]:
+        char_spans = answer.get("char_spans") if isinstance(answer, dict) else None
+        for span in char_spans if isinstance(char_spans, list) else [None]:
+            half_open = _half_open(span, len(context))
+            if half_open is None:
+                detail = f"{span!r} of question {name}, whose context has {len(context):,} characters"
+                return Malformed(position, "span outside the context", detail[:200], line)
+            spans.append(half_open)
+    return SpanQuestion(position, name, text, context, tuple(answers or ()), tuple(spans), line)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _half_open(value: Any, length: int) -> tuple[int, int] | None:
+    """Return an inclusive span of a text of that length as a half-open one, None if it is none."""
+    if not (isinstance(value, list) and len(value) == 2 and all(type(end) is int for end in value)):
+        return None
+    return (value[0], value[1] + 1) if 0 <= value[0] <= value[1] < length else None
+
+
+QUESTIONS = Format(NoOptions, read)

@@ -1,0 +1,125 @@
+"""Format `parquet`: one row is one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from irpretrain.contracts import parquet_file
+from irpretrain.corpora import fields
+from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
+from irpretrain.corpora.files import BEGINNING, GET_AGAIN, compression_in, damage_text
+from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything, is_too_large, too_large
+from irpretrain.corpora.registry import Format
+from irpretrain.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+ROWS_AT_ONCE = 1024
+
+
+class ParquetDocumentOptions(DocumentFields):
+    """Options of the format parquet."""
+
+
+def read(path: Path, options: ParquetDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+    """Yield the documents of one file; a document's position is its row, from 0.
+
+    A share is a range of rows; row groups outside it are not read. Damage loses the rest of its row group only.
+    """
+    import pyarrow as pa
+
+    try:
+        _refuse_packed(path)
+        with parquet_file(path) as file:
+            fields.check_columns(path, options, file.schema_arrow.names)
+            columns = _needed(options, file)
+        with parquet_file(path, equal_once=columns) as file:
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+            if sum(sizes) != file.metadata.num_rows:
+                detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
+                raise pa.ArrowInvalid(detail)
+            rows, start = share.range_of(sum(sizes)), 0
+            for group, size in enumerate(sizes):
+                if start < rows.stop and start + size > rows.start:
+                    batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
+                    yield from _row_group(path, batches, range(start, start + size), options, rows)
+                start += size
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
+        if share.number == 0:
+            yield _damage(path, 0, error)
+
+
+def _refuse_packed(path: Path) -> None:
+    with open(path, "rb") as file:
+        compression = compression_in(file.read(BEGINNING))
+    if compression:
+        remedy = "Unpack it (7z x, for one), and give what comes out in its place."
+        raise InputError(
+            path, f"a Parquet file must not be packed: this one is, with {compression}", remedy=remedy
+        )
+
+
+def _row_group(
+    path: Path, batches: Iterator[pa.RecordBatch], group: range, options: ParquetDocumentOptions, rows: range
+) -> Iterator[AnyDocument]:
+    """Yield the documents of a row group that are in `rows`."""
+    import pyarrow as pa
+
+    start = group.start
+    try:
+        for batch in batches:
+            yield from _documents(batch, start, options, rows)
+            start += batch.num_rows
+            if start >= rows.stop:
+                return
+        if start < group.stop:  # Arrow ends a group early if its pages declare fewer rows
+            raise pa.ArrowInvalid(f"{start - group.start:,} of {len(group):,} rows of a row group are there")
+    except (pa.ArrowException, OSError) as error:
+        damage = _damage(path, start, error)
+        if start in rows:
+            yield damage
+
+
+def _damage(path: Path, position: int, error: Exception) -> Malformed:
+    detail = damage_text(path, error)[:200]
+    return Malformed(position, "damaged Parquet file", detail, remedy=GET_AGAIN, loses_more=True)
+
+
+def _needed(options: ParquetDocumentOptions, file: pq.ParquetFile) -> list[str]:
+    there = file.schema_arrow.names
+    others = ((options.id_field, IDENTIFIERS), (options.title_field, TITLES), (options.url_field, URLS))
+    chosen = [
+        *fields.body_fields(there, options),
+        *(fields.pick(there, named, defaults) for named, defaults in others),
+    ]
+    return [name for name in there if name in chosen]
+
+
+def _documents(
+    batch: pa.RecordBatch, start: int, options: ParquetDocumentOptions, rows: range
+) -> Iterator[AnyDocument]:
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for position in range(max(start, rows.start), min(start + batch.num_rows, rows.stop)):
+        try:
+            record = {name: _value(column, position - start) for name, column in columns.items()}
+        except (ValueError, OverflowError) as error:  # invalid UTF-8, dates out of range
+            yield Malformed(position, "value cannot be read", " ".join(str(error).split())[:200])
+            continue
+        if is_too_large(sum(len(value) for value in record.values() if isinstance(value, str)), 0):
+            yield too_large(position)
+        else:
+            yield fields.document(record, options, position)
+
+
+def _value(column: pa.Array, row: int) -> Any:
+    import pyarrow as pa
+
+    # Lists are refused later on, whatever they hold, which may be millions of values.
+    return [] if pa.types.is_nested(column.type) else column[row].as_py()
+
+
+DOCUMENTS = Format(ParquetDocumentOptions, read, suffixes=(".parquet",))

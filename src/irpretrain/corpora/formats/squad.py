@@ -1,0 +1,298 @@
+"""SQuAD's JSON (Rajpurkar et al., EMNLP 2016): a collection of paragraphs or of articles, with its questions.
+
+A paragraph's identifier is `Super_Bowl_50/12`: the article's title with underscores for spaces, and the paragraph's
+index in it from 0. An article's identifier is `Super_Bowl_50`. To each question its own paragraph (or article) is
+relevant, nothing else is judged.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from pydantic import field_validator
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.checked import query, read_json
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Document,
+    Judgement,
+    Malformed,
+    Query,
+    Share,
+    Skipped,
+    SpanQuestion,
+    everything,
+)
+from irpretrain.corpora.registry import Format
+
+Unit = Literal["paragraph", "article"]
+
+
+class ArticleOptions(Section):
+    """Which articles of a file are read; the same choice for documents, topics and judgements belongs together."""
+
+    articles: tuple[int, int] | None = option(
+        None,
+        "First article, from 0, and the one after the last; null: all.",
+        unit="articles",
+    )
+
+    @field_validator("articles")
+    @classmethod
+    def _check_articles(cls, given: tuple[int, int] | None) -> tuple[int, int] | None:
+        if given is not None and not 0 <= given[0] < given[1]:
+            raise ValueError(f"{list(given)} contains no article; give [first, end] with 0 <= first < end")
+        return given
+
+    def takes(self, article: int) -> bool:
+        return self.articles is None or self.articles[0] <= article < self.articles[1]
+
+
+class SquadDocumentOptions(ArticleOptions):
+    """Options of the format squad."""
+
+    unit: Unit = option("paragraph", "A document is a paragraph, or an article with all its paragraphs.")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph; `context` and `questions` are as in the file, the latter None if there is no such key."""
+
+    position: int
+    index: int
+    context: str
+    questions: list[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SquadArticle:
+    """One article; its paragraphs may include malformed ones."""
+
+    position: int
+    identifier: str
+    title: str
+    paragraphs: list[Paragraph | Malformed]
+
+
+def read_documents(
+    path: Path, options: SquadDocumentOptions, share: Share = everything
+) -> Iterator[AnyDocument]:
+    """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
+    for article in read_articles(path, options):
+        if isinstance(article, Malformed):
+            if share(article.position):
+                yield article
+        elif options.unit == "paragraph":
+            yield from (document for document in _paragraphs(article) if share(document.position))
+        elif share(article.position):
+            yield from _whole(article)
+
+
+def paragraph_id(article: str, index: int) -> str:
+    """Return the document identifier of a paragraph."""
+    return f"{article}/{index}"
+
+
+def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle | Malformed]:
+    """Yield the chosen articles of one file, which is read as a whole (30 MB); positions run through the file."""
+    content = read_json(path)
+    articles = content.get("data") if isinstance(content, dict) else None
+    if not isinstance(articles, list):
+        detail = "there is no list of articles under the key data"
+        fault = Malformed(0, "not in SQuAD's format", detail, loses_more=True)
+        yield content if isinstance(content, Malformed) else fault
+        return
+    paragraphs = 0
+    for position, entry in enumerate(articles):
+        article = _article(entry, position, paragraphs)
+        if isinstance(article, SquadArticle):
+            paragraphs += len(article.paragraphs)
+        if options.takes(position):
+            yield article
+
+
+def _article(entry: Any, position: int, first: int) -> SquadArticle | Malformed:
+    record = entry if isinstance(entry, dict) else {}
+    title, paragraphs = record.get("title"), record.get("paragraphs")
+    if not isinstance(title, str) or not isinstance(paragraphs, list):
+        return Malformed(
+            first, "not in SQuAD's format", f"article {position + 1} lacks a title or a list of paragraphs"
+        )
+    identifier = re.sub(r"\s+", "_", title.strip())
+    if fault := identifier_fault(identifier):
+        return Malformed(first, "bad identifier", f"article {position + 1}: {fault}")
+    readable = clean_line(unquote(title).replace("_", " "))
+    parsed_paragraphs = [
+        _paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)
+    ]
+    return SquadArticle(position, identifier, readable, parsed_paragraphs)
+
+
+def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph | Malformed:
+    context = entry.get("context") if isinstance(entry, dict) else None
+    questions = entry.get("qas") if isinstance(entry, dict) else None
+    if not isinstance(context, str) or not isinstance(questions, list | None):
+        detail = f"paragraph {index} of {article} lacks a context, or its qas is not a list"
+        return Malformed(position, "not in SQuAD's format", detail)
+    return Paragraph(position, index, context, questions)
+
+
+def _paragraphs(article: SquadArticle) -> Iterator[AnyDocument]:
+    for paragraph in article.paragraphs:
+        if isinstance(paragraph, Malformed):
+            yield paragraph
+            continue
+        identifier = paragraph_id(article.identifier, paragraph.index)
+        if not paragraph.context.strip():
+            yield Skipped(paragraph.position, "empty document", location=f"document {identifier}")
+        else:
+            yield Document(paragraph.position, identifier, article.title, "", clean_text(paragraph.context))
+
+
+def _whole(article: SquadArticle) -> Iterator[AnyDocument]:
+    for paragraph in article.paragraphs:
+        if isinstance(paragraph, Malformed):
+            yield replace(paragraph, position=article.position)
+            return
+    contexts = [p.context for p in article.paragraphs if isinstance(p, Paragraph) and p.context.strip()]
+    if not contexts:
+        yield Skipped(article.position, "empty document", location=f"document {article.identifier}")
+    else:
+        yield Document(
+            article.position, article.identifier, article.title, "", clean_text("\n".join(contexts))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SquadQuestion:
+    """One question; `position` counts the questions of the chosen articles from 0, `answers` is as in the file."""
+
+    position: int
+    query_id: str
+    text: str
+    article: str
+    paragraph: int
+    context: str
+    answers: Any
+
+
+def read_squad(path: Path, options: ArticleOptions) -> Iterator[SquadQuestion | Skipped | Malformed]:
+    """Yield the questions of the chosen articles; those that SQuAD 2.0 marks as impossible are skipped."""
+    position = 0
+    for article in read_articles(path, options):
+        for entry in _entries(article):
+            if isinstance(entry, Malformed):
+                yield replace(entry, position=position)
+            else:
+                yield _question(*entry, position)
+            position += 1
+
+
+def _entries(article: SquadArticle | Malformed) -> Iterator[Malformed | tuple[Any, str, Paragraph]]:
+    if isinstance(article, Malformed):
+        yield article
+        return
+    for paragraph in article.paragraphs:
+        if isinstance(paragraph, Paragraph) and paragraph.questions is None:
+            detail = f"paragraph {paragraph.index} of {article.identifier} lacks its list qas"
+            yield Malformed(paragraph.position, "not in SQuAD's format", detail)
+        elif isinstance(paragraph, Paragraph):
+            for question in paragraph.questions or ():
+                yield question, article.identifier, paragraph
+        else:
+            yield paragraph
+
+
+def _question(
+    entry: Any, article: str, paragraph: Paragraph, position: int
+) -> SquadQuestion | Skipped | Malformed:
+    record = entry if isinstance(entry, dict) else {}
+    identifier, text = record.get("id"), record.get("question")
+    if not isinstance(identifier, str) or not isinstance(text, str):
+        detail = f"a question of paragraph {paragraph.index} of {article} lacks an id or a question"
+        return Malformed(position, "not in SQuAD's format", detail)
+    identifier = identifier.strip()
+    if fault := identifier_fault(identifier):
+        return Malformed(position, "bad identifier", fault)
+    if record.get("is_impossible") is True:
+        return Skipped(position, "unanswerable question")
+    return SquadQuestion(
+        position, identifier, text, article, paragraph.index, paragraph.context, record.get("answers")
+    )
+
+
+class SquadTopicOptions(ArticleOptions):
+    """Options of the format squad."""
+
+
+def read_topics(path: Path, options: SquadTopicOptions) -> Iterator[Query | Skipped | Malformed]:
+    for entry in read_squad(path, options):
+        if isinstance(entry, SquadQuestion):
+            yield query(entry.query_id, entry.text, entry.position)
+        else:
+            yield entry
+
+
+class SquadJudgementOptions(ArticleOptions):
+    """Options of the format squad."""
+
+    unit: Unit = option("paragraph", "As in the corpus.")
+
+
+def read_judgements(path: Path, options: SquadJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
+    """Yield one judgement a question, in the order of the file."""
+    for entry in read_squad(path, options):
+        if not isinstance(entry, SquadQuestion):
+            yield entry
+            continue
+        article = entry.article
+        document_id = paragraph_id(article, entry.paragraph) if options.unit == "paragraph" else article
+        yield Judgement(entry.position, entry.query_id, document_id, 1)
+
+
+class SquadQuestionOptions(ArticleOptions):
+    """Options of the format squad of questions."""
+
+
+def read_questions(path: Path, options: SquadQuestionOptions) -> Iterator[SpanQuestion | Skipped | Malformed]:
+    """Yield the questions of the chosen articles, numbered; those that SQuAD 2.0 marks as impossible are skipped."""
+    for entry in read_squad(path, options):
+        yield _span_question(entry) if isinstance(entry, SquadQuestion) else entry
+
+
+def _span_question(question: SquadQuestion) -> SpanQuestion | Skipped | Malformed:
+    position, name, answers = question.position, question.query_id, question.answers
+    if not isinstance(answers, list):
+        detail = f"question {name} of paragraph {question.paragraph} of {question.article} lacks answers"
+        return Malformed(position, "not in SQuAD's format", detail)
+    if not answers:
+        return Skipped(position, "no answer")
+    parsed_spans = [_span(answer, question.context) for answer in answers]
+    if bad := [answer for answer, span in zip(answers, parsed_spans, strict=True) if span is None]:
+        detail = f"{bad[0]!r} of question {name}"
+        return Malformed(position, "answer not in the context", detail[:200])
+    spans = tuple(span for span in parsed_spans if span is not None)
+    texts = tuple(str(answer["text"]) for answer in answers)
+    return SpanQuestion(position, name, question.text, question.context, texts, spans)
+
+
+def _span(answer: Any, context: str) -> tuple[int, int] | None:
+    """Return the half-open span of an answer, None if its text does not stand there."""
+    text, start = (
+        (answer.get("text"), answer.get("answer_start")) if isinstance(answer, dict) else (None, None)
+    )
+    if not isinstance(text, str) or not text or type(start) is not int or start < 0:
+        return None
+    end = start + len(text)
+    return (start, end) if context[start:end] == text else None
+
+
+DOCUMENTS = Format(SquadDocumentOptions, read_documents, suffixes=(".json",))
+TOPICS = Format(SquadTopicOptions, read_topics)
+JUDGEMENTS = Format(SquadJudgementOptions, read_judgements)
+QUESTIONS = Format(SquadQuestionOptions, read_questions)

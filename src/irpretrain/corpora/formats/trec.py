@@ -1,0 +1,347 @@
+"""TREC's formats: topics between `<top>` and `</top>`, judgements (qrels) and runs in columns.
+
+Topics have `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form `<topic number="1"> <query> <question> or
+<description> <narrative>` (Web, TREC-COVID). Tags of the older form are not closed: a tag's text ends at the next known
+tag. Further parts of TREC 1 to 3, such as `<dom>` and `<con>`, are left out. CLEF's topics have `<identifier>`, or a
+language in the tags' names (`<EN-title>`). A third form is `<DOC>` with `<DOCNO>`: the text under no other tag is the
+title.
+
+Judgements are lines of query, iteration, document, relevance, separated by white space. Lines of five columns are of
+two kinds, of which a file has one. Prels (Million Query, Web 2009) are query, document, relevance, sampling method,
+sampling probability. Others are query, iteration, document, relevance, weight. Method, probability and weight are
+ignored.
+
+Runs are lines of query, Q0, document, rank, score, tag. Comments in judgements and runs begin with `#`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Literal, Self
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.characters import displayed_names, unescaped
+from irpretrain.corpora.checked import (
+    NoOptions,
+    comment_or,
+    converted,
+    judgement,
+    query,
+    retrieved,
+    several_in_one,
+)
+from irpretrain.corpora.doc_blocks import CDATA, SMART, escaped_cdata
+from irpretrain.corpora.files import Line, read_lines, read_text
+from irpretrain.corpora.records import (
+    Judgement,
+    Malformed,
+    Query,
+    Retrieved,
+    Skipped,
+    is_too_large,
+    most_bytes,
+    most_parts,
+    too_large,
+)
+from irpretrain.corpora.registry import Format
+from irpretrain.errors import InputError
+from irpretrain.progress import notice
+
+Part = Literal["title", "description", "narrative"]
+
+# Opens or closes a topic.
+_BORDER = re.compile(r"<(/?)(?:top|topic|doc)\b([^<>\n]*)>", re.IGNORECASE)
+_TOPIC_NUMBER = re.compile(r"""\s(?:number|id|qid)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(/?)(?:[a-z]{2}-)?(docno|text|num|identifier|title|desc|narr|query|question|description|narrative"
+    r"|head|dom|smry|con|fac|nat|time|def)\b[^<>]*>",  # topics of TREC 1 to 3 have these, which make no query
+    re.IGNORECASE,
+)
+_ANY_TAG = re.compile(r"<[A-Za-z][^<>/\s]{0,40}>?")
+
+# A tag within the text of a part, such as <i>.
+_MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,30}(?:\s[^<>]{0,300})?/?>")
+
+_LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
+_FURNITURE = re.compile(
+    r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>", re.IGNORECASE
+)
+_NAMES = {
+    "docno": "num",
+    "identifier": "num",
+    "text": "title",
+    "query": "title",
+    "desc": "description",
+    "question": "description",
+    "narr": "narrative",
+}
+
+# Names of a topic's number and parts; no topic has one twice.
+_ONCE = {"title", "num", "narrative", "description", *_NAMES}
+
+
+class TrecTopicOptions(Section):
+    """Options of the format trec."""
+
+    fields: list[Part] = option(
+        ["title"], "Parts of a topic that make its query, in this order.", min_length=1
+    )
+
+
+@dataclass
+class _Topic:
+    line: int
+    number: str
+    lines: list[str] = field(default_factory=list)
+    size: int = 0
+    parts: int = 0
+    longest: int = field(default_factory=most_bytes)
+    most: int = field(default_factory=most_parts)
+
+    def add(self, text: str) -> None:
+        """Add some text; that of a topic that is too large is counted alone."""
+        self.size += len(text)
+        self.parts += 1 + text.count("\n") + text.count("<")
+        if self.parts <= self.most and self.size <= self.longest:
+            self.lines.append(text)
+
+
+def read_topics(path: Path, options: TrecTopicOptions) -> Iterator[Query | Skipped | Malformed]:
+    for position, topic in enumerate(_topics(path)):
+        if isinstance(topic, Malformed):
+            yield replace(topic, position=position)
+        else:
+            yield _query(topic, position, options.fields)
+
+
+def _topics(path: Path) -> Iterator[_Topic | Malformed]:
+    current: _Topic | None = None
+    for piece in read_text(path):
+        if isinstance(piece, Malformed):
+            yield piece
+            continue
+        text, at, line = piece.text, 0, piece.number
+        for border in chain(_BORDER.finditer(text), [None]):
+            start, end = border.span() if border else (len(text), len(text))
+            before, number = text[at:start], line
+            line += text.count("\n", at, start)
+            if current is not None:
+                current.add(before)
+            elif (fault := _outside(before, number)) or (border is not None and border[1]):
+                # a closing tag without an opening one
+                yield fault or Malformed(0, "text outside a topic", text[start:end], line)
+            if border is not None and border[1]:
+                if current is not None:
+                    yield current
+                current = None
+            elif border is not None:
+                if current is not None:
+                    yield Malformed(0, "topic is not closed", "another begins before it ends", current.line)
+                named = _TOPIC_NUMBER.search(border[2])
+                current = _Topic(line, named[1] if named else "")
+            line += text.count("\n", start, end)
+            at = end
+    if current is not None:
+        yield Malformed(0, "topic is not closed", "the file ends in it", current.line)
+
+
+def _outside(text: str, line: int) -> Malformed | None:
+    """The fault of text that belongs to no topic; `line` is that of its beginning."""
+    outside = _FURNITURE.sub("", _without_comments(text)).strip()
+    if not outside:
+        return None
+    line += text.count("\n", 0, max(0, text.find(outside.split("\n")[0])))
+    remedy = SMART if outside.startswith(".I ") else "Mend the record"
+    return Malformed(0, "text outside a topic", outside[:40], line, remedy=remedy)
+
+
+def _without_comments(text: str) -> str:
+    """Return a text without `<!-- … -->`, in time that grows with its length; a comment without end stays."""
+    retained, at = [], 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin)) >= 0:
+        retained.append(text[at:begin])
+        at = end + len("-->")
+    return "".join([*retained, text[at:]])
+
+
+def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malformed:
+    if is_too_large(topic.size, topic.parts):
+        return too_large(position, topic.line)
+    text = _without_comments(escaped_cdata("\n".join(topic.lines)))
+    if CDATA in text:
+        return Malformed(position, "damaged markup", f"{CDATA} is not closed", topic.line)
+    tags = list(_TAG.finditer(text))
+    for tag, marks in _marks(tags).items():
+        if marks > 1:
+            return several_in_one(position, marks, f"<{tag}>", topic.line)
+    parts = _parts(text, tags)
+    number = topic.number.strip() or parts.get("num", "")
+    if not number:
+        here = displayed_names(dict.fromkeys(_ANY_TAG.findall("\n".join(topic.lines)))) or "none"
+        detail = f"<num>, <docno>, <identifier>, or an attribute number or id is needed; its tags are {here}"
+        return Malformed(position, "topic without a number", detail, topic.line)
+    missing = [name for name in fields if name not in parts]
+    if missing:
+        return Malformed(position, "topic lacks a part", f"topic {number} has no {missing[0]}", topic.line)
+    return query(number, " ".join(parts[name] for name in fields), position, topic.line)
+
+
+def _marks(tags: list[re.Match[str]]) -> Counter[str]:
+    """Count the beginnings of what no topic has twice: its number, and the parts that make queries."""
+    names = [tag[2].lower() for tag in tags if not tag[1]]
+    return Counter(
+        name if name in ("text", "query") else _NAMES.get(name, name) for name in names if name in _ONCE
+    )
+
+
+def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
+    """Return the text under each tag."""
+    ends = [*(tag.start() for tag in tags[1:]), len(text)]
+    text_by_tag: dict[str, str] = {}
+    for tag, end in zip(tags, ends, strict=False):
+        if not tag.group(1):
+            label = _LABEL.match(text, tag.end(), end)
+            content = text[label.end() if label else tag.end() : end]
+            name = tag.group(2).lower()
+            text_by_tag.setdefault(_NAMES.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
+        elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
+            text_by_tag.setdefault("title", unescaped(_MARKUP.sub(" ", bare)))
+    return text_by_tag
+
+
+Layout = Literal["qrels", "prels", "weighted"]
+
+# Of each layout: number of columns, and the positions of document and relevance.
+LOCATIONS: dict[Layout, tuple[int, int, int]] = {
+    "qrels": (4, 2, 3),
+    "prels": (5, 1, 2),
+    "weighted": (5, 2, 3),
+}
+LAYOUT_COLUMNS: dict[Layout, str] = {
+    "qrels": "query iteration document relevance",
+    "prels": "query document relevance method chance",
+    "weighted": "query iteration document relevance weight",
+}
+WITH_HEADER = "This looks like a table with a header: give format: tsv"
+WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
+_ITERATION = re.compile(r"Q?[0-9]{1,3}", re.IGNORECASE)
+
+
+def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malformed]:
+    """Yield the judgements in the order of the file.
+
+    Raises:
+        InputError: the third column is 0 on every line and documents are in the second, as in SMART collections.
+    """
+    facts = _Facts.of(path)
+    facts.refuse_smart(path)
+    layout = facts.layout()
+    if layout != "qrels":
+        notice(str(path), f"its lines of five columns are read as: {LAYOUT_COLUMNS[layout]}")
+    for line in read_lines(path):
+        yield line if isinstance(line, Malformed) else comment_or(line, _judgement(line, layout))
+
+
+def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
+    cells, (number, document, relevance) = line.text.split(), LOCATIONS[layout]
+    if len(cells) != number:
+        detail = f"{len(cells)} instead of {number} ({LAYOUT_COLUMNS[layout]})"
+        fault = line.malformed("wrong number of columns", detail)
+        if len(cells) != 3:
+            return fault
+        return replace(fault, remedy=WITHOUT_ITERATION if _WHOLE.fullmatch(cells[2]) else WITH_HEADER)
+    if layout != "qrels" and not (_CHANCE if layout == "prels" else _NUMBER).fullmatch(cells[4]):
+        return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
+    return judgement(cells[0], cells[document], cells[relevance], line.position, line.number)
+
+
+@dataclass
+class _Facts:
+    """What tells the layouts of a file's lines apart; of the many lines only what differs is kept."""
+
+    lines: int = 0
+    fives: int = 0
+    prels: int = 0
+    weighted: int = 0
+    iterations: set[str] = field(default_factory=set)
+    pairs: set[tuple[str, str]] = field(default_factory=set)
+    documents: set[tuple[str, str, str]] = field(default_factory=set)
+    second: set[str] = field(default_factory=set)  # columns of lines of four, at most two values each
+    third: set[str] = field(default_factory=set)
+    is_unmarked: bool = True
+    is_written_as_smart: bool = False
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        facts = cls()
+        for line in read_lines(path):
+            if isinstance(line, Line) and not line.text.startswith("#"):
+                facts.lines += 1
+                facts._add(line.text.split())
+        return facts
+
+    def _add(self, cells: list[str]) -> None:
+        if len(cells) == 5:
+            self.fives += 1
+            self.prels += bool(_WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
+            self.weighted += bool(_WHOLE.fullmatch(cells[3]) and _NUMBER.fullmatch(cells[4]))
+            self.iterations.add(cells[1])
+            self.pairs.add((cells[0], cells[1]))
+            self.documents.add((cells[0], cells[1], cells[2]))
+        elif len(cells) == 4 and len(self.third) < 2:
+            self.third.add(cells[2])
+            if len(self.second) < 2:
+                self.second.add(cells[1])
+            self.is_unmarked &= bool(_NUMBER.fullmatch(cells[3])) and float(cells[3]) == 0
+            self.is_written_as_smart |= not _WHOLE.fullmatch(cells[3])  # 0.000000
+
+    def layout(self) -> Layout:
+        """Return the kind of most lines; weighted if documents would be in the iteration's column.
+
+        Of lines that can be both kinds, the second column decides: an iteration is one short number on all lines, or
+        occurs with several documents of one query, which no document does.
+        """
+        if 2 * self.fives <= self.lines or not self.prels + self.weighted:
+            return "qrels"
+        if 2 * abs(self.prels - self.weighted) > self.fives:  # fewer may be damaged
+            return "prels" if self.prels > self.weighted else "weighted"
+        is_iteration = len(self.iterations) == 1 and _ITERATION.fullmatch(min(self.iterations))
+        return "weighted" if is_iteration or 2 * len(self.pairs) <= len(self.documents) else "prels"
+
+    def refuse_smart(self, path: Path) -> None:
+        if self.third != {"0"}:
+            return
+        if len(self.second) == 1 and not self.is_written_as_smart:
+            return  # a corpus may have a document 0
+        last, smart, relevance = (
+            ("0", ", as in SMART collections", "1") if self.is_unmarked else ("relevance", "", "$4")
+        )
+        remedy = (
+            f"The columns seem to be query, document, 0, {last}{smart}; TREC's are query, 0, document, relevance: "
+            f"awk '{{print $1, 0, $2, {relevance}}}' makes these."
+        )
+        raise InputError(path, "the third column, that of the document, is 0 on every line", remedy=remedy)
+
+
+def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | Malformed]:
+    return converted(read_lines(path), lambda line: comment_or(line, _retrieved(line)))
+
+
+def _retrieved(line: Line) -> Retrieved | Malformed:
+    cells = line.text.split()
+    if len(cells) != 6:
+        detail = f"{len(cells)} instead of 6 (query Q0 document rank score tag)"
+        return line.malformed("wrong number of columns", detail)
+    return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
+
+
+TOPICS = Format(TrecTopicOptions, read_topics)
+JUDGEMENTS = Format(NoOptions, read_judgements)
+RUNS = Format(NoOptions, read_runs)

@@ -1,0 +1,187 @@
+"""Format `trectext`: SGML between `<DOC>` and `</DOC>`, as on TREC disks 4 and 5 (FT, FR, FBIS, LA Times).
+
+Without any body tag, the body is the text directly under `<DOC>`. This is no XML: tags may be unclosed or nested
+freely, attributes lack quotes, `&` and `<` occur in texts, and entities are those of several publishers. So tags are
+found by their shape, everything else is text, and nothing is declared or included.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault, unescaped
+from irpretrain.corpora.checked import converted
+from irpretrain.corpora.doc_blocks import CDATA, DocBlock, escaped_cdata, read_blocks
+from irpretrain.corpora.files import Encoding
+from irpretrain.corpora.records import AnyDocument, Document, Share, Skipped, everything
+from irpretrain.corpora.registry import Format
+
+# Files of the disks are called ft911_1 and fr940104.0; `files` of the corpus says which count.
+TITLES = ("HEADLINE", "TI", "DOCTITLE", "TITLE", "HEAD", "HL", "TTL")
+BODIES = ("TEXT", "LEADPARA", "LP")
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,30})(?:\s[^<>]{0,300})?>")
+_ENTITY = re.compile(r"&(blank|hyph|para);")
+
+# Of the Federal Register; HTML has another blank and knows no hyph.
+_OWN_ENTITIES = {"blank": " ", "hyph": "-", "para": "§"}
+_BREAKS = frozenset(("P", "H3", "H4", "TABLE", "TR", *TITLES, *BODIES))
+
+# Tags within running text: what they enclose belongs to the text around them.
+_TEXT_TAGS = frozenset(
+    ("P", "BR", "HR", "B", "I", "U", "EM", "STRONG", "SUB", "SUP", "FONT", "A", "UL", "OL", "LI")
+)
+NO_TEXT = "no text under title_tags and body_tags"
+
+# What is counted of a document with a body tag and text directly under its <DOC>, which is not read.
+BARE_TEXT = "text outside body_tags left out"
+
+
+class TrectextDocumentOptions(Section):
+    """Options of the format trectext."""
+
+    encoding: Encoding = option("utf-8", "Of the files; disks 4 and 5 are latin-1.")
+    title_tags: list[str] = option(list(TITLES), "Title tags; the first that has text is used.")
+    body_tags: list[str] = option(
+        list(BODIES),
+        "Tags of the body. Without any of them, the body is the text directly under <DOC>.",
+        min_length=1,
+    )
+
+
+def read(path: Path, options: TrectextDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+    """Yield the documents of one file; a position is the number of the document in it."""
+    return converted(read_blocks(path, share, b"DOCNO"), lambda block: _document(block, options))
+
+
+def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
+    try:
+        markup = block.content.decode(options.encoding)
+    except UnicodeDecodeError as error:
+        byte = f"byte {block.byte + len(b'<DOC>') + error.start:,}"
+        remedy = "Give the corpus its encoding in options, such as latin-1"
+        return block.malformed(f"not valid {options.encoding}", byte, remedy)
+    markup = _COMMENT.sub(" ", escaped_cdata(markup))
+    if CDATA in markup:
+        return block.malformed("damaged markup", f"{CDATA} is not closed")
+    marked = _Marked.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
+    identifier = clean_line(marked.texts("DOCNO")[0])
+    if not identifier:
+        return block.malformed("no identifier", "the document has no <DOCNO>")
+    if fault := identifier_fault(identifier):
+        return block.malformed("bad identifier", fault)
+    titles = (clean_line(marked.texts(name)[0]) for name in options.title_tags)
+    title = next(filter(None, titles), "")
+    has_body = marked.has(*options.body_tags)
+    bare_texts = _bare_texts(marked.rest() if has_body else markup)
+    texts = marked.texts(*options.body_tags) if has_body else bare_texts
+    body = clean_text("\n".join(filter(str.strip, texts)))
+    if not title and not body.strip():
+        return _empty(block, markup)
+    parts = {BARE_TEXT: 1} if has_body and any(map(str.strip, bare_texts)) else {}
+    return Document(block.position, identifier, title, "", body.strip(), parts=parts)
+
+
+def _bare_texts(markup: str) -> list[str]:
+    """Return the texts that stand under no tag but those of running text; a tag that is not closed encloses nothing."""
+    names = {tag[2].upper() for tag in _TAG.finditer(markup)} - _TEXT_TAGS
+    marked, texts, index, start = _Marked.of(markup, names), list[str](), 0, 0
+    while index < len(marked.tags):
+        tag, end = marked.tags[index], marked.ends.get(index, index)
+        is_closed = (
+            end < len(marked.tags) and marked.tags[end][1] and marked.tags[end][2].upper() == tag[2].upper()
+        )
+        texts.append(_plain(markup[start : tag.start()]))
+        index = end if is_closed else index
+        start = marked.tags[index].end()
+        index += 1
+    return [*texts, _plain(markup[start:])]
+
+
+def _empty(block: DocBlock, markup: str) -> Skipped:
+    """A document without title and body; where other tags hold text, with their names."""
+    names = dict.fromkeys(tag[2].upper() for tag in _TAG.finditer(markup))
+    names.pop("DOCNO", None)
+    if not names or not _plain(re.sub(r"<DOCNO>[^<]*", " ", markup, flags=re.IGNORECASE)).strip():
+        return Skipped(block.position, "empty document", location=block.location)
+    displayed = ", ".join(list(names)[:10])
+    return Skipped(block.position, NO_TEXT, location=f"{block.location}, whose tags are {displayed}")
+
+
+@dataclass(frozen=True)
+class _Marked:
+    """Markup, its tags of some names (in capitals), and the index of each one's end among them.
+
+    An unclosed tag reaches to the last closing tag of its name, if an inner tag took its own; else to the next opening
+    tag of any of the names; else to the end of the document.
+    """
+
+    markup: str
+    tags: list[re.Match[str]]
+    ends: dict[int, int]
+
+    @classmethod
+    def of(cls, markup: str, names: set[str]) -> Self:
+        tag_names = {name.upper() for name in names}
+        tags = [tag for tag in _TAG.finditer(markup) if tag[2].upper() in tag_names]
+        ends, waiting, closings = dict[int, int](), defaultdict[str, list[int]](list), dict[str, int]()
+        for index, tag in enumerate(tags):
+            name = tag[2].upper()
+            if not tag[1]:
+                waiting[name].append(index)
+                continue
+            closings[name] = index
+            if waiting[name]:
+                ends[waiting[name].pop()] = index
+        following = len(tags)
+        for index in range(len(tags) - 1, -1, -1):
+            if tags[index][1]:
+                continue
+            if index not in ends:
+                last = closings.get(tags[index][2].upper(), -1)
+                ends[index] = last if last > index else following
+            following = index
+        return cls(markup, tags, ends)
+
+    def has(self, *names: str) -> bool:
+        tag_names = {name.upper() for name in names}
+        return any(tag[2].upper() in tag_names for tag in self.tags)
+
+    def texts(self, *names: str) -> list[str]:
+        """Return the texts under the outermost tags of some names; one empty text where there are none."""
+        tag_names = {name.upper() for name in names}
+        return [_plain(self.markup[tag.end() : stop]) for tag, stop, _ in self._outermost(tag_names)] or [""]
+
+    def rest(self) -> str:
+        pieces, start = list[str](), 0
+        for tag, _, end in self._outermost({tag[2].upper() for tag in self.tags}):
+            pieces.append(self.markup[start : tag.start()])
+            start = end
+        return " ".join([*pieces, self.markup[start:]])
+
+    def _outermost(self, names: set[str]) -> Iterator[tuple[re.Match[str], int, int]]:
+        """Yield each outermost tag of some names, where what it encloses stops, and where its closing tag ends."""
+        index = 0
+        while index < len(self.tags):
+            tag = self.tags[index]
+            if tag[1] or tag[2].upper() not in names:
+                index += 1
+                continue
+            index = self.ends[index]
+            closing = self.tags[index] if index < len(self.tags) else None
+            stop = closing.start() if closing else len(self.markup)
+            yield tag, stop, closing.end() if closing and closing[1] else stop
+
+
+def _plain(markup: str) -> str:
+    """Return a piece of markup as text: tags become spaces or line ends, entities characters."""
+    text = _TAG.sub(lambda tag: "\n" if tag[2].upper() in _BREAKS else " ", markup)
+    return unescaped(_ENTITY.sub(lambda entity: _OWN_ENTITIES[entity[1]], text))
+
+
+DOCUMENTS = Format(TrectextDocumentOptions, read, suffixes=("",))

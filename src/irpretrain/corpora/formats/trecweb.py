@@ -1,0 +1,58 @@
+"""Format `trecweb`: web pages between `<DOC>` and `</DOC>`, each behind its HTTP headers, as in Gov2.
+
+<DOC>
+<DOCNO>GX000-00-0000000</DOCNO>
+<DOCHDR>
+http://sgra.jpl.nasa.gov
+HTTP/1.1 200 OK
+Content-type: text/html
+</DOCHDR>
+<html> ...
+</DOC>
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.checked import converted
+from irpretrain.corpora.doc_blocks import DocBlock, read_blocks
+from irpretrain.corpora.records import AnyDocument, Share, everything
+from irpretrain.corpora.registry import Format
+from irpretrain.corpora.web_pages import page
+
+_DOCNO = re.compile(rb"\s*<DOCNO>([^<>]{0,200})</DOCNO>")
+_HEADER = re.compile(rb"\s*<DOCHDR>[ \t]*\r?\n?(.*?)</DOCHDR>[ \t]*\r?\n?", re.DOTALL)
+
+
+class TrecwebDocumentOptions(Section):
+    """Options of the format trecweb."""
+
+    longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
+
+
+def read(path: Path, options: TrecwebDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+    """Yield the pages of one file; a position is the number of the page in it."""
+    blocks = read_blocks(path, share, b"DOCHDR", followed_by=b"<DOCNO>")
+    return converted(blocks, lambda block: _document(block, options))
+
+
+def _document(block: DocBlock, options: TrecwebDocumentOptions) -> AnyDocument:
+    named = _DOCNO.match(block.content)
+    if named is None:
+        return block.malformed("no identifier", "the page has no <DOCNO>")
+    identifier = named[1].decode("utf-8", "replace").strip()
+    if fault := identifier_fault(identifier):
+        return block.malformed("bad identifier", fault)
+    header = _HEADER.match(block.content, named.end())
+    if header is None:
+        return block.malformed("no headers", f"page {identifier} has no <DOCHDR> ... </DOCHDR>")
+    url, _, headers = header[1].partition(b"\n")
+    address = url.decode("utf-8", "replace").strip()
+    content = block.content[header.end() :]
+    return page(block.position, identifier, address, headers, content, options.longest_page)
+
+
+DOCUMENTS = Format(TrecwebDocumentOptions, read, suffixes=("",))

@@ -1,0 +1,144 @@
+"""Tab-separated lines: documents and topics of MS MARCO, judgements of BEIR, runs of MS MARCO."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import field_validator
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora import fields
+from irpretrain.corpora.characters import displayed_names
+from irpretrain.corpora.checked import converted, judgement, query, retrieved
+from irpretrain.corpora.fields import ColumnNames, DocumentFields, header, pick, read_rows
+from irpretrain.corpora.files import FieldLine
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Judgement,
+    Malformed,
+    Query,
+    Retrieved,
+    Share,
+    Skipped,
+    everything,
+)
+from irpretrain.corpora.registry import Format
+from irpretrain.errors import InputError
+
+
+class TsvDocumentOptions(DocumentFields):
+    """Options of the format tsv."""
+
+    columns: ColumnNames | None = option(
+        None,
+        "Column names in order, for files without a header; null: the first line.",
+        min_length=1,
+    )
+
+    quotes: bool = option(False, 'Remove quotation marks around a cell, and read "" as ".')
+
+
+def read_documents(
+    path: Path, options: TsvDocumentOptions, share: Share = everything
+) -> Iterator[AnyDocument]:
+    """Yield the documents of one file; a document's position is its line number less 1."""
+    columns = options.columns or header(path)
+    if not columns:
+        return
+    fields.check_columns(path, options, columns)
+    rows = read_rows(path, columns, options.columns is None, share)
+    yield from converted(rows, lambda row: _document(row, options))
+
+
+def _document(row: FieldLine, options: TsvDocumentOptions) -> AnyDocument:
+    cells = {key: _unquoted(text) for key, text in row.fields.items()} if options.quotes else row.fields
+    return fields.document(cells, options, row.position, row.line)
+
+
+def _unquoted(cell: str) -> str:
+    quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
+    return cell[1:-1].replace('""', '"') if quoted else cell
+
+
+class TsvTopicOptions(Section):
+    """Options of the format tsv."""
+
+    header: bool = option(False, "Skip the first line.")
+
+
+def read_topics(path: Path, options: TsvTopicOptions) -> Iterator[Query | Malformed]:
+    rows = read_rows(path, ("id", "text"), options.header)
+    return converted(rows, lambda r: query(r.fields["id"].strip(), r.fields["text"], r.position, r.line))
+
+
+QUERY_COLUMNS = ("query_id", "query-id", "qid", "topic")
+DOCUMENT_COLUMNS = ("document_id", "corpus-id", "corpus_id", "docid", "doc_id", "pid")
+RELEVANCE_COLUMNS = ("relevance", "score", "rel", "label")
+
+
+class TsvJudgementOptions(Section):
+    """Options of the format tsv."""
+
+    columns: ColumnNames | None = option(
+        None,
+        "Column names in order (query_id, document_id, relevance), for files without a "
+        "header; null: the first line.",
+        min_length=3,
+    )
+
+
+def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
+    columns = options.columns or header(path)
+    if not columns:
+        return
+    keys = [pick(columns, None, names) for names in (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS)]
+    for key, names in zip(keys, (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS), strict=True):
+        if key is None:
+            reason = (
+                f"one of the columns {', '.join(names)} is needed; the file has {displayed_names(columns)}"
+            )
+            raise InputError(path, reason)
+    query_key, document_key, relevance_key = map(str, keys)
+    for row in read_rows(path, columns, options.columns is None):
+        if isinstance(row, Malformed):
+            yield row
+        else:
+            cells = {key: text.strip() for key, text in row.fields.items()}
+            yield judgement(
+                cells[query_key], cells[document_key], cells[relevance_key], row.position, row.line
+            )
+
+
+NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}
+
+
+class TsvRunOptions(Section):
+    """Options of the format tsv."""
+
+    columns: ColumnNames = option(
+        ["query_id", "document_id", "rank"],
+        "Column names in order: query_id, document_id, and rank or score; others are ignored.",
+    )
+    header: bool = option(False, "Skip the first line.")
+
+    @field_validator("columns")
+    @classmethod
+    def _check_columns(cls, columns: list[str]) -> list[str]:
+        if not set(columns) >= NEEDED or not set(columns) & PLACING:
+            raise ValueError("query_id, document_id, and rank or score must be among the columns")
+        return columns
+
+
+def read_runs(path: Path, options: TsvRunOptions) -> Iterator[Retrieved | Malformed]:
+    return converted(read_rows(path, options.columns, options.header), _retrieved)
+
+
+def _retrieved(row: FieldLine) -> Retrieved | Malformed:
+    cells = {name: text.strip() for name, text in row.fields.items()}
+    rank, score = cells.get("rank"), cells.get("score")
+    return retrieved(cells["query_id"], cells["document_id"], rank, score, row.position, row.line)
+
+
+DOCUMENTS = Format(TsvDocumentOptions, read_documents, suffixes=(".tsv", ".tab"))
+TOPICS = Format(TsvTopicOptions, read_topics)
+JUDGEMENTS = Format(TsvJudgementOptions, read_judgements)
+RUNS = Format(TsvRunOptions, read_runs)

@@ -1,0 +1,255 @@
+"""Format `warc`: the responses in web archives, as in ClueWeb09, optionally without spam.
+
+ClueWeb09's version 0.18 differs: lines end in a line feed alone, and some headers contain empty lines, because an
+address ends in one. So an empty line ends the headers once the length is known.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import IO
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.checked import several_in_one
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Malformed,
+    Share,
+    Skipped,
+    everything,
+    most_bytes,
+    too_large,
+)
+from irpretrain.corpora.registry import Format
+from irpretrain.corpora.web_pages import page, split_response, unpacked
+
+LONGEST_LINE, MOST_LINES = 1 << 16, 200
+BREAKS_OFF = "file breaks off"
+_VERSION = re.compile(rb"WARC/(\d\.\d{1,2})\s*$")
+_HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)", re.DOTALL)
+
+# Begins a record, where it stands in the content of another.
+_WITHIN = re.compile(
+    rb"^WARC/\d\.\d{1,2}\s*\n(?=(?:[A-Za-z-]+:[^\n]*\n){0,20}WARC-Type:)", re.MULTILINE | re.IGNORECASE
+)
+
+# Headers that no record has twice.
+_ONCE = ("content-length", "warc-type", "warc-record-id", "warc-target-uri", "warc-trec-id", "warc-date")
+_WITHOUT_CONTENT = frozenset(("warcinfo", "request", "metadata", "revisit"))
+
+# Types of records that hold no response (ISO 28500:2017, 5.5), without and with content of a page.
+_WITH_CONTENT = frozenset(("resource", "conversion", "continuation"))
+
+
+@dataclass(frozen=True, slots=True)
+class WarcRecord:
+    number: int  # of the record in the file, from 0
+    byte: int  # of the unpacked file at which it begins
+    headers: dict[str, str]  # by their names in small letters
+    content: bytes
+
+
+@dataclass
+class _Reader:
+    """Reads lines and counts bytes."""
+
+    stream: IO[bytes]
+    byte: int = 0
+    again: bytes = b""
+    """A line that is read once more."""
+
+    def line(self) -> bytes:
+        line, self.again = self.again or self.stream.readline(LONGEST_LINE), b""
+        self.byte += len(line)
+        return line
+
+    def unread(self, line: bytes) -> None:
+        self.byte -= len(line)
+        self.again = line
+
+    def bytes(self, number: int) -> bytes:
+        content = self.stream.read(number)
+        self.byte += len(content)
+        return content
+
+    def skip(self, number: int) -> bool:
+        """Read past so many bytes, with bounded memory; return whether they are there."""
+        while number and (piece := self.bytes(min(number, 1 << 20))):
+            number -= len(piece)
+        return not number
+
+
+def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
+    """Yield the records of one file, plain or compressed (whole or per record).
+
+    Reading continues at the next record after a fault; a file that breaks off, or is no WARC, ends.
+    """
+    with open_bytes(path) as stream:
+        reader, number = _Reader(stream), 0
+        try:
+            for number in count():
+                before = reader.byte
+                start, strange = _next_version(reader, number == 0)
+                if strange:
+                    reason = "text between records" if number else "no WARC"
+                    detail = f"{strange[:40].decode('utf-8', 'replace')!r} stands where WARC/<version> should"
+                    yield _malformed(number, before, reason, detail)
+                elif start is None and number == 0:
+                    yield _malformed(0, 0, "no WARC", "the file is empty")
+                if start is None:
+                    return
+                record = _record(reader, number, start)
+                yield record
+                if isinstance(record, Malformed) and record.reason == BREAKS_OFF:
+                    return
+        except DAMAGE as error:
+            detail = damage_text(path, error)
+            yield _malformed(number, reader.byte, "damaged archive", detail)
+
+
+def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, bytes]:
+    """The first byte after the next record's first line, None if there is none; and the first text before it.
+
+    At the beginning of a file such text ends the search: it is no WARC.
+    """
+    strange = b""
+    while line := reader.line():
+        if _VERSION.match(line):
+            return reader.byte - len(line), strange
+        strange = strange or line.strip()
+        if strange and at_beginning:
+            break
+    return None, strange
+
+
+def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
+    headers: dict[str, str] = {}
+    in_response = (
+        False  # the record has no length: what follows are headers of HTTP, with a Content-Length of theirs
+    )
+    for _ in range(MOST_LINES):
+        line = reader.line()
+        if not line:
+            return _malformed(number, start, BREAKS_OFF, "in the headers of a record")
+        if _VERSION.match(line):
+            reader.unread(line)
+            break
+        if not line.strip():
+            if "content-length" in headers:
+                break
+            continue
+        in_response |= line.startswith(b"HTTP/")
+        if not in_response and (header := _HEADER.match(line)):
+            name = header[1].decode("ascii").lower()
+            if name in headers and name.startswith(_ONCE):
+                return _malformed(
+                    number, start, "several records in one", f"1 record, but 2 × {header[1].decode()}"
+                )
+            headers[name] = header[2].decode("utf-8", "replace").strip()
+    length = headers.get("content-length", "")
+    if not re.fullmatch("[0-9]{1,12}", length):
+        return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")
+    if int(length) > most_bytes():
+        fault = too_large(number, location=_location(number, start))
+        return fault if reader.skip(int(length)) else replace(fault, loses_more=True)
+    content = reader.bytes(int(length))
+    if len(content) < int(length):
+        detail = f"{len(content):,} of {int(length):,} bytes of a record are there"
+        return _malformed(number, start, BREAKS_OFF, detail)
+    return WarcRecord(number, start, headers, content)
+
+
+def _malformed(number: int, byte: int, reason: str, detail: str) -> Malformed:
+    location = _location(number, byte)
+    ends = reason in (BREAKS_OFF, "no WARC", "damaged archive")
+    return Malformed(number, reason, detail, location=location, remedy=GET_AGAIN, loses_more=ends)
+
+
+class WarcDocumentOptions(Section):
+    """Options of the format warc."""
+
+    id_header: str = option("WARC-TREC-ID", "Header of the identifier.", min_length=1)
+    longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
+    spam: str | None = option(
+        None,
+        "File of spam rankings, lines `percentile document` (Waterloo's for ClueWeb09); null: no filter.",
+        min_length=1,
+    )
+    spam_percentile: int = option(
+        60, "Pages with a lower percentile are dropped and counted; 99 is the least spam.", ge=0, le=99
+    )
+
+
+def option_files(options: WarcDocumentOptions) -> list[str]:
+    return [] if options.spam is None else [options.spam]
+
+
+def read(path: Path, options: WarcDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+    """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
+    for record in read_warc(path):
+        if isinstance(record, Malformed):
+            if share(record.position):
+                yield record
+        elif share(record.number):
+            yield from _responses(record, options)
+
+
+def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[AnyDocument]:
+    """Yield the response, or why there is none; nothing of a record that belongs to a response."""
+    location, kind = _location(record.number, record.byte), record.headers.get("warc-type", "").lower()
+    if within := len(_WITHIN.findall(record.content)):
+        yield several_in_one(record.number, within + 1, "WARC/<version>", location=location)
+    elif kind in _WITH_CONTENT:
+        yield Skipped(record.number, f"{kind} record, which is no response", location=location)
+    elif kind == "response":
+        yield _document(record, options)
+    elif kind not in _WITHOUT_CONTENT:
+        yield Malformed(
+            record.number, "no type", f"the record's WARC-Type is {kind[:40]!r}", location=location
+        )
+
+
+def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
+    location = _location(record.number, record.byte)
+    identifier = record.headers.get(options.id_header.lower(), "").strip()
+    if fault := identifier_fault(identifier):
+        detail = f"{fault} (header {options.id_header})"
+        return Malformed(record.number, "bad identifier", detail, location=location)
+    if options.spam is not None:
+        # Loads pyarrow, so only where it is asked for.
+        from irpretrain.corpora.spam_rankings import percentile_of
+
+        percentile = percentile_of(identifier, Path(options.spam))
+        if percentile is None:
+            detail = f"{identifier} is not in {options.spam}"
+            remedy = "Get the whole file of rankings"
+            return Malformed(
+                record.number,
+                "no spam ranking",
+                detail,
+                location=location,
+                remedy=remedy,
+            )
+        if percentile < options.spam_percentile:
+            return Skipped(record.number, "spam")
+    headers, content = split_response(record.content)
+    url = record.headers.get("warc-target-uri", "")
+    try:
+        text = unpacked(headers, content, options.longest_page)
+    except zlib.error as error:
+        return Malformed(record.number, "damaged content", f"{identifier}: {error}", location=location)
+    if isinstance(text, str):
+        return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
+    return page(record.number, identifier, url, headers, text, options.longest_page)
+
+
+def _location(number: int, byte: int) -> str:
+    return f"record {number + 1}, byte {byte:,}"
+
+
+DOCUMENTS = Format(WarcDocumentOptions, read, suffixes=(".warc",), option_files=option_files)

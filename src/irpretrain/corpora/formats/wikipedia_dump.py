@@ -1,0 +1,364 @@
+"""Format `wikipedia-dump`: the articles of a pages-articles XML dump, plain or compressed, in one or many files."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import quote
+
+from pydantic import model_validator
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.characters import clean_line, identifier_fault
+from irpretrain.corpora.files import GET_AGAIN, refuse_packed
+from irpretrain.corpora.pieces import Damage, Piece, byte_of, offset_in_words, read_pieces
+from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
+from irpretrain.corpora.registry import Format
+from irpretrain.errors import InputError
+from irpretrain.extras import naming_extras
+from irpretrain.progress import notice
+from irpretrain.wikipedia.article import MOST_SECTIONS
+from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
+from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
+from irpretrain.wikipedia.languages import (
+    WikiLanguage,
+    database_of,
+    edition_of,
+    language_code,
+    names_are_known,
+)
+from irpretrain.wikipedia.names import Names
+from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, pages_around, read_pages
+from irpretrain.wikipedia.redirect_target import redirect_target
+from irpretrain.wikipedia.titles import TITLE_CASE
+from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
+from irpretrain.wording import cli_or_api
+
+GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
+
+# A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki.
+_DATABASE = re.compile("(([a-z0-9_]+?)(?:wiki(?=pedia-)|wik[a-z]+))(?:pedia)?-")
+PARSERS = {
+    "irpretrain": "irpretrain.wikipedia.article_parser:article_parser",
+    "mwparserfromhell": "irpretrain.wikipedia.mwparserfromhell_parser:article_parser",
+}
+Record = Document | Redirect | Skipped | Malformed
+
+
+class WikipediaDumpDocumentOptions(Section):
+    """Options of the format wikipedia-dump."""
+
+    wiki: str | None = option(
+        None,
+        "Database name of the wiki, such as enwiki, if the dump does not tell it.",
+        pattern="[a-z0-9_]+",
+    )
+    id_prefix: str | None = option(
+        None, "Document ids are <prefix>/<page id>; null: the wiki's database name."
+    )
+    longest_page: int = option(
+        1_000_000,
+        "Longer pages are skipped and counted.",
+        unit="characters",
+        ge=1,
+    )
+    page_seconds: float = option(
+        60.0,
+        "Limit of processor time per page; slower pages are skipped, counted and named.",
+        unit="s",
+        gt=0,
+    )
+    page_memory_mb: int = option(
+        1000,
+        "Limit of memory per page; pages that need more are skipped, counted and named.",
+        unit="MB",
+        ge=16,
+    )
+    leave_out: list[str] = option(
+        description="Pages to skip, as <file name>:<record>, such as a page that occurs twice.",
+        default_factory=list,
+    )
+    keep: list[Part] = option(
+        description=("Text to keep beside prose; tables have one line per row, galleries their captions."),
+        default_factory=list,
+    )
+    formula_word: str = option(
+        "",
+        "Word in place of a formula that does not fit in a line; empty: nothing.",
+        pattern=r"^[^\x00-\x1f]*$",
+    )
+    parser: Literal["irpretrain", "mwparserfromhell"] = option(
+        "irpretrain",
+        "Parser of wikitext. With mwparserfromhell, templates show nothing.",
+    )
+    names: Names = option(
+        description=(
+            "Names added to those of the wiki's language and to the dump's namespaces; see "
+            "docs/methods/wikipedia.md."
+        ),
+        default_factory=Names,
+    )
+
+    @model_validator(mode="after")
+    def _check_parser(self) -> Self:
+        if self.parser == "mwparserfromhell" and (self.keep or self.formula_word):
+            raise ValueError("keep and formula_word have no effect with parser mwparserfromhell; remove them")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """An article whose wikitext is yet to be parsed."""
+
+    page: Page
+    identifier: str
+
+
+def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = everything) -> Iterator[Record]:
+    """Yield what a share of one file holds; a position is that of `<page>`, see `irpretrain.corpora.pieces`."""
+    with naming_extras():  # here, not in the process that parses
+        import_module(PARSERS[options.parser].partition(":")[0])
+    read, fault = _site(path)
+    if share.number == 0 and fault is not None:
+        yield fault
+    site, source = _with_wiki(path, read, options)
+    if share.number == 0:
+        if source:
+            what = f"the dump does not say which wiki it is of: {site.database} is taken from {source}"
+            notice(path.name, what)
+        if fault is None:
+            _log_unknown_names(path, site, options.names)
+    language = WikiLanguage.of(site, options.names)
+    rendering = Rendering(frozenset(options.keep), options.formula_word)
+    settings = Settings(
+        PARSERS[options.parser], (language, rendering), options.page_seconds, options.page_memory_mb
+    )
+    entries = _classified(path, site, language, options, share)
+    with GuardedParser(settings) as parser:
+        for entry, parsed in parser.parse((entry, _wikitext(entry, language)) for entry in entries):
+            yield _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry
+
+
+def _log_unknown_names(path: Path, site: SiteInfo, names: Names) -> None:
+    """See Also lists that nobody looks for by their name are missed without a word; so there is one."""
+    if names_are_known(language_code(site)) or names.see_also:
+        return
+    wiki = f"the wiki {site.database or site.base}" if site.database or site.base else "a wiki without a name"
+    notice(
+        path.name,
+        f"no names of {wiki} are known: See Also headings, appendices and disambiguation templates are "
+        "looked for by their English names. Add its own by option `names` of the corpus (docs/corpora.md)",
+    )
+
+
+def language_of(path: Path, options: WikipediaDumpDocumentOptions) -> WikiLanguage:
+    """Return the names that the wikitext of a dump is read by."""
+    return WikiLanguage.of(_wiki(path, options), options.names)
+
+
+def read_unparsed(path: Path, options: WikipediaDumpDocumentOptions) -> Iterator[Unparsed]:
+    """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
+    site = _wiki(path, options)
+    language = WikiLanguage.of(site, options.names)
+    for entry in _classified(path, site, language, options, everything):
+        if isinstance(entry, Unparsed):
+            yield entry
+
+
+def facts(path: Path, options: WikipediaDumpDocumentOptions) -> dict[str, str]:
+    """Return the facts of a dump's wiki that later stages need: how titles are compared."""
+    case = _wiki(path, options).case
+    return {TITLE_CASE: case} if case else {}
+
+
+def _wiki(path: Path, options: WikipediaDumpDocumentOptions) -> SiteInfo:
+    return _with_wiki(path, _site(path)[0], options)[0]
+
+
+def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
+    """The dump's description of its wiki, and its fault."""
+    pieces = read_pieces(path, everything)
+    first = next(pieces, None)
+    if first is None:
+        raise InputError(path, "the file is empty", remedy=f"{GET_AGAIN}.")
+    if isinstance(first, Piece):
+        refuse_packed(path, first.text)
+    try:
+        return read_site(_beginning(chain([first], pieces))), None
+    except ForbiddenXml as error:
+        remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
+        raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
+    except NoDump as error:
+        raise InputError(path, f"this is not a dump: {error}", remedy=f"{GIVE_A_DUMP}.") from None
+    except DamagedHeader as error:
+        detail = f"before the first page: {error}"
+        fault = Malformed(0, DAMAGED_XML, detail, remedy=GET_AGAIN, loses_more=True)
+        return error.site, _at_location(path, fault)
+
+
+def _with_wiki(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions) -> tuple[SiteInfo, str]:
+    """The site with a database name, and its source; "" if the dump has it.
+
+    Raises:
+        InputError: the wiki is unknown or contradicts the option; identifiers, addresses and names depend on it.
+    """
+    if site.database and options.wiki not in (None, site.database):
+        raise InputError(
+            path,
+            f"the dump names the wiki {site.database} (<dbname>), but the option wiki is {options.wiki}",
+            remedy=f"Remove the option wiki, or give a dump of {options.wiki}.",
+        )
+    if site.database:
+        return site, ""
+    code = language_code(site)
+    edition = edition_of(site.language)
+    named = None if options.wiki or code else _database_in_name(path, site.language)
+    for database, source in (
+        (options.wiki, "the option wiki"),
+        (database_of(code) if code else None, f"its address {site.base}"),
+        (named, "the file's name"),
+        (database_of(edition) if edition and not site.base else None, f"its xml:lang {site.language}"),
+    ):
+        if database:
+            return replace(site, database=database, **_usual(site, database)), source
+    damage = [piece for piece in islice(read_pieces(path, everything), 2) if isinstance(piece, Damage)]
+    raise InputError(
+        path,
+        f"{DAMAGED_ARCHIVE}: {damage[0].where} {damage[0].reason}; the name of the wiki (<dbname>) is lost"
+        if damage
+        else "the dump does not name its wiki (<dbname> in <siteinfo>); identifiers and names depend on it",
+        remedy=cli_or_api(
+            "Give its database name by the option wiki of the corpus, such as wiki: enwiki, or get the file again.",
+            "Give its database name, such as --option wiki=enwiki, or get the file again.",
+        ),
+    )
+
+
+def _database_in_name(path: Path, language: str) -> str | None:
+    """The database of a known edition, from the dump's name; InputError if the dump's language is another edition's."""
+    name = _DATABASE.match(path.name)
+    if name is None:
+        return None
+    edition, spoken = edition_of(name[2].replace("_", "-")), edition_of(language)
+    if spoken and spoken != edition:
+        raise InputError(
+            path,
+            "the dump does not say which wiki it is of (<dbname> in <siteinfo>): "
+            f"its name says {name[0][:-1]}, its xml:lang {language}",
+            remedy=cli_or_api(
+                f"Say it by the option wiki of the corpus, such as wiki: {database_of(spoken)}, or rename the file.",
+                f"Say it, such as --option wiki={database_of(spoken)}, or rename the file.",
+            ),
+        )
+    return name[1] if edition else None
+
+
+def _usual(site: SiteInfo, database: str) -> dict[str, Any]:
+    """What every Wikipedia has, where a dump describes nothing else."""
+    code = language_code(SiteInfo(database))
+    if site.base or not code:
+        return {}
+    return {"base": f"https://{code}.wikipedia.org/wiki/", "case": site.case or "first-letter"}
+
+
+def _beginning(pieces: Iterable[Piece | Damage]) -> Iterator[bytes]:
+    """Yield the text up to the first damage, which is reported by the share that it lies in."""
+    for piece in pieces:
+        if isinstance(piece, Damage):
+            return
+        yield piece.text
+
+
+def _classified(
+    path: Path, site: SiteInfo, language: WikiLanguage, options: WikipediaDumpDocumentOptions, share: Share
+) -> Iterator[Record | Unparsed]:
+    for page in read_pages(read_pieces(path, share), options.longest_page):
+        if isinstance(page, Fault):
+            yield _malformed(path, page)
+        elif f"{path.name}:{page.position}" in options.leave_out:
+            yield Skipped(page.position, "left out by the configuration", _name(page))
+        else:
+            entry = _classify(page, site, language, options)
+            yield _at_location(path, entry) if isinstance(entry, Malformed) else entry
+
+
+def _malformed(path: Path, fault: Fault) -> Malformed:
+    detail = fault.detail
+    if fault.reason == DAMAGED_ARCHIVE and (titles := pages_around(path, byte_of(path, fault.position))):
+        detail += f"; {len(titles)} pages are there by the index, {titles[0]!r} to {titles[-1]!r}"
+    details = fault.position, fault.reason, detail
+    return _at_location(path, Malformed(*details, remedy=GET_AGAIN, loses_more=fault.loses_more))
+
+
+def _at_location(path: Path, fault: Malformed) -> Malformed:
+    return replace(fault, location=offset_in_words(path, fault.position))
+
+
+def _classify(
+    page: Page, site: SiteInfo, language: WikiLanguage, options: WikipediaDumpDocumentOptions
+) -> Record | Unparsed:
+    if not re.fullmatch("[0-9]{1,18}", page.page_id) or not page.title:
+        return Malformed(page.position, "page without title or id", repr(page.title[:80]))
+    if language.in_other_namespace(page.title) if page.namespace is None else page.namespace != 0:
+        return Skipped(page.position, "not in the article namespace", location=_name(page))
+    if (target := redirect_target(page.text, page.redirect, language.redirects)) is not None:
+        if not target[0]:
+            return Skipped(page.position, "redirect without a target", location=_name(page))
+        title, fragment = map(clean_line, target)
+        return Redirect(page.position, clean_line(page.title), language.titled(title), fragment)
+    if page.oversized:
+        return Skipped(page.position, "page too long", _name(page))
+    if page.model not in ("", "wikitext"):
+        return Skipped(page.position, "no wikitext", f"{_name(page)}: {clean_line(page.model[:40])}")
+    if page.text is None:
+        return Skipped(page.position, "deleted text" if page.deleted else "empty text", location=_name(page))
+    identifier = f"{options.id_prefix or site.database}/{page.page_id}"
+    if fault := identifier_fault(identifier):
+        return Malformed(page.position, "bad identifier", fault)
+    return Unparsed(page, identifier)
+
+
+def _wikitext(entry: Record | Unparsed, language: WikiLanguage) -> str | None:
+    if not isinstance(entry, Unparsed) or entry.page.text is None:
+        return None
+    return language.with_page_names(entry.page.text, entry.page.title)
+
+
+def _record(article: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
+    page = article.page
+    if isinstance(parsed, Failure):
+        return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
+    if (count := len(parsed.article.sections)) > MOST_SECTIONS:
+        detail = f"{_name(page)}: {count:,} sections, more than {MOST_SECTIONS:,}"
+        return Skipped(page.position, "too many sections", detail)
+    if not parsed.article.text:
+        return Skipped(page.position, "empty document", location=_name(page))
+    return Document(
+        position=page.position,
+        document_id=article.identifier,
+        title=clean_line(page.title),
+        url=_address(page.title, site),
+        body=parsed.article.text,
+        sections=parsed.article.sections,
+        links=parsed.article.links,
+        disambiguation=parsed.disambiguation,
+        parts=parsed.article.parts,
+    )
+
+
+def _name(page: Page) -> str:
+    return f"{page.title[:80]!r} (page id {page.page_id})"
+
+
+def _address(title: str, site: SiteInfo) -> str:
+    if "/" not in site.base:
+        return ""
+    before, query, _ = site.base.partition("?title=")  # of wikis without short addresses
+    start = before + query if query else site.base.rsplit("/", 1)[0] + "/"
+    return start + quote(title.replace(" ", "_"), safe="/:(),;'!*@&=+$~._-")
+
+
+DOCUMENTS = Format(WikipediaDumpDocumentOptions, read, suffixes=(".xml",), facts=facts)

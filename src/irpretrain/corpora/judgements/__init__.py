@@ -1,1 +1,0 @@
-"""Formats of relevance judgements: each module has `Options` and `read(path, options)`, which yields judgements."""

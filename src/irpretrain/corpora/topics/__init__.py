@@ -1,1 +1,0 @@
-"""Formats of topics: each module has `Options` and `read(path, options)`, which yields queries."""
