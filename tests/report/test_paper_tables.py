@@ -474,3 +474,15 @@ def test_a_measure_of_all_candidates_is_noted(config_of, tmp_path: Path) -> None
     table = _table((config, write_results(tmp_path, rows)), ARES_YAML, "table6")
     assert "P@20: all 20 candidates count, so re-ranking changes nothing here." in table.notes
     assert "P@20" not in next(n for n in table.notes if n.startswith("SQuAD 1.1: 20 queries"))
+
+
+def test_a_row_of_the_best_variant_takes_the_best_of_each_column(config_of, tmp_path) -> None:
+    levels = {"control": 0.1, "ares-simple": 0.4, "ares-rank": 0.5, "ares-rep": 0.3}
+    others = {**levels, "ares-simple": 0.5, "ares-rank": 0.4}
+    # By another measure, another variant is the best.
+    rows = flat_rows("squad", levels, ("full",)) + flat_rows("squad", others, ("full",), ("nDCG@10",))
+    table = _table((config_of(*levels), write_results(tmp_path, rows)), ARES_YAML, "table4")
+    best = next(row for row in table.panels[1].rows if row.key == "ares-best")
+    found = {cell.measure: (cell.run.model, round(cell.ours.mean, 3)) for cell in best.cells if cell.run}
+    assert found == {"RR@10": ("ares-rank", 0.7), "nDCG@10": ("ares-simple", 0.7)}
+    assert best.filled_by == "the best of ARES_simple, Ares-Rank, Ares-Rep"

@@ -81,8 +81,9 @@ class PublishedRow(Strict):
 
     `models` are keys of our configuration (or first stages), of which the first one present is taken; `by_dataset` has
     others for single data sets. `regimes` begins with the one that the paper reports. A row without values stands for
-    others on other data. `outcomes` are printed wins, ties and losses, one for each column whose values have them;
-    `changes` printed relative changes, one for each column of a table that has them.
+    others on other data. Of a row that `is_best`, each column has the best of its models. `outcomes` are printed wins,
+    ties and losses, one for each column whose values have them; `changes` printed relative changes, one for each column
+    of a table that has them.
     """
 
     key: str
@@ -93,6 +94,7 @@ class PublishedRow(Strict):
     absent: str
     values: list[str] = Field(default_factory=list)
     stands_for: list[str] = Field(default_factory=list)
+    is_best: bool = False
     outcomes: list[str] = Field(default_factory=list)
     changes: list[str] = Field(default_factory=list)
 

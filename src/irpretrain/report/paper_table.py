@@ -265,8 +265,14 @@ class PaperTable:
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
+    def _best(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> RunName | None:
+        """Of a row that shows the best of several models, the run that is best by a measure."""
+        runs = (RunName(*pair, model, regime) for model in row.models if row.is_best)
+        means = {run: results.mean for run in runs if (results := self.scores.get(run, measure))}
+        return max(means, key=lambda run: means[run], default=None)
+
     def _cell(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Cell:
-        run = self._run(row, *pair, regime)
+        run = self._best(row, pair, measure, regime) or self._run(row, *pair, regime)
         reason = self._reason(row, *pair, run, measure)
         baselines = []
         for mark in self.table.marks:
@@ -356,6 +362,9 @@ class PaperTable:
         if row.stands_for:
             original = " and ".join(self.table.row(key).label for key in row.stands_for)
             return f"ours, in place of {original}; encoder {encoder_labels(self.config, [self._model(row) or ''])}"
+        if row.is_best:
+            models = self.config.models
+            return "the best of " + ", ".join(models[name].label for name in row.models if name in models)
         datasets = (
             ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
         )
