@@ -17,6 +17,7 @@ from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.given_json import read_given_json
 from irpretrain.plan.paths import SELECTION_SCORES, SWEEP_FIGURE
+from irpretrain.progress import duration
 from irpretrain.report.lineage import Lineage, Record, flat_counts
 from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
 from irpretrain.report.other_figures import NAMES, SampleCounts
@@ -54,7 +55,7 @@ def stages(lineage: Lineage) -> dict[str, Any]:
         "rows": sorted(rows, key=lambda row: -row[2]),
         "total": ("All", jobs, wall_all, "", cpu_all, "", ""),
         "jobs": jobs,
-        "hours": wall_all / 3600,
+        "time": duration(wall_all),
     }
 
 
