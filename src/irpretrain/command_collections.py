@@ -81,14 +81,12 @@ def open_collection(
 ) -> Any:
     """Return the collection of the documents; `malformed` is taken out of `settings`."""
     from irpretrain.library.collection import Collection
-    from irpretrain.library.formats import guess_format
     from irpretrain.library.options import Options
 
     others = read_settings("--option", format_options)
     others |= {key: settings.pop(key) for key in ("malformed",) if key in settings}
     options = Options(**choices, **(sections or {}))
-    known = format or guess_format("documents", documents)
-    return Collection.read(documents, known, options, encoder, vectors, **others)
+    return Collection.read(documents, format, options, encoder, vectors, **others)
 
 
 @click.command("parse-dump", Command)

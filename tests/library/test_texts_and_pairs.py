@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext
+from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext, read_documents
 from irpretrain.contracts import DOCUMENTS, GROUPS
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, InputError
 from tiny_models import write_bert
 
 BODIES = {"d0": "apple pie with apple juice", "d1": "pear pie", "d2": "an apple and a pear"}
@@ -358,3 +358,26 @@ def test_identifiers_may_be_numbers() -> None:
     assert dict(fruit) == {"7": "apple pie", "8": "pear"}
     assert fruit.ranks([("pie", 7), ("pie", "8")]).tolist() == [1, 0]
     assert fruit.search({1: "pear"})[["query_id", "document_id"]].values.tolist() == [["1", "8"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "text"),
+    [
+        ("a", "jsonl", '{"id": "d1", "text": "An apple."}\n'),
+        ("b", "tsv", "id\ttext\nd1\tAn apple.\n"),
+        ("c.all", "smart", ".I d1\n.W\nAn apple.\n"),
+        ("d", "trectext", "<DOC>\n<DOCNO>d1</DOCNO>\n<TEXT>\nAn apple.\n</TEXT>\n</DOC>\n"),
+    ],
+)
+def test_a_format_that_is_not_named_is_known_by_the_beginning(tmp_path, name, format, text):
+    (tmp_path / name).write_text(text)
+    [found] = read_documents(tmp_path / name)
+    assert (found.document_id, found.body) == ("d1", "An apple.")
+    assert [found] == list(read_documents(tmp_path / name, format))
+    assert list(Collection.read(tmp_path / name)) == [("d1", "An apple.")]
+
+
+def test_a_beginning_of_no_format_asks_for_its_name(tmp_path):
+    (tmp_path / "a").write_text("An apple.\n")
+    with pytest.raises(InputError, match="its beginning is that of no format of documents"):
+        next(read_documents(tmp_path / "a"))

@@ -85,14 +85,16 @@ class Collection(CollectionFiles):
     def read(
         cls,
         path: str | Path,
-        format: str = "jsonl",
+        format: str | None = None,
         options: Options | None = None,
         encoder: str | Path | None = None,
         vectors: str | Path | None = None,
         **others: Any,
     ) -> Collection:
-        """Return the collection of a file, a folder, or `ir_datasets:<id>`; `others` are options of the format
-        (docs/corpora.md), and `malformed`: "skip" leaves out what cannot be read, {"skip": 0.01} at most that share.
+        """Return the collection of a file, a folder, or `ir_datasets:<id>`, by its beginning if no format is given.
+
+        `others` are options of the format (docs/corpora.md), and `malformed`: "skip" leaves out what cannot be read,
+        {"skip": 0.01} at most that share.
 
         Raises:
             InputError: there is no such file, it holds no document, more records than allowed cannot be read, or two

@@ -27,6 +27,7 @@ from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
 from irpretrain.errors import ConfigError, InputError, one_line
+from irpretrain.library.formats import guess_format
 from irpretrain.library.options import given_text, listed, naming
 from irpretrain.progress import notice
 from irpretrain.resources import resources_directory
@@ -103,10 +104,11 @@ def _names_of(edition: str) -> WikiLanguage:
     return WikiLanguage.of(SiteInfo(database_of(edition)))
 
 
-def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> Iterator[Document]:
+def read_documents(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Document]:
     """Yield the documents of a file, a folder, `ir_datasets:<id>` or `embedded:<asset>`.
 
-    docs/corpora.md has formats and their options. Option `malformed`: "skip" leaves out what cannot be read.
+    docs/corpora.md has formats and their options; without a format, the first file's beginning tells it. Option
+    `malformed`: "skip" leaves out what cannot be read.
 
     Raises:
         InputError: there is no such file, more than one record in a thousand cannot be read, or two documents have the
@@ -148,28 +150,30 @@ def say_what_is_left_out(source: str, counts: Mapping[str, Any]) -> None:
 
 
 def corpus_options(
-    path: str | Path, format: str, options: Mapping[str, Any], folder: str | Path
+    path: str | Path, format: str | None, options: Mapping[str, Any], folder: str | Path
 ) -> tuple[CorpusConfig, Path]:
     """Return the checked options of a corpus in one shard, and the file or folder to read.
 
-    Embedded data are copied into `folder`; for a data set of ir_datasets the file that stands for it is written there.
+    Without `format` it is known by its beginning. Embedded data are copied into `folder`; for a data set of
+    ir_datasets the file that stands for it is written there.
     """
     if not isinstance(path, str | PathLike):
         raise ConfigError(f"path: a file or a folder is needed, not {reprlib.repr(path)}")
     kind, name = resolve(str(path))
-    chosen = "ir_datasets" if kind == "ir_datasets" else format
-    given: dict[str, Any] = {"format": chosen, "path": str(path), "options": dict(options)}
-    if "malformed" in options:
-        given["malformed"] = given["options"].pop("malformed")
-    config = explain(CorpusConfig, given, "documents", top=True)
+    source = Path(path)
     if kind == "embedded":
         manifest = resources_directory() / "embedded.yaml"
         first_file = next(iter(read_manifest(manifest).asset(str(name)).files))
-        copy = Path(folder) / Path(first_file).name
-        materialise(str(name), manifest, copy)
-        return config, copy
+        source = Path(folder) / Path(first_file).name
+        materialise(str(name), manifest, source)
+    if kind == "ir_datasets" or format is None:
+        format = guess_format("documents", path if kind == "ir_datasets" else source)
+    given: dict[str, Any] = {"format": format, "path": str(path), "options": dict(options)}
+    if "malformed" in options:
+        given["malformed"] = given["options"].pop("malformed")
+    config = explain(CorpusConfig, given, "documents", top=True)
     if kind != "ir_datasets":
-        return config, Path(path)
+        return config, source
     from irpretrain.corpora.ir_datasets_library import describe_part
 
     description = Path(folder) / "ir-dataset.json"
