@@ -405,16 +405,6 @@ def _decode_lines(raw: bytes, number: int, encoding: Encoding) -> Iterator[Line 
             yield _decode(content, line, encoding)
 
 
-_COMMENT = re.compile(r"\s*#(?:\s|$|ir_metadata)")
-
-
-def uncommented_lines(path: str | Path) -> Iterator[Line | Malformed]:
-    """Yield the lines of a file in a format of TREC without comments, such as a header of ir_metadata."""
-    for line in read_lines(path):
-        if isinstance(line, Malformed) or not _COMMENT.match(line.text):
-            yield line
-
-
 def given_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of the lines of a file; InputError on a malformed line."""
     for line in read_lines(path):
