@@ -92,6 +92,8 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
     if entry.ir_datasets:
         identifiers = [f"`{name}`" for names in entry.ir_datasets.values() for name in names]
         yield "ir_datasets", ", ".join(identifiers)
+    if entry.papers:
+        yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
     sections = {"corpora": "Corpora", "datasets": "Data sets", "first_stages": "Runs of others"}
     for section, what in sections.items():
         if (keys := list(getattr(entry, section))) and keys != [name]:
