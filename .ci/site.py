@@ -1,4 +1,4 @@
-"""What mkdocs.yml cannot say: pages outside docs/, links to files that are no pages, anchors as hosts make them.
+"""What mkdocs.yml cannot say: pages outside docs/, links to files that are no pages, anchors as hosts make, formulas.
 
 Every page reads well on a host of repositories, where links lead to any file. On the site, a link to a file that is no
 page stays as text.
@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,9 +28,20 @@ def anchor(heading: str, separator: str = "-") -> str:
 
 
 def on_config(config: Any) -> Any:
-    """Set the anchors; an address cannot be given in YAML."""
+    """Set the version, the anchors and the formulas; a function cannot be given in YAML."""
+    version = re.search(
+        r'^__version__ = "(.+)"', (ROOT / "src/irpretrain/__init__.py").read_text(), re.MULTILINE
+    )
+    config.site_name = f"{config.site_name} {version[1]}"
     config.mdx_configs["toc"]["slugify"] = anchor
+    fence = {"name": "math", "class": "formula", "format": as_mathml}
+    config.mdx_configs["pymdownx.superfences"] = {"custom_fences": [fence]}
     return config
+
+
+def as_mathml(latex: str, *_: Any, **__: Any) -> str:
+    """A formula as browsers typeset it, without a script."""
+    return f'<div class="formula">{convert(latex, display="block")}</div>'
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -19,6 +19,7 @@ from irpretrain.command_runs import RUN_COMMANDS
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import IRPretrainError
 from irpretrain.extras import naming_extras
+from irpretrain.garbage import search_rarely
 from irpretrain.progress import print_line
 from irpretrain.wording import cli_messages
 
@@ -43,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     if instruction := os.environ.get(COMPLETION):
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
+    search_rarely()  # else a seventh of the first call's time, which numba's compiler takes
     given = list(sys.argv[1:] if arguments is None else arguments)
     with Session() as session:
         try:

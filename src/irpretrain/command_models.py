@@ -1,6 +1,7 @@
 """Commands on models: pre-train, fine-tune, score, export, and the curves of trainings."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,17 +20,20 @@ from irpretrain.errors import ConfigError, InputError
 
 GROUPS = (
     f"{JSONL}: queries and documents, the preferred one first, as `irpretrain groups` writes them; a query and a "
-    "document are a pair, which is preferred to what BM25 finds first among the other documents."
+    "document are a pair, which is preferred to what BM25 finds first among the other documents. Or a folder of "
+    "documents, topics and judgements, as `irpretrain init` finds them: a pair per relevant document."
 )
 MODEL_FOLDER = click.Path()
 LABEL = "Name on the card; by default that of the directory."
 
 
 def read_groups(path: str, encoder: str, seed: int, negatives: int) -> Any:
-    """Return the groups of a file; a fault is named with its line."""
+    """Return the groups of a file or of a folder with judgements; a fault in a file is named with its line."""
     from irpretrain.library.groups import Groups
     from irpretrain.library.options import Options
 
+    if Path(path).is_dir():
+        return Groups.read(path, encoder, Options(seed=seed), negatives)
     lines = list(read_pairs(path, ()))
     try:
         return Groups.of((line.fields for line in lines), encoder, Options(seed=seed), negatives)

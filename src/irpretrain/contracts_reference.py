@@ -13,7 +13,8 @@ HEADER = f"""# Tables between stages
 The columns of every table. Generated from `irpretrain.contracts` by `make docs`; do not edit. A table is a Parquet file
 (`scores`, `claims`: CSV). It is checked when it is written and when it is read, and no value is null. A row group ends
 after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
-[What lands where](../results/README.md) has the places of files. A column reads: `name` (type, unit): meaning.
+[What lands where](../results/README.md) has the places of files; a file has the types of its columns. A column reads:
+`name` (list of fields, unit): meaning.
 """
 
 
@@ -39,17 +40,16 @@ def _section(contract: Contract, locations: dict[ContractColumn, str]) -> str:
 
 
 def _line(column: ContractColumn) -> str:
-    kind = f"{_type(column.type)}, {column.unit}" if column.unit else _type(column.type)
-    return f"- `{column.name}` ({kind}): {literal(column.meaning)}\n"
+    facts = ", ".join(filter(None, (_fields(column.type), column.unit)))
+    return f"- `{column.name}`{f' ({facts})' if facts else ''}: {literal(column.meaning)}\n"
 
 
-def _type(kind: pa.DataType) -> str:
-    """An Arrow type in words: "list of int32", "record of `start`: int32, `end`: int32"."""
-    if pa.types.is_list(kind):
-        return f"list of {_type(kind.value_type)}"
-    if pa.types.is_struct(kind):
-        return "record of " + ", ".join(f"`{field.name}`: {_type(field.type)}" for field in kind)
-    return str(kind)
+def _fields(kind: pa.DataType) -> str:
+    """What a file's types do not show at a glance: "list", "list of `start`, `end`"; empty for one value."""
+    if not pa.types.is_list(kind):
+        return ""
+    fields = kind.value_type if pa.types.is_struct(kind.value_type) else ()
+    return "list" + (f" of {', '.join(f'`{field.name}`' for field in fields)}" if fields else "")
 
 
 if __name__ == "__main__":

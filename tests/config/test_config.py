@@ -12,6 +12,7 @@ from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.reference import FOLDER, PAGES, config_reference, config_schema
+from irpretrain.config.reference_examples import EXAMPLES
 from irpretrain.config.usage import (
     given_models,
     training_candidates,
@@ -674,6 +675,11 @@ def test_the_generated_reference_is_up_to_date():
     stale = [page for page, text in pages.items() if (ROOT / "docs" / page).read_text() != text]
     assert stale == [], "run: make docs"
     assert (ROOT / "docs/config.schema.json").read_text() == config_schema(), "run: make docs"
+
+
+def test_every_section_has_an_example():
+    assert list(EXAMPLES) == [key for _, *keys in PAGES.values() for key in keys]
+    assert sum(text.count("```yaml\n") for text in config_reference().values()) == len(EXAMPLES)
 
 
 def test_every_section_has_a_page_of_the_reference():

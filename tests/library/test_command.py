@@ -460,6 +460,22 @@ def test_groups_are_made_learned_from_and_scored_by_in_pipes(
     assert json.loads(scored.stdout).keys() == {"query", "document", "score"}
 
 
+def test_topics_and_judgements_of_a_folder_fine_tune(tmp_path: Path, tiny_encoder: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    write_lines(folder / "documents.jsonl", FRUIT)
+    (folder / "topics.tsv").write_text("q1\tpear pie\nq2\tapple\n")
+    (folder / "qrels.txt").write_text("q1 0 2 1\nq2 0 1 1\n")
+    lengths = "--set max_length=32 --set query_length=8"
+    done = piped(
+        f"irpretrain pretrain mine own --encoder {tiny_encoder} {lengths} --set steps=1 && "
+        f"irpretrain finetune own mine tuned {lengths} --set epochs=1",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 queries, 1 epochs; the model is in tuned" in done.stderr
+
+
 def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path) -> None:
     from irpretrain.config.corpora import CorpusConfig
     from irpretrain.config.retrieval import RetrievalConfig

@@ -45,6 +45,55 @@ def test_a_pair_is_preferred_to_what_bm25_finds_first() -> None:
     assert all(len(group.documents) == 4 for group in Groups.of([*PAIRS, ("a", "b")], negatives=3))
 
 
+FRUIT = {"1": "green apple pie", "2": "pear pie", "3": "apple juice", "4": "plum"}
+FORMS = {
+    "trec": {
+        "documents.trec": "".join(
+            f"<DOC><DOCNO>{n}</DOCNO><TEXT>{t}</TEXT></DOC>\n" for n, t in FRUIT.items()
+        ),
+        "topics.txt": "<top><num> q1<title> apple\n</top>\n<top><num> q2<title> pear pie\n</top>\n",
+        "qrels.txt": "q1 0 3 2\nq1 0 2 0\nq1 0 9 1\nq2 0 2 1\n",
+    },
+    "tsv": {
+        "corpus.tsv": "id\ttext\n" + "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()),
+        "queries.tsv": "q1\tapple\nq2\tpear pie\n",
+        "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\t3\t2\nq1\t2\t0\nq1\t9\t1\nq2\t2\t1\n",
+    },
+    "jsonl": {
+        "corpus.jsonl": "".join(json.dumps({"_id": n, "text": t}) + "\n" for n, t in FRUIT.items()),
+        "queries.jsonl": '{"_id": "q1", "text": "apple"}\n{"_id": "q2", "text": "pear pie"}\n',
+        "judgements.json": '{"q1": {"3": 2, "2": 0, "9": 1}, "q2": {"2": 1}}',
+    },
+}
+"""Documents, topics and judgements as files; document 9 is judged and missing."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_folder_s_relevant_documents_are_preferred_to_what_bm25_finds_first(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    for name, text in FORMS[form].items():
+        (tmp_path / name).write_text(text)
+    groups = texts_of(Groups.read(tmp_path))
+    assert groups == [
+        (["pear pie"], ["pear pie", "green apple pie"]),
+        (["apple"], ["apple juice", "green apple pie"]),
+    ]
+    assert "1 relevant documents are not among the documents" in capsys.readouterr().err
+
+
+def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
+    for name, text in FORMS["tsv"].items():
+        (tmp_path / name).write_text(text.replace("\t3\t2", "\t7\t2").replace("\t2\t1", "\t8\t1"))
+    with pytest.raises(InputError, match="no relevant document of the topics is among the 4 documents"):
+        Groups.read(tmp_path)
+    (tmp_path / "queries.tsv").unlink()
+    with pytest.raises(
+        InputError, match=r"named like topics\n  Rename the file: its name needs topic or quer"
+    ):
+        Groups.read(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

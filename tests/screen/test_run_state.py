@@ -37,29 +37,51 @@ def test_nothing_is_estimated_before_three_jobs_are_done():
     for number in range(2):
         made.start(job(number, "read", 0))
         made.finish(number, 5)
-    assert made.seconds_left(5, {}) is None
+    assert made.left(5, {}) is None
     assert time_left(None) == "time left not known yet"
 
 
-def test_no_time_left_is_reported_while_most_jobs_that_remain_are_of_kinds_of_which_none_has_ended(state):
-    half_done = {4: Status("step 5/10", 0.5)}
-    assert state.seconds_left(40.0, half_done) is None
+def test_a_lower_bound_is_reported_while_most_jobs_that_remain_are_of_kinds_without_a_time(state):
+    assert state.left(40.0, {}) is None, "neither a search nor a training has a time"
+    # Of the seven that remain, the running training and two that wait take 40 s each by its rate, 20 s of it are over.
+    # 30 + 5 + 20 s of work were done in 40 s.
+    left = state.left(40.0, {4: Status("step 5/10", 0.5)})
+    assert left == (pytest.approx((20 + 2 * 40) / (55 / 40)), True)
+    assert time_left(left) == "at least 73 s left"
     state.finish(3, 45.0)
-    assert state.seconds_left(45.0, half_done) is not None
+    assert not state.left(45.0, {}).at_least
 
 
 def test_the_time_left_follows_from_the_rates_of_this_run(state):
     state.finish(3, 47.0)
-    # Running: a training, half done after 27 s. Waiting: 3 searches of 12 s, and 2 trainings, each as the mean of the
-    # four jobs that have ended. 42 + 27 s of work were done in 47 s.
-    left = state.seconds_left(47.0, {4: Status("step 5/10", 0.5)})
-    assert left == pytest.approx((27 + 3 * 12 + 2 * 42 / 4) / (69 / 47))
-    assert time_left(left) == "about 57 s left"
+    # Running: a training, half done after 27 s. Waiting: 3 searches of 12 s, and 2 trainings of 54 s. 42 + 27 s of
+    # work were done in 47 s.
+    left = state.left(47.0, {4: Status("step 5/10", 0.5)})
+    assert left == (pytest.approx((27 + 3 * 12 + 2 * 54) / (69 / 47)), False)
+    assert time_left(left) == "about 2 min left"
+
+
+def test_a_collection_of_one_s_own_has_a_time_left_from_the_first_fine_tuning_on():
+    """Ten fine-tunings of 150 s after 16 short jobs; twelve short jobs of other kinds follow."""
+    made = RunState()
+    made.plan(
+        {**{f"prepare_{n}": 1 for n in range(16)}, "finetune": 10, **{f"write_{n}": 1 for n in range(12)}}
+    )
+    for number in range(16):
+        made.start(job(number, f"prepare_{number}", number * 4))
+        made.finish(number, number * 4 + 4)
+    for number in range(10):
+        began = 64 + number * 150
+        made.start(job(100 + number, "finetune", began))
+        left = made.left(began + 15, {100 + number: Status("step 1/10", 0.1)})
+        assert left == (pytest.approx(135 + (9 - number) * 150), True)
+        made.finish(100 + number, began + 150)
+    assert made.left(2000.0, {}) is None
 
 
 def test_a_job_that_has_hardly_begun_takes_as_long_as_others(state):
     state.finish(3, 47.0)
-    assert state.seconds_left(47.0, {4: Status("step 1/100", 0.01)}) == state.seconds_left(47.0, {})
+    assert state.left(47.0, {4: Status("step 1/100", 0.01)}) == state.left(47.0, {})
 
 
 def test_what_a_rule_does_for_one_paper_is_timed_by_what_it_does_for_others():
@@ -68,15 +90,15 @@ def test_what_a_rule_does_for_one_paper_is_timed_by_what_it_does_for_others():
     for number, rule in enumerate(("read", "read", "make_tables_prop")):
         made.start(job(number, rule, number * 10))
         made.finish(number, number * 10 + 10)
-    assert made.seconds_left(30.0, {}) == 10
+    assert made.left(30.0, {}) == (10, False)
 
 
 def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
     state.finish(3, 36.0)
     state.start(job(5, "search", 36))
-    left = state.seconds_left(1000.0, {4: Status("step 5/10", 0.5)})
+    left = state.left(1000.0, {4: Status("step 5/10", 0.5)})
     assert left is not None
-    assert left > 0
+    assert left.seconds > 0
 
 
 def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
@@ -84,7 +106,7 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
     assert (
         line
         == (
-            "3 of 10 jobs done, time left not known yet. "
+            "3 of 10 jobs done, at least 73 s left. "
             "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)"
         )
         + "."

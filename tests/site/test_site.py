@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import os
 import re
 import subprocess
@@ -159,21 +160,24 @@ def test_no_page_loads_from_another_host(site: Path, built: dict[str, Tags]) -> 
     assert foreign == []
 
 
-@pytest.mark.deep
-@pytest.mark.browser
-def test_in_a_browser(site: Path) -> None:
-    """It asks nobody else, complains of nothing, fits two widths, and its search finds a key."""
+@pytest.fixture
+def browser() -> Iterator[Any]:
     sys.path.append(str(ROOT / "tests/report"))
     import chromium
 
     program = chromium.find()
     if program is None:
         pytest.skip("no Chromium or Chrome on the PATH")
+    with chromium.Browser(program) as page:
+        yield page
+
+
+@pytest.mark.deep
+@pytest.mark.browser
+def test_in_a_browser(site: Path, browser: Any) -> None:
+    """It asks nobody else, complains of nothing, fits two widths, and its search finds a key."""
     handler = functools.partial(Quiet, directory=str(site))
-    with (
-        http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
-        chromium.Browser(program) as page,
-    ):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         home = f"http://127.0.0.1:{server.server_port}"
         for position in (
@@ -183,17 +187,56 @@ def test_in_a_browser(site: Path) -> None:
             "reference/python.html",
         ):
             for width in (390, 1280):
-                page.resize(width, 900, mobile=width < 800)
-                page.visit(f"{home}/{position}")
-                assert page.complaints() == []
-                assert [url for url in page.requests() if not url.startswith((home, "blob:"))] == []
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, (position, width)
-        page.evaluate(
-            "(() => {const i = document.querySelector('.md-search__input'); i.focus(); i.value = 'batch_groups'; "
-            "for (const e of ['keyup', 'input']) i.dispatchEvent(new Event(e, {bubbles: true}))})()"
-        )
-        page.wait_for("document.querySelectorAll('.md-search-result__item').length > 0")
+                browser.resize(width, 900, mobile=width < 800)
+                browser.visit(f"{home}/{position}")
+                assert browser.complaints() == []
+                assert [url for url in browser.requests() if not url.startswith((home, "blob:"))] == []
+                assert browser.evaluate("document.documentElement.scrollWidth") <= width, (position, width)
+        search_results(browser, "batch_groups")
         server.shutdown()
+
+
+@pytest.mark.deep
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("out of memory", "troubleshooting.html"),
+        ("my own data", "corpora.html"),
+        ("my own data", "journeys/my-collection.html"),
+    ],
+)
+def test_the_search_works_from_a_disk(site: Path, browser: Any, query: str, page: str) -> None:
+    browser.resize(1280, 900)
+    browser.open(site / "index.html")
+    address = (site / page).as_uri()
+    pages = [link.partition("?")[0] for link in search_results(browser, query)]
+    assert address in pages[:2]
+    assert browser.complaints() == []
+    assert [url for url in browser.requests() if not url.startswith(("file:", "blob:"))] == []
+
+
+@pytest.mark.deep
+@pytest.mark.browser
+def test_a_page_from_a_disk_has_formulas_and_the_version(site: Path, browser: Any) -> None:
+    browser.open(site / "methods/prop.html")
+    assert irpretrain.__version__ in browser.evaluate("document.querySelector('.md-header').innerText")
+    above, below = browser.evaluate(
+        "[...document.querySelector('mfrac').children].map(part => part.getBoundingClientRect().top)"
+    )
+    assert below > above + 5, "numerator and denominator in pixels from the top"
+
+
+def search_results(browser: Any, query: str) -> list[str]:
+    """The pages that the search of the page finds, best first."""
+    browser.evaluate(
+        "(() => {const i = document.querySelector('.md-search__input'); "
+        f"i.focus(); i.value = {json.dumps(query)}; "
+        "for (const e of ['keyup', 'input']) i.dispatchEvent(new Event(e, {bubbles: true}))})()"
+    )
+    links = ".md-search-result__item > .md-search-result__link:first-child"
+    browser.wait_for(f"document.querySelectorAll('{links}').length > 0")
+    return list(browser.evaluate(f"[...document.querySelectorAll('{links}')].map(link => link.href)"))
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

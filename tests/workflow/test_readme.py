@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -50,20 +49,9 @@ def test_its_links_lead_somewhere():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_the_picture_shows_the_workflow_of_today(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(ROOT / "Snakefile"),
-        "--directory",
-        str(tmp_path),
-    ]
-    graph = subprocess.run(
-        [*command, "--quiet", "--rulegraph"], capture_output=True, text=True, env=ENVIRONMENT
-    )
-    assert graph.returncode == 0, graph.stderr[-2000:]
-    rules = re.findall(r'label = "(\w+)', graph.stdout)
-    drawn = re.findall(r"<text[^>]*>(\w+)", (ROOT / "docs/images/dag.svg").read_text())
-    assert sorted(drawn) == sorted(rules), "make docs/images/dag.svg anew (CONTRIBUTING.md)"
+def test_the_picture_has_every_file_of_rules():
+    files = (ROOT / "rules").glob("*.smk")
+    with_rules = [path.stem for path in files if re.search(r"^\s*rule ", path.read_text(), re.MULTILINE)]
+    captions = re.findall(r'class="small"[^>]*>([\w, ]+)<', (ROOT / "docs/images/workflow.svg").read_text())
+    drawn = [name for caption in captions for name in caption.split(", ")]
+    assert sorted(set(drawn) - {"and re-ranking"}) == sorted(with_rules)

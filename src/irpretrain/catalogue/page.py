@@ -18,10 +18,9 @@ free files; with `--configfile mine.yaml` in `ARGS`, those of the data sets that
 make run ARGS=datasets
 ```
 
-It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files into `data/` (`data_folder` of
-the configuration) in the working directory or in the project, under the names below. A data set is `verified` (by
-checksum or number of records), `present` (for some file neither is known), `incomplete`, `broken` (a file is not the
-published one, or is unreadable) or `missing`. Optional files do not count.
+It writes `results/datasets.md` and `results/datasets.csv`. Put the files into `data/` (`data_folder` of the
+configuration) in the working directory or in the project, under the names below. A data set is `verified` (by checksum
+or number of records), `present` (for some file neither is known), `incomplete`, `broken` or `missing`.
 
 To use a data set, write its name:
 

@@ -19,10 +19,9 @@ from irpretrain.wording import instead_of
 HEADER = """# Claims of the papers
 
 See which statements of the papers a run tests, and how. Generated from `resources/claims` by `make docs`; do not edit.
-Each claim is one statement, with its section and table in the paper. Its two sides stand in
-`resources/claims/<paper>.yaml`, and with the answer in a run's report and `results/claims.csv`
-([columns](contracts.md#claims)). The smallest effect of interest stands at the head of a paper, and at claims where it
-differs.
+Each claim is one statement, with its table in the paper. `resources/claims/<paper>.yaml` has its section, its sides,
+and the statements that cannot be tested here. A run's report and `results/claims.csv` ([columns](contracts.md#claims))
+have the answers. The smallest effect of interest stands at the head of a paper, and at claims where it differs.
 
 The verdict follows from the 95 % interval of the difference and from the smallest effect:
 
@@ -47,24 +46,29 @@ def claims_page(claims: Sequence[Claims]) -> str:
 
 def _section(claims: Claims) -> str:
     """The claims of a paper by the configuration that tests them, the default first, then by what they need."""
-    default, untested = "Tested with `config.yaml`:", "Not testable here, needs "
+    default = "Tested with `config.yaml`:"
     lines: dict[str, list[str]] = {default: []}
+    untested: dict[str, list[str]] = {}
     for name, claim in claims.claims.items():
         if claim.sides:
             lines.setdefault(f"Tested with `{claim.overlay}`:", []).append(
-                f"- **{name}** ({claim.place}): {claim.says}{_measured_by(claims, name)}"
+                f"- **{name}** ({_table(claim.place)}): {claim.says}{_measured_by(claims, name)}"
             )
         else:
-            lines.setdefault(f"{untested}{claim.needs}:", []).append(
-                f"- **{name}** ({claim.place}): {claim.says}"
-            )
-    heads = sorted((head for head in lines if lines[head]), key=lambda head: head.startswith(untested))
+            untested.setdefault(claim.needs, []).append(f"**{name}** ({_table(claim.place)})")
+    needs = [f"- {what}: {', '.join(names)}" for what, names in untested.items()]
     parts = [
         f"## {read_paper(claims.paper).name}",
         f"Smallest effect: {claims.effect:g}.",
-        *(f"{head}\n\n" + "\n".join(lines[head]) for head in heads),
+        *(f"{head}\n\n" + "\n".join(lines[head]) for head in lines if lines[head]),
+        *(["Not testable here, because they need", "\n".join(needs)] if needs else []),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _table(place: str) -> str:
+    """The table or figure of a claim; its section where it has none."""
+    return place.rpartition(", ")[2]
 
 
 def _measured_by(claims: Claims, name: str) -> str:

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from irpretrain.config.base import changed_keys
+from irpretrain.config.reference_examples import EXAMPLES
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.generated_pages import literal, write_or_check
@@ -107,11 +108,14 @@ def config_reference() -> dict[str, str]:
     sections = list(_sections())
     locations = _Locations({model: title for title, model in sections}, {})
     parts: dict[str, list[str]] = {page: [] for page in (INDEX, *PAGES)}
+    examples = dict(EXAMPLES)
     for title, model in sections:
         written = parts[_page(title)]
         written.append(f"\n## {_code(title)}\n")
         if " of format " not in title:
             written.append(f"{_summary(model)}\n")
+        if example := examples.pop(title.split(".")[0].split(" ")[0], None):
+            written.append(f"```yaml\n{example}\n```\n")
         written += _entries(title, model, locations)
     for page, (heading, *_) in PAGES.items():
         parts[page].insert(0, f"# {heading}\n\nGenerated; [how to read it]({INDEX}).")

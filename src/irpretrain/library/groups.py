@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import GROUPS
-from irpretrain.errors import ConfigError
-from irpretrain.evaluation.runs import Run
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.runs import Run, relevant
+from irpretrain.library.formats import read_relevance, read_topics
 from irpretrain.library.options import Options, given_text, listed
 from irpretrain.objectives.groups import Span, group
+from irpretrain.progress import notice
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import StoreSpan
@@ -111,19 +113,64 @@ class Groups:
             raise ConfigError("groups: one or more are needed")
         numbers = {text: str(number) for number, text in enumerate(_documents(checked))}
         collection = Collection({name: text for text, name in numbers.items()}, options, encoder)
-        pairs = [(queries[0], documents[0]) for queries, documents in checked if _is_pair(queries, documents)]
-        others = _others(collection, pairs, numbers, negatives) if pairs else {}
+        named = [(queries, [numbers[text] for text in documents]) for queries, documents in checked]
+        return cls._written(collection, named, negatives)
+
+    @classmethod
+    def read(
+        cls,
+        folder: str | Path,
+        encoder: str | Path | None = None,
+        options: Options | None = None,
+        negatives: int = 1,
+    ) -> Groups:
+        """Return a group for each relevant document of a folder's topics.
+
+        Args:
+            folder: documents, topics and judgements, in formats that the workflow reads (docs/corpora.md). Their names
+                say which is which, as for `irpretrain init`.
+            encoder, options: as in `of`.
+            negatives: documents per group that BM25 finds first for the topic and that are not relevant.
+
+        Raises:
+            InputError: one of the three is missing or cannot be read, or no relevant document is there.
+        """
+        from irpretrain.library.collection import Collection
+        from irpretrain.library.own_collection import find_files
+
+        _, paths, formats = find_files(Path(folder), {})
+        queries, judged = read_topics(paths["topics"]), read_relevance(paths["qrels"])
+        collection = Collection.read(paths["documents"], formats["documents"], options, encoder)
+        judged_pairs = [
+            (text, name)
+            for query, text in queries.items()
+            for name in sorted(relevant(judged.get(query, {})))
+        ]
+        pairs = [(text, name) for text, name in judged_pairs if name in collection]
+        if not pairs:
+            fault = f"no relevant document of the topics is among the {len(collection):,} documents"
+            raise InputError(
+                folder, fault, remedy="Check that documents, topics and judgements belong together."
+            )
+        if absent := len(judged_pairs) - len(pairs):
+            notice(str(folder), f"{absent:,} relevant documents are not among the documents; left out.")
+        return cls._written(collection, [([text], [name]) for text, name in dict.fromkeys(pairs)], negatives)
+
+    @classmethod
+    def _written(
+        cls, collection: Collection, named: Sequence[tuple[list[str], list[str]]], negatives: int
+    ) -> Groups:
+        """Write groups of queries and identifiers of documents; a pair gets the others that it is preferred to."""
+        positions = {name: position for position, (name, _) in enumerate(collection)}
+        pairs = [(queries[0], names[0]) for queries, names in named if _is_pair(queries, names)]
+        others = _others(collection, pairs, list(positions), negatives) if pairs else {}
         rows: list[dict[str, Any]] = []
         samples = Counter[int]()
-        for number, (queries, documents) in enumerate(checked):
-            names = [numbers[text] for text in documents]
-            if _is_pair(queries, documents):
-                names += others[queries[0]]
-                if len(names) == 1:
-                    raise ConfigError(
-                        f"group {number}: this pair is the only one; other documents are needed"
-                    )
-            position = int(names[0])
+        for number, (queries, preferred) in enumerate(named):
+            names = [*preferred, *(others[queries[0]] if _is_pair(queries, preferred) else ())]
+            if len(queries) == len(names) == 1:
+                raise ConfigError(f"group {number}: this pair is the only one; other documents are needed")
+            position = positions[names[0]]
             rows.append(
                 group((0, position), queries, [Span(name) for name in names], sample=samples[position])
             )
@@ -219,20 +266,22 @@ def _documents(checked: list[tuple[list[str], list[str]]]) -> list[str]:
 
 
 def _others(
-    collection: Collection, pairs: list[tuple[str, str]], numbers: Mapping[str, str], most: int
+    collection: Collection, pairs: list[tuple[str, str]], names: Sequence[str], most: int
 ) -> dict[str, list[str]]:
     """Return for the query of each pair the documents that it is not paired with: BM25's best, then any."""
     paired: dict[str, set[str]] = {}
-    for query, document in pairs:
-        paired.setdefault(query, set()).add(numbers[document])
+    for query, name in pairs:
+        paired.setdefault(query, set()).add(name)
     queries = list(paired)
-    ranked = collection.search(queries, most + max(map(len, paired.values())))
+    depth = most + max(map(len, paired.values()))
+    ranked = collection.search(queries, depth)
     found: dict[str, list[str]] = {query: [] for query in queries}
-    for number, document in zip(ranked["query_id"], ranked["document_id"], strict=True):
-        found[queries[int(number)]].append(document)
-    enough = list(numbers.values())[: most + max(map(len, paired.values()))]
+    for number, name in zip(ranked["query_id"], ranked["document_id"], strict=True):
+        found[queries[int(number)]].append(name)
     return {
-        query: [name for name in dict.fromkeys([*found[query], *enough]) if name not in paired[query]][:most]
+        query: [name for name in dict.fromkeys([*found[query], *names[:depth]]) if name not in paired[query]][
+            :most
+        ]
         for query in queries
     }
 

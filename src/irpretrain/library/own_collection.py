@@ -1,12 +1,13 @@
-"""A folder of documents, topics and judgements, and the overlay by which the workflow reads it."""
+"""A folder of documents, topics and judgements: its files, and the overlay by which the workflow reads them."""
 
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
+from irpretrain.corpora.registry import Kind
 from irpretrain.errors import InputError, need_folder
 from irpretrain.evaluation.runs import relevant
 from irpretrain.library.documents import read_documents
@@ -18,6 +19,7 @@ WORDS = {
     "topics": ("topic", "quer", "question"),
     "documents": ("document", "docs", "corpus", "collection", "passage", "article", "text"),
 }
+KINDS: Mapping[str, Kind] = {"qrels": "judgements", "topics": "topics", "documents": "documents"}
 MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
 # Documents that are read, to see that the format is theirs.
 CHECKED = 100
@@ -25,25 +27,56 @@ FOLDS = 5
 FEWEST_FOLDS = 3
 
 
+class OwnFiles(NamedTuple):
+    """Documents, topics and judgements of a folder.
+
+    Attributes:
+        names: role → path in the folder.
+        paths: role → path.
+        formats: role → format, known by the beginning of the file.
+    """
+
+    names: dict[str, str]
+    paths: dict[str, str]
+    formats: dict[str, str]
+
+
+def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
+    """Return the files of a folder.
+
+    Args:
+        folder: with documents, topics and judgements.
+        paths: documents, topics, qrels → path in the folder; None for one that is found by name. Options of the
+            command: a message refers to them.
+
+    Raises:
+        InputError: one of the three is missing, begins as no format does, or several files could be it.
+    """
+    need_folder(folder, "Name a folder with documents, topics and judgements.")
+    names = {}
+    for role, words in WORDS.items():
+        remedy = f"Rename the file: its name needs {' or '.join(words)}."
+        if role in paths:
+            remedy = f"Give the path in the folder: --{role} PATH."
+        names[role] = paths.get(role) or _named(folder, role, remedy)
+    located = {role: str(folder / name) for role, name in names.items()}
+    formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
+    return OwnFiles(names, located, formats)
+
+
 def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str, str]:
     """Return the overlay, as YAML, and what was found, in a sentence.
 
     Args:
         folder: which `make run` is given as --directory.
-        paths: documents, topics, qrels → path in the folder; None for one that is found by name.
+        paths: as in `find_files`.
 
     Raises:
-        InputError: one of the three is missing or cannot be read, or several files could be it.
+        InputError: as in `find_files`; or the files cannot be read.
     """
-    need_folder(folder, "Name a folder with documents, topics and judgements.")
-    files = {role: paths[role] or _named(folder, role) for role in WORDS}
-    documents, topics, qrels = (str(folder / files[role]) for role in ("documents", "topics", "qrels"))
-    known = {
-        "documents": guess_format("documents", documents),
-        "topics": guess_format("topics", topics),
-        "qrels": guess_format("judgements", qrels),
-    }
-    for _ in islice(read_documents(documents, known["documents"]), CHECKED):
+    files, located, known = find_files(folder, paths)
+    topics, qrels = located["topics"], located["qrels"]
+    for _ in islice(read_documents(located["documents"], known["documents"]), CHECKED):
         pass
     queries, judged = read_topics(topics), read_relevance(qrels)
     usable = [query for query in queries if relevant(judged.get(query, {}))]
@@ -57,8 +90,8 @@ def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str,
     return _overlay(files, known, len(usable)), message
 
 
-def _named(folder: Path, role: str) -> str:
-    """Return the one entry of the folder whose name is that of a role."""
+def _named(folder: Path, role: str, remedy: str) -> str:
+    """Return the one entry of the folder whose name is that of a role; InputError with the remedy without one."""
     names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
     fitting = [name for name in names if _role(name) == role]
     if len(fitting) == 1:
@@ -66,7 +99,7 @@ def _named(folder: Path, role: str) -> str:
     fault = (
         f"{' and '.join(fitting)} could be the {role}" if fitting else f"nothing here is named like {role}"
     )
-    raise InputError(folder, fault, remedy=f"Give the path in the folder: --{role} PATH.")
+    raise InputError(folder, fault, remedy=remedy)
 
 
 def _role(name: str) -> str | None:

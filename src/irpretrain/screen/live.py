@@ -67,7 +67,7 @@ class LiveDisplay(PlainDisplay):
             return Text(f"{self.phase}: {now - self._began:.0f} s")
         statuses = self.statuses()
         width, height = self._console.size
-        elapsed, left = duration(now - self._began), time_left(state.seconds_left(now, statuses))
+        elapsed, left = duration(now - self._began), time_left(state.left(now, statuses))
         if width >= NARROW:
             bar = ProgressBar(total=state.total, completed=state.done, width=BAR_WIDTH)
             head = Table.grid(padding=(0, 2))

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from irpretrain.progress import duration
 from irpretrain.screen.job_output import Status
@@ -38,6 +39,13 @@ class FailedJob:
     job: Job
     how: str = ""
     logs: tuple[Path, ...] = ()
+
+
+class TimeLeft(NamedTuple):
+    """Seconds that a run still takes, or takes at least."""
+
+    seconds: float
+    at_least: bool = False
 
 
 @dataclass
@@ -80,36 +88,55 @@ class RunState:
         self.failures[number] = FailedJob(job, how, tuple(logs) or job.logs)
         return self.failures[number]
 
-    def seconds_left(self, now: float, statuses: Mapping[int, Status | None]) -> float | None:
-        """Estimate the time left; None while few jobs have been timed, or most of the rest are of untimed kinds.
+    def left(self, now: float, statuses: Mapping[int, Status | None]) -> TimeLeft | None:
+        """Estimate the time left; None while few jobs have been timed, or nothing that remains is of a timed kind.
 
-        A job takes the mean time of its kind in this run, or of all jobs. As many jobs run at a time as until now, on
-        average. `statuses` maps a job number → its progress; `now` is in seconds since the epoch.
+        A job takes the mean time of its kind in this run: of jobs that have ended, else of running jobs by their own
+        rates. Jobs of other kinds take the mean of all jobs, but where most remaining jobs are of such kinds they
+        count nothing, and the time is a lower bound. As many jobs run at a time as until now, on average.
+
+        Args:
+            now: seconds since the epoch.
+            statuses: number of a running job → its progress.
         """
         every = [seconds for times in self._seconds.values() for seconds in times]
         if len(every) < FEWEST_TIMED or self._began is None:
             return None
-        mean = {kind: sum(times) / len(times) for kind, times in self._seconds.items()}
-        usual = sum(every) / len(every)
+        timed = {**self._by_rate(now, statuses), **self._seconds}
+        mean = {kind: sum(times) / len(times) for kind, times in timed.items()}
         waiting = self._planned.copy()
         waiting.subtract({kind: len(times) for kind, times in self._seconds.items()})
-        work, untimed = 0.0, 0
+        known, unknown, untimed = 0.0, 0.0, 0
+        usual = sum(every) / len(every)
         for job in self.running.values():
-            kind, elapsed, status = _kind(job.rule), now - job.started, statuses.get(job.number)
+            kind, elapsed = _kind(job.rule), now - job.started
             waiting[kind] -= 1
-            share = status.share or 0.0 if status is not None and kind not in mean else 0.0
-            if share >= SURE_SHARE:
-                work += elapsed * (1 - share) / share
+            remaining = max(mean.get(kind, usual) - elapsed, OVERDUE * elapsed)
+            if kind in mean:
+                known += remaining
             else:
-                work += max(mean.get(kind, usual) - elapsed, OVERDUE * elapsed)
-                untimed += kind not in mean
-        waiting = +waiting
-        work += sum(count * mean.get(kind, usual) for kind, count in waiting.items())
-        untimed += sum(count for kind, count in waiting.items() if kind not in mean)
-        if untimed > (waiting.total() + len(self.running)) / 2:
-            return None
+                unknown += remaining
+                untimed += 1
+        for kind, count in (+waiting).items():
+            if kind in mean:
+                known += count * mean[kind]
+            else:
+                unknown += count * usual
+                untimed += count
         busy = sum(every) + sum(now - job.started for job in self.running.values())
-        return work / max(1.0, busy / max(now - self._began, 1e-9))
+        at_a_time = max(1.0, busy / max(now - self._began, 1e-9))
+        if untimed <= ((+waiting).total() + len(self.running)) / 2:
+            return TimeLeft((known + unknown) / at_a_time)
+        return TimeLeft(known / at_a_time, at_least=True) if known else None
+
+    def _by_rate(self, now: float, statuses: Mapping[int, Status | None]) -> dict[str, list[float]]:
+        """Return kind → seconds that its running jobs take by their own rates."""
+        seconds = defaultdict[str, list[float]](list)
+        for job in self.running.values():
+            status = statuses.get(job.number)
+            if status is not None and status.share is not None and status.share >= SURE_SHARE:
+                seconds[_kind(job.rule)].append((now - job.started) / status.share)
+        return seconds
 
 
 def _kind(rule: str) -> str:
@@ -124,7 +151,7 @@ def finished_line(state: RunState, job: Job, seconds: float) -> str:
 
 def progress_line(state: RunState, now: float, statuses: Mapping[int, Status | None]) -> str:
     """Return a run's progress: jobs done, time left, and running jobs with their status."""
-    left = time_left(state.seconds_left(now, statuses))
+    left = time_left(state.left(now, statuses))
     running = [
         f"{job.title} ({running_text(job, now, statuses.get(job.number))})" for job in state.running.values()
     ]
@@ -148,5 +175,7 @@ def running_text(job: Job, now: float, status: Status | None) -> str:
     return f"{elapsed}: {parts[0]}{left}"
 
 
-def time_left(seconds: float | None) -> str:
-    return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
+def time_left(left: TimeLeft | None) -> str:
+    if left is None:
+        return "time left not known yet"
+    return f"{'at least' if left.at_least else 'about'} {duration(left.seconds)} left"
