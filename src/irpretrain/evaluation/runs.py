@@ -17,7 +17,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -30,6 +30,19 @@ Ranking = list[tuple[str, float]]
 
 # The ranking of each query, in canonical order.
 Run = dict[str, Ranking]
+
+
+class ListSizes(NamedTuple):
+    """How many queries have a list, how long the longest one is, and how many documents all have."""
+
+    queries: int
+    longest: int
+    documents: int
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        lengths = [len(ranking) for ranking in run.values() if ranking]
+        return cls(len(lengths), max(lengths, default=0), sum(lengths))
 
 
 class RankColumn(NamedTuple):
