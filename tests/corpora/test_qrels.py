@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from irpretrain.corpora.judgements import json as json_judgements
 from irpretrain.corpora.judgements import trec, tsv
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
+from irpretrain.corpora.registry import format_module
 from irpretrain.errors import InputError
 
 
@@ -115,69 +116,26 @@ def test_json_that_repeats_a_key(tmp_path, text):
     assert "an object has the key" in fault.detail
 
 
-def test_white_space_around_identifiers_is_no_part_of_them(tmp_path):
-    (tmp_path / "q").write_text('{"q1 ": {" d1": 1}}')
-    (found,) = json_judgements.read(tmp_path / "q", json_judgements.OPTIONS())
-    assert (found.query_id, found.document_id) == ("q1", "d1")
-    (tmp_path / "t").write_text("query-id\tcorpus-id\tscore\nq1 \t d1\t1\n")
-    (found,) = tsv.read(tmp_path / "t", tsv.OPTIONS())
-    assert (found.query_id, found.document_id) == ("q1", "d1")
-
-
-def test_a_long_header_is_quoted_in_part(tmp_path):
-    (tmp_path / "t").write_text("\t".join(f"column{'x' * 500}{n}" for n in range(200)) + "\n")
-    with pytest.raises(InputError, match=r"and 190 more") as error:
-        list(tsv.read(tmp_path / "t", tsv.OPTIONS()))
-    assert len(str(error.value)) < 1000
-    (tmp_path / "t").write_text("\t".join(["y" * 9000] * 2) + "\n")
-    with pytest.raises(InputError, match="names a column twice") as error:
-        list(tsv.read(tmp_path / "t", tsv.OPTIONS()))
-    assert len(str(error.value)) < 1000
-
-
-def test_tsv_with_header(tmp_path):
-    (tmp_path / "q").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td 2\t1\n")
-    found = list(tsv.read(tmp_path / "q", tsv.OPTIONS()))
-    assert found[0] == Judgement(1, "q1", "d1", 1, 2)
-    assert isinstance(found[1], Malformed)
-    assert found[1].reason == "bad identifier"
-
-
-def test_tsv_with_named_columns(tmp_path):
-    (tmp_path / "q").write_text("q1\t0\td1\t1\n")
-    options = tsv.OPTIONS(columns=["query_id", "iteration", "document_id", "relevance"])
-    assert list(tsv.read(tmp_path / "q", options)) == [Judgement(0, "q1", "d1", 1, 1)]
-
-
-def test_tsv_without_a_known_column(tmp_path):
-    (tmp_path / "q").write_text("q\x1b1\td1\t1\n")
-    with pytest.raises(
-        InputError, match=r"one of the columns query_id, query-id, .* is needed; the file has q 1, d1, 1"
-    ):
-        list(tsv.read(tmp_path / "q", tsv.OPTIONS()))
-
-
+@pytest.mark.parametrize("space", [" ", "\u00a0"])
 @pytest.mark.parametrize(
-    ("text", "judged"),
+    ("kind", "format_name", "options", "line"),
     [
-        ("1 0 7 1 1\n2 0 9 1 1\n", [("1", "7", 1), ("2", "9", 1)]),
-        ("1 0 10 1 1\n1 0 20 0 1\n", [("1", "10", 1), ("1", "20", 0)]),
-        ("1 Q0 d7 2 0.5\n", [("1", "d7", 2)]),
-        ("1 3 d7 2 0.5\n1 3 d8 0 1\n", [("1", "d7", 2), ("1", "d8", 0)]),
-        ("20001 GX1 1 1 0.25\n20001 GX2 0 0 1\n", [("20001", "GX1", 1), ("20001", "GX2", 0)]),
-        ("1 7 1 1 0.5\n1 9 0 1 1.0\n", [("1", "7", 1), ("1", "9", 0)]),  # documents called by numbers
-        ("# a comment\n1 0 d7 1\n", [("1", "d7", 1)]),
-        ("1 0 d7 1.0\n1 0 d8 0.000000\n", [("1", "d7", 1), ("1", "d8", 0)]),
+        ("judgements", "json", {}, '{"q1~": {"d1": 1}}'),
+        ("judgements", "json", {}, '{"q1": {"~d1": 1}}'),
+        ("judgements", "tsv", {"columns": ["query_id", "document_id", "relevance"]}, "q1\td1~\t1 "),
+        ("topics", "tsv", {}, "q1~\tred fox"),
+        ("topics", "jsonl", {}, '{"id": "~q1", "text": "red fox"}'),
+        ("documents", "tsv", {"columns": ["id", "text"]}, "d1~\tred fox"),
+        ("documents", "jsonl", {}, '{"id": "d1~", "text": "red fox"}'),
+        ("runs", "tsv", {"columns": ["query_id", "document_id", "rank"]}, "q1\td1~\t1 "),
     ],
 )
-def test_one_layout_holds_for_a_file(tmp_path, text, judged):
-    (tmp_path / "q").write_text(text)
-    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
-    entries = [entry for entry in found if not isinstance(entry, Skipped)]
-    assert [(entry.query_id, entry.document_id, entry.relevance) for entry in entries] == judged
-
-
-def test_lines_of_another_width_than_most_are_malformed(tmp_path):
-    (tmp_path / "q").write_text("1 0 d1 1\n1 d2 1 1 0.5\n1 0 d3 1\n")
-    found = list(trec.read(tmp_path / "q", trec.OPTIONS()))
-    assert [type(entry) for entry in found] == [Judgement, Malformed, Judgement]
+def test_white_space_around_identifiers_is_refused_not_trimmed(
+    tmp_path, kind, format_name, options, line, space
+):
+    reader = format_module(kind, format_name)
+    for spaced, is_sound in ((line.replace("~", ""), True), (line.replace("~", space), False)):
+        (tmp_path / "records").write_text(spaced + "\n", encoding="utf-8")
+        (record,) = reader.read(tmp_path / "records", reader.OPTIONS(**options))
+        assert isinstance(record, Malformed) != is_sound
+        assert is_sound or "holds white space" in str(record)

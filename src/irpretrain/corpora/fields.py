@@ -156,7 +156,7 @@ def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) ->
 def as_identifier(value: Any) -> str | None:
     """Return a text or a whole number as an identifier, anything else as None."""
     if isinstance(value, str):
-        return value.strip()
+        return value
     if isinstance(value, int) and not isinstance(value, bool):
         try:
             return str(value)

@@ -45,7 +45,6 @@ def read(path: Path, options: TsvJudgementOptions) -> Iterator[Judgement | Skipp
         if isinstance(row, Malformed):
             yield row
         else:
-            cells = {key: text.strip() for key, text in row.fields.items()}
-            yield judgement(
-                cells[query_key], cells[document_key], cells[relevance_key], row.position, row.line
-            )
+            cells = row.fields
+            relevance = cells[relevance_key].strip()
+            yield judgement(cells[query_key], cells[document_key], relevance, row.position, row.line)

@@ -39,6 +39,6 @@ def read(path: Path, options: TsvRunOptions) -> Iterator[Retrieved | Malformed]:
 
 
 def _retrieved(row: FieldLine) -> Retrieved | Malformed:
-    cells = {name: text.strip() for name, text in row.fields.items()}
-    rank, score = cells.get("rank"), cells.get("score")
+    cells = row.fields
+    rank, score = (cells[name].strip() if name in cells else None for name in ("rank", "score"))
     return retrieved(cells["query_id"], cells["document_id"], rank, score, row.position, row.line)

@@ -20,4 +20,4 @@ OPTIONS = TsvTopicOptions
 
 def read(path: Path, options: TsvTopicOptions) -> Iterator[Query | Malformed]:
     rows = read_rows(path, ("id", "text"), options.header)
-    return converted(rows, lambda r: query(r.fields["id"].strip(), r.fields["text"], r.position, r.line))
+    return converted(rows, lambda r: query(r.fields["id"], r.fields["text"], r.position, r.line))
