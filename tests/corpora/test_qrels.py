@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora.judgements import json as json_judgements
-from irpretrain.corpora.judgements import trec, tsv
+from irpretrain.corpora.judgements import trec
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.corpora.registry import format_module
 from irpretrain.errors import InputError
