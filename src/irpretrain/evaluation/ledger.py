@@ -278,8 +278,11 @@ def _searching(config: Config, first_stage: str) -> dict[str, Any]:
     if stage.model == "indri":
         facts["words"] = f"{config.text.word_kind}, Krovetz' stemmer, INQUERY's stop words"
     if stage.tuned_on is None:
-        is_indri = stage.model == "indri"
-        usual = {"mu": IndriOptions().mu} if is_indri else config.retrieval.parameters_of(stage.model)
+        usual = (
+            {"mu": IndriOptions().mu}
+            if stage.model == "indri"
+            else config.retrieval.parameters_of(stage.model)
+        )
         given = stage.parameters.given()
         facts |= {name: given.get(name, usual.get(name)) for name in MODEL_PARAMETERS[stage.model]}
         return facts | {"tuning": "not tuned"}
