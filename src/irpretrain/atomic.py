@@ -1,11 +1,13 @@
 """Outputs appear whole or not at all: written beside their target, flushed, then renamed.
 
-Links are followed: the target of a link is replaced, never the link. Devices, pipes and sockets are refused. A partial
+Links are followed: the target of a link is replaced, never the link. Devices, pipes and sockets are refused. What
+replaces a private file or folder is private from the beginning. A partial
 output is called `.<target>.<host>.<process id>.partial`; the next write of the same target on that host removes that of
 a killed process.
 """
 
 import csv
+import errno
 import os
 import re
 import shutil
@@ -59,12 +61,16 @@ def _end_of_links(path: str | Path) -> Path:
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure."""
     target = file_to_write(path)
-    temporary = _temporary(target)
+    temporary, mode = _temporary(target), _mode(target)
     try:
+        if mode is not None:
+            _create(temporary, mode)
         yield temporary
+        if mode is not None and temporary.stat().st_mtime == 0:
+            raise FileNotFoundError(errno.ENOENT, "nothing was written", str(temporary))
         _flush(temporary)
-        if target.exists():
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        if mode is not None:
+            temporary.chmod(mode)
         os.replace(temporary, target)
     finally:
         _remove(temporary)
@@ -74,13 +80,15 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 def atomic_directory(path: str | Path) -> Iterator[Path]:
     """Yield a temporary directory beside `path`; rename it to `path` (replacing it) on success."""
     target = folder_to_write(path)
-    temporary = _temporary(target)
-    temporary.mkdir()
+    temporary, mode = _temporary(target), _mode(target)
+    temporary.mkdir(0o777 if mode is None else mode & 0o777 | stat.S_IRWXU)
     try:
         yield temporary
         for name in temporary.rglob("*"):
             if name.is_file():
                 _flush(name)
+        if mode is not None:
+            temporary.chmod(mode)
         _replace_directory(temporary, target)
     finally:
         _remove(temporary)
@@ -90,7 +98,7 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
 def working_directory(path: str | Path, purpose: str) -> Iterator[Path]:
     """Yield an empty directory beside `path`, this process's own, for what is needed on the way to it; remove it."""
     folder = _temporary(Path(path).with_name(f"{Path(path).name}.{purpose}"))
-    folder.mkdir()
+    folder.mkdir(stat.S_IRWXU)
     try:
         yield folder
     finally:
@@ -116,6 +124,18 @@ def _temporary(target: Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target)
     return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}.partial")
+
+
+def _mode(target: Path) -> int | None:
+    """Return the permissions of what is replaced; None where nothing is."""
+    return stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+
+
+def _create(path: Path, mode: int) -> None:
+    """Create an empty file with a mode that its writer, which opens it once more, leaves as it is."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    os.close(os.open(path, flags, mode & 0o777 | stat.S_IRUSR | stat.S_IWUSR))
+    os.utime(path, (0, 0))  # shows whether there was a writer
 
 
 def _remove_leftovers(target: Path) -> None:

@@ -108,6 +108,22 @@ def test_equal_texts_of_parquet_are_held_once(tmp_path):
     assert next(reader).reason == TOO_LARGE
 
 
+def test_different_texts_of_a_large_row_group_of_parquet_are_not_held_together(tmp_path):
+    table = pa.table(
+        {"id": list(map(str, range(4000))), "text": [f"{number} " * 2000 for number in range(4000)]}
+    )
+    pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    del table
+    allocated = pa.total_allocated_bytes()
+    most = 0
+    records = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
+    for number, record in enumerate(bounded(records, 1)):
+        assert (record.document_id, record.body.partition(" ")[0]) == (str(number), str(number))
+        most = max(most, pa.total_allocated_bytes() - allocated)
+    assert number == 3999
+    assert most < 40_000_000  # 120,000,000 where all are held
+
+
 def test_lists_of_json_are_counted_before_they_are_made(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'{"id": "x", "text": "a", "y": [' + b"[]," * 1_000_000 + b"[]]}\n")
     tracemalloc.start()
@@ -147,3 +163,11 @@ def test_a_record_takes_time_that_grows_with_its_length_alone(case, tmp_path):
     start = time.process_time()
     assert not isinstance(records(kind, name, tmp_path / "a", 64)[0], Query)
     assert time.process_time() - start < 10  # minutes and hours before
+
+
+def test_a_header_of_many_columns_takes_linear_time(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("\t".join(["id", "text", *(f"column{number}" for number in range(40_000))]) + "\n")
+    started = time.process_time()
+    records("documents", "tsv", path, 64)
+    assert time.process_time() - started < 5  # 16 s where each name is looked for in all

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from irpretrain.corpora.formats import json_files, trec, tsv
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
+from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 
 
@@ -114,13 +115,29 @@ def test_json_that_repeats_a_key(tmp_path, text):
     assert "an object has the key" in fault.detail
 
 
-def test_white_space_around_identifiers_is_no_part_of_them(tmp_path):
-    (tmp_path / "q").write_text('{"q1 ": {" d1": 1}}')
-    (found,) = json_files.JUDGEMENTS.read(tmp_path / "q", json_files.JUDGEMENTS.options())
-    assert (found.query_id, found.document_id) == ("q1", "d1")
-    (tmp_path / "t").write_text("query-id\tcorpus-id\tscore\nq1 \t d1\t1\n")
-    (found,) = tsv.JUDGEMENTS.read(tmp_path / "t", tsv.JUDGEMENTS.options())
-    assert (found.query_id, found.document_id) == ("q1", "d1")
+@pytest.mark.parametrize("space", [" ", "\u00a0"])
+@pytest.mark.parametrize(
+    ("kind", "format_name", "options", "line"),
+    [
+        ("judgements", "json", {}, '{"q1~": {"d1": 1}}'),
+        ("judgements", "json", {}, '{"q1": {"~d1": 1}}'),
+        ("judgements", "tsv", {"columns": ["query_id", "document_id", "relevance"]}, "q1\td1~\t1 "),
+        ("topics", "tsv", {}, "q1~\tred fox"),
+        ("topics", "jsonl", {}, '{"id": "~q1", "text": "red fox"}'),
+        ("documents", "tsv", {"columns": ["id", "text"]}, "d1~\tred fox"),
+        ("documents", "jsonl", {}, '{"id": "d1~", "text": "red fox"}'),
+        ("runs", "tsv", {"columns": ["query_id", "document_id", "rank"]}, "q1\td1~\t1 "),
+    ],
+)
+def test_white_space_around_identifiers_is_refused_not_trimmed(
+    tmp_path, kind, format_name, options, line, space
+):
+    reader = format_of(kind, format_name)
+    for spaced, is_sound in ((line.replace("~", ""), True), (line.replace("~", space), False)):
+        (tmp_path / "records").write_text(spaced + "\n", encoding="utf-8")
+        (record,) = reader.read(tmp_path / "records", reader.options(**options))
+        assert isinstance(record, Malformed) != is_sound
+        assert is_sound or "holds white space" in str(record)
 
 
 def test_a_long_header_is_quoted_in_part(tmp_path):

@@ -99,3 +99,12 @@ def test_large_files_are_estimated_from_their_beginnings(
     for path in files:
         path.write_bytes(pack("".join(f"{numbers.random():.17f}\n" for _ in range(50_000)).encode()))
     assert estimate_marks(files, b"\n") == pytest.approx(150_000, rel=0.25)
+
+
+def test_of_a_packed_file_as_much_is_read_as_may_be_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counted, "most_bytes", lambda: 1000)
+    path = tmp_path / "squad.json.gz"
+    path.write_bytes(gzip.compress(b'{"title": 1' * 10_000))
+    assert sum(map(len, counted._articles(path))) < 4000

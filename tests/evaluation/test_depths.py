@@ -42,7 +42,12 @@ def test_depths_by_hand(tmp_path: Path, qrels: Path) -> None:
     folds = [{"q1": [("a", 9.0), ("b", 8.0), ("c", 7.0)]}, {"q2": [("a", 9.0), ("b", 8.0), ("c", 7.0)]}]
     model = described(tmp_path, "net", "full", folds)
     counts = evaluate_depths([first, model], qrels, [1, 2, 3], ["RR@10"], *outputs(tmp_path))
-    assert counts == {"runs": 2, "rows": 9}
+    assert (counts["runs"], counts["rows"]) == (2, 9)
+    sizes = {
+        (row["candidates"], row["model"]): (row["queries"], row["longest"], row["documents"])
+        for row in counts["lists"]
+    }
+    assert sizes["bm25@2", "net"] == sizes["bm25@2", "bm25"] == (2, 2, 4)
     with open(tmp_path / "depths.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     found = {(row["model"], int(row["depth"]), row["measure"]): float(row["value"]) for row in rows}

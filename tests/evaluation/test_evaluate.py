@@ -52,7 +52,20 @@ def call(project: dict[str, Any], name: str = "out") -> tuple[dict[str, Any], Pa
 
 def test_scores(project: dict[str, Any]) -> None:
     counts, table, scores = call(project)
-    assert counts == {"runs": 3, "rows": 24, "queries_without_documents": 1 + 2 + 1}
+    assert {key: counts[key] for key in ("runs", "rows", "queries_without_documents")} == {
+        "runs": 3,
+        "rows": 24,
+        "queries_without_documents": 1 + 2 + 1,
+    }
+    sizes = {
+        (row["model"], row["regime"]): (row["queries"], row["longest"], row["documents"])
+        for row in counts["lists"]
+    }
+    assert sizes == {
+        ("bm25", "first-stage"): (3, 2, 6),
+        ("prop", "full"): (3, 1, 3),
+        ("prop", "zero-shot"): (2, 2, 4),
+    }
     rows = list(csv.DictReader(scores.open()))
     assert len(rows) == 3 * 2 * 4
     found = {(r["model"], r["regime"], r["fold"], r["measure"]): (r["value"], r["queries"]) for r in rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irpretrain.corpora.records import most_bytes
 from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import per_query
 from irpretrain.evaluation.runs import (
@@ -155,16 +156,26 @@ def test_malformed_runs_name_their_line(tmp_path: Path, text: str, message: str)
 
 def test_damaged_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    with pytest.raises(InputError, match="run: there is no such file"):
+    with pytest.raises(InputError, match="run: the file cannot be opened: No such file"):
         read_run(path)
     path.write_bytes(b"q Q0 d 1 2 t\nq Q0 \xff 1 1 t\n")
-    with pytest.raises(InputError, match="run:2: this is not UTF-8"):
+    with pytest.raises(InputError, match="run:2: not valid UTF-8: byte 6 of the line"):
         read_run(path)
     packed = gzip.compress(b"".join(b"q Q0 d%d 1 %d t\n" % (i, i * i) for i in range(999)))
     for damaged in (packed[:200], packed[:-4] + b"xxxx", b"\x1f\x8bjunk"):
         path.write_bytes(damaged)
-        with pytest.raises(InputError, match="the gzip file is damaged"):
+        with pytest.raises(InputError, match="damaged archive"):
             read_run(path)
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_a_line_without_end_takes_no_more_memory_than_a_record_may(
+    tmp_path: Path, read: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(gzip.compress(b"0" * (most_bytes() + 1), 1))
+    with pytest.raises(InputError, match="lines:1: record too large"):
+        read(path)
 
 
 @pytest.mark.parametrize("given", [{"q": [("d", float("nan"))]}, {"q q": [("d", 1.0)]}, {"q": [("", 1.0)]}])

@@ -123,6 +123,47 @@ def test_a_writer_that_makes_no_file_fails(tmp_path):
     with pytest.raises(FileNotFoundError), atomic_file(tmp_path / "file"):
         pass
     assert names(tmp_path) == []
+    write_text(tmp_path / "file", "old")
+    with pytest.raises(FileNotFoundError), atomic_file(tmp_path / "file"):
+        pass
+    assert contents(tmp_path) == {"file": "old"}
+
+
+def test_a_file_may_become_empty(tmp_path):
+    for text in ("old", ""):
+        write_text(tmp_path / "file", text)
+    assert contents(tmp_path) == {"file": ""}
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("permissions", [0o600, 0o400, 0o640, 0o666])
+def test_a_file_is_as_private_as_the_old_one_from_the_beginning(tmp_path, permissions):
+    target = tmp_path / "file"
+    target.touch()
+    target.chmod(permissions)
+    with atomic_file(target) as temporary:
+        temporary.write_text("new")
+        assert mode(temporary) & ~0o600 & ~permissions == 0
+    assert (target.read_text(), mode(target)) == ("new", permissions)
+
+
+@pytest.mark.parametrize("permissions", [0o700, 0o500, 0o750, 0o777])
+def test_a_directory_is_as_private_as_the_old_one_from_the_beginning(tmp_path, permissions):
+    target = tmp_path / "model"
+    target.mkdir()
+    target.chmod(permissions)
+    with atomic_directory(target) as temporary:
+        (temporary / "weights").write_text("new")
+        assert mode(temporary) & ~0o700 & ~permissions == 0
+    assert (contents(target), mode(target)) == ({"weights": "new"}, permissions)
+
+
+def test_a_working_directory_is_private(tmp_path):
+    with working_directory(tmp_path / "index", "input") as folder:
+        assert mode(folder) == 0o700
 
 
 def test_a_directory_replaces_the_old_one_wholly(tmp_path):

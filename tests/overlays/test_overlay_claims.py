@@ -13,6 +13,7 @@ from irpretrain.claims.page import name_faults, project_configs
 from irpretrain.claims.verdicts import NOT_RUN
 from irpretrain.config import Config, load_config
 from irpretrain.config.axioms import AXIOMS
+from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.config.usage import active_experiments, displayed_predictors, first_stages_of
 from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.evaluation.ledger import unlike
@@ -22,7 +23,6 @@ from irpretrain.report.claim_answers import answer
 from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.other_figures import WeightingShares
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.report.table_engine import facts_of
 
 SHOWCASE = "configs/showcase.yaml"
 
@@ -119,9 +119,10 @@ def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about
         narrowed = configs[name].of_papers([paper])
         claims = {key: claim for key, claim in read_claims(paper).claims.items() if claim.overlay == name}
         measured = made_results(narrowed) if claims else None
-        for key, claim in claims.items() if measured else ():
-            made = Finder(measured, narrowed).test(claim)
-            facts = [facts_of(narrowed, measured.scores, run) for run in (made.runs if made else ())]
+        finder = Finder(measured, narrowed) if measured else None
+        for key, claim in claims.items() if finder else ():
+            made = finder.test(claim)
+            facts = finder.facts(made) if made else []
             if faults := {*unlike(facts[:2]), *unlike(facts[2:])}:
                 differing[f"{paper} {key}"] = faults
     assert differing == {
@@ -130,6 +131,80 @@ def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about
         "deepct gain-shrinks-with-depth": {"candidates"},
         "prop further-pretraining-helps": {"tested_texts"},
     }
+
+
+WORDS = "words of texts and queries"
+READ = "word pieces read of each text to weigh its words"
+TAUGHT = "taught by"
+
+
+def test_claims_on_weightings_say_what_their_sides_differ_in(configs: dict[str, Config]) -> None:
+    differing = {}
+    for name, config in configs.items():
+        narrowed = config.of_papers(["deepct"])
+        finder = Finder(made_results(narrowed), narrowed)
+        for key, claim in read_claims("deepct").claims.items():
+            if claim.overlay == name and any(side.first_stage or side.weighting for side in claim.sides):
+                made = finder.test(claim)
+                assert made is not None
+                text = finder.differing(made)
+                differing[key] = [part.partition(": ")[0] for part in text.split("; ") if part]
+                if key == "better-than-tf":
+                    assert text == (
+                        f"{WORDS}: alphanumeric (DeepCT, BM25), lucene (tf index, BM25); "
+                        f"{READ}: 320 (DeepCT, BM25), all (tf index, BM25)"
+                    )
+    assert differing == {
+        "better-than-tf": [WORDS, READ],
+        "better-than-tf-ql": [WORDS, READ],
+        "weights-beat-frequencies": [READ],
+        "tf-better-than-textrank": [],
+        "tf-better-than-word-vectors": [WORDS],
+        "context-better-than-word-vectors": [READ],
+        "better-than-doc2query": [WORDS, READ],
+        "doc2query-better-than-tf": [],
+        "better-reranker": [TAUGHT],
+        "index-better-than-knrm": [TAUGHT],
+        "index-as-good-as-conv-knrm": [TAUGHT],
+        "higher-recall": [WORDS, READ],
+        "weights-are-skewed": [READ],
+        "query-weights-help": [READ],
+        "query-weights-better-than-deeptr": [READ],
+        "query-weights-help-sdm": [READ],
+        "sdm-weights-better-than-deeptr": [READ],
+    }
+
+
+def test_a_claim_on_first_stages_says_what_else_their_searches_differ_in(configs: dict[str, Config]) -> None:
+    config = configs["config.yaml"].of_papers(["deepct"])
+    stages = config.first_stages
+    for changed, text in (
+        ({"tuned_on": None, "parameters": {"k1": 2.0}}, "parameters: "),
+        ({"model": "ql"}, "ranking model: bm25 (DeepCT, BM25), ql (tf index, BM25)"),
+        (
+            {"candidates": "bm25"},
+            "ranking model: bm25 (DeepCT, BM25), bm25 over candidates of bm25 (tf index, BM25)",
+        ),
+        ({"tuned_on": None}, "parameters: "),
+    ):
+        other = FirstStageConfig(**{**stages["tf-bm25"].model_dump(exclude_unset=True), **changed})
+        narrowed = config.model_copy(update={"first_stages": {**stages, "tf-bm25": other}})
+        finder = Finder(made_results(narrowed), narrowed)
+        made = finder.test(read_claims("deepct").claims["better-than-tf"])
+        assert made is not None
+        assert text in finder.differing(made)
+
+
+def test_a_claim_on_weightings_says_how_many_passages_each_has(configs: dict[str, Config]) -> None:
+    config = configs["configs/embedded-full.yaml"].of_papers(["deepct"])
+    shares = [
+        WeightingShares(weighting=name, passages=9, passages_without_terms=without, shares=[0.5])
+        for name, without in (("deepct", 2), ("tf", 0))
+    ]
+    finder = Finder(Measured(Scores({}), shares=[shares]), config)
+    made = finder.test(read_claims("deepct").claims["weights-are-skewed"])
+    assert made is not None
+    assert "documents scored in all: 7 (DeepCT), 9 (tf)" in finder.differing(made)
 
 
 def test_every_name_is_in_some_configuration() -> None:

@@ -13,7 +13,8 @@ from small_run import PROP_YAML, rows_of, write_results
 from irpretrain.claims.files import read_claims
 from irpretrain.config import Config, load_config
 from irpretrain.config.retrieval import FirstStageConfig
-from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts
+from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts, unlike
+from irpretrain.evaluation.runs import ListSizes
 from irpretrain.papers.published import load_published
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import Measured
@@ -100,6 +101,49 @@ def test_the_ledger_beside_a_table_has_a_line_for_each_run(
     assert rows["bm25", "first-stage"]["depth"] == prop["depth"] == "10"
 
 
+def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_one(
+    default: Config, tmp_path: Path
+) -> None:
+    scores, per_query = write_results(tmp_path, rows_of("squad", models=("control", "prop")))
+    longest = {"bm25": (20, 10, 200), "ql": (19, 7, 133), "control": (20, 10, 200), "prop": (20, 10, 199)}
+    lists = [
+        {"dataset": "squad", "candidates": candidates, "model": model, "regime": regime, "seed": seed}
+        | dict(zip(ListSizes._fields, longest[model], strict=True))
+        for model, regime, seed, candidates in (
+            *((name, "first-stage", 0, name) for name in ("bm25", "ql")),
+            *((name, regime, 1, "bm25") for name in ("control", "prop") for regime in ("zero-shot", "full")),
+        )
+    ]
+    (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps({"counts": {"lists": lists}}))
+    files = ResultFiles(scores, per_query)
+    (line, *_) = build_headline(default, files.read()).notes
+    assert line == (
+        "Rows differ in documents scored per query, at most: 10 (BM25, control, PROP), 7 (QL); queries with a list: "
+        "20 (BM25, control, PROP), 19 (QL); documents scored in all: 200 (BM25, control), 133 (QL), 199 (PROP)."
+    )
+    make_tables([PROP_YAML], default, files, tmp_path / "tables")
+    with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
+        rows = {(row["model"], row["regime"]): row for row in csv.DictReader(file)}
+    names = ("depth", "seen", "answered", "scored")
+    assert [rows["ql", "first-stage"][name] for name in names] == ["7", "7", "19", "133"]
+    facts = [
+        facts_of(default, files.read(), RunName("squad", name, name, "first-stage"))
+        for name in ("bm25", "ql")
+    ]
+    assert "seen" in unlike(facts)
+
+
+def test_a_chosen_snapshot_has_read_as_far_as_its_step(
+    default: Config, trainings: list[Path], tmp_path: Path
+) -> None:
+    chosen = tmp_path / "selected/prop/seed-1.meta.json"
+    chosen.parent.mkdir(parents=True)
+    chosen.write_text(json.dumps({"counts": {"chosen_step": 60}}))
+    run = RunName("squad", "bm25", "prop", "zero-shot")
+    facts = facts_of(default, scores_of(tmp_path, [chosen, *trainings]), run)
+    assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
+
+
 def test_a_ledger_has_no_baseline_that_was_not_run(default: Config, tmp_path: Path) -> None:
     files = ResultFiles(*write_results(tmp_path, rows_of("squad", models=("prop",))))
     make_tables([PROP_YAML], default, files, tmp_path / "tables")
@@ -153,7 +197,7 @@ def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
     assert differences_text(default, [rows]) == (
         "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); lists of candidates: "
         "PROP on SQuAD 1.1 against PROP on SQuAD 1.1; "
-        "documents scored per query: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
+        "documents scored per query, at most: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
     )
 
 
@@ -167,17 +211,25 @@ def test_a_model_that_differs_from_data_set_to_data_set_has_both_named(default: 
         for dataset, *depths in pairs
     ]
     label = default.datasets["squad"].label
-    assert differences_text(default, columns[:1]) == "documents scored per query: 200 (BM25), 100 (PROP)"
+    assert (
+        differences_text(default, columns[:1])
+        == "documents scored per query, at most: 200 (BM25), 100 (PROP)"
+    )
     assert f"100 (PROP on {label}), 60 (PROP on " in differences_text(default, columns)
 
 
 def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
-    stages = {"tuned": FirstStageConfig(label="T", tuned_on="squad-tuning")}
+    stages = {
+        "tuned": FirstStageConfig(label="T", tuned_on="squad-tuning"),
+        "fixed": FirstStageConfig(label="F", parameters={"b": 0.7}),
+    }
     config = default.model_copy(update={"first_stages": default.first_stages | stages})
-    rows = [planned_facts(config, "squad", stage, stage, "first-stage") for stage in ("bm25", "tuned")]
-    assert differences_text(config, [rows]) == (
+    bm25, tuned, fixed, ql = (
+        planned_facts(config, "squad", stage, stage, "first-stage")
+        for stage in ("bm25", "tuned", "fixed", "ql")
+    )
+    assert differences_text(config, [[bm25, tuned]]) == (
         "parameters: not tuned (BM25), tuned on squad-tuning by RR@10 (T)"
     )
-    assert (
-        differences_text(config, [[rows[0], planned_facts(config, "squad", "ql", "ql", "first-stage")]]) == ""
-    )
+    assert differences_text(config, [[bm25, fixed]]) == "b: 0.4 (BM25), 0.7 (F)"
+    assert differences_text(config, [[bm25, ql]]) == "ranking model: bm25 (BM25), ql (QL)"

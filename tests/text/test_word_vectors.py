@@ -17,13 +17,14 @@ import pytest
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.corpora.records import most_bytes
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.randomness import generator
 from irpretrain.text.draws import STATE_WORDS, start_stream
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.train_vectors import alias_table, train_documents
 from irpretrain.text.word_store import write_word_store
-from irpretrain.text.word_vectors import WordVectors, make_word_vectors
+from irpretrain.text.word_vectors import WordVectors, make_word_vectors, read_vectors
 
 TEXT = TextConfig(words="alphanumeric")
 SMALL = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)
@@ -338,3 +339,13 @@ def test_stores_of_other_statistics_are_refused(tmp_path: Path) -> None:
     _, statistics = make(tmp_path / "other", ["a b b"])
     with pytest.raises(IntegrityError, match="it numbers 1 words"):
         make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")
+
+
+@pytest.mark.parametrize(("start", "line"), [(b"", 1), (b"2 3\nred 1 2 3\n", 3)])
+def test_a_line_without_end_takes_no_more_memory_than_a_record_may(
+    tmp_path: Path, start: bytes, line: int
+) -> None:
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(gzip.compress(start + b"0" * (most_bytes() + 1), 1))
+    with pytest.raises(InputError, match=f"gz:{line}: a line of more than"):
+        read_vectors(path, {"red": 0}, tmp_path / "vectors.npy")

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
 from irpretrain.config.term_weights import ENCODED
 from irpretrain.objectives.registry import needs
 from irpretrain.papers.files import known_papers, papers_with_depths, show_axioms, show_term_weights
+from irpretrain.text.languages import ENGLISH
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
@@ -279,6 +280,12 @@ def stage_over(config: Config, model: str, candidates: str) -> str | None:
 def index_names(config: Config) -> list[str]:
     passages = (name for name, weighting in config.term_weights.items() if weighting.kind == "passages")
     return [TF_INDEX, *config.indexes, *passages]
+
+
+def index_words(config: Config, index: str) -> QueryWords:
+    """Return how the texts behind an index's weights are cut into words; queries are cut the same way."""
+    by_lucene = index == TF_INDEX or index in config.indexes
+    return LUCENE_WORDS if by_lucene and config.text.language == ENGLISH else config.text.word_kind
 
 
 def used_indexes(config: Config) -> list[str]:

@@ -70,7 +70,6 @@ def document(
     position: int, identifier: str, title: str, body: str, url: str = "", line: int | None = None
 ) -> AnyDocument:
     """Return the document; one with a bad identifier is malformed, one without title and body is skipped as empty."""
-    identifier = identifier.strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
     title, body = clean_line(title), clean_text(body)
@@ -81,7 +80,6 @@ def document(
 
 def query(identifier: str, text: str, position: int, line: int | None = None) -> Query | Malformed:
     """Return the query, its text on one line; an identifier with white space or an empty text is malformed."""
-    identifier = identifier.strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
     cleaned = clean_line(text)
@@ -94,7 +92,6 @@ def judgement(
     query_id: str, document_id: str, relevance: str, position: int, line: int | None = None
 ) -> Judgement | Malformed:
     """Return the judgement; relevance must be a whole number, which may end in .0."""
-    query_id, document_id = query_id.strip(), document_id.strip()
     if fault := identifier_fault(query_id) or identifier_fault(document_id):
         return Malformed(position, "bad identifier", fault, line)
     if not _RELEVANCE.fullmatch(relevance):
@@ -106,7 +103,6 @@ def retrieved(
     query_id: str, document_id: str, rank: str | None, score: str | None, position: int, line: int | None
 ) -> Retrieved | Malformed:
     """Return a line of a run; a rank is a whole number of 0 or more, a score a finite number in decimals."""
-    query_id, document_id = query_id.strip(), document_id.strip()
     if fault := identifier_fault(query_id) or identifier_fault(document_id):
         return Malformed(position, "bad identifier", fault, line)
     if rank is not None and not _RANK.fullmatch(rank):

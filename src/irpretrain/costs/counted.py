@@ -13,10 +13,11 @@ from irpretrain.catalogue.absence import reported
 from irpretrain.config.corpora import CorpusConfig, FileConfig, QrelsConfig, TopicsConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import hidden_views, used_corpora, used_datasets
+from irpretrain.corpora.checked import RECORDS_PER_FILE
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import DAMAGE, compression_of, given_files, list_files
 from irpretrain.corpora.ir_datasets_library import count_of
-from irpretrain.corpora.records import Judgement, Query
+from irpretrain.corpora.records import Judgement, Query, most_bytes
 from irpretrain.corpora.registry import format_of
 from irpretrain.costs import PlannedJob
 from irpretrain.costs.encoder_work import shapes
@@ -153,7 +154,7 @@ def _read(file: FileConfig, manifest: Manifest) -> int:
 
 
 def _of_squad(files: Sequence[Path], mark: bytes, options: Mapping[str, Any]) -> int:
-    """How often something stands in the chosen articles of SQuAD's files, which are read whole: at most 30 MB."""
+    """How often something stands in the chosen articles of SQuAD's files, of which as much is read as may be one."""
     first, end = options.get("articles") or (0, None)
     articles = (article for path in files for article in _articles(path)[first:end])
     return sum(mark == ARTICLE or article.count(mark) for article in articles)
@@ -162,7 +163,7 @@ def _of_squad(files: Sequence[Path], mark: bytes, options: Mapping[str, Any]) ->
 @cache
 def _articles(path: Path) -> list[bytes]:
     with open(path, "rb") as raw:
-        return _unpacked(raw, path).read().split(ARTICLE)[1:]
+        return _unpacked(raw, path).read(RECORDS_PER_FILE * most_bytes()).split(ARTICLE)[1:]
 
 
 def _installed(paths: Iterable[str], manifest: Manifest) -> list[Path]:

@@ -18,7 +18,7 @@ from irpretrain.contracts import PER_QUERY, SCORES
 from irpretrain.errors import InputError, one_line
 from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
-from irpretrain.evaluation.runs import Qrels, Run, as_scored, merge, read_qrels, read_run, within
+from irpretrain.evaluation.runs import ListSizes, Qrels, Run, as_scored, merge, read_qrels, read_run, within
 from irpretrain.progress import notice, progress
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def evaluate(
             queries; a judged query without documents counts 0.
 
     Returns:
-        Counts: runs, rows, and the judged queries that runs lack.
+        Counts: runs, rows, the judged queries that runs lack, and `lists`, the sizes of each run's lists as scored.
 
     Raises:
         InputError: a run holds a query without judgements, a query of another fold, or (for a re-ranked run)
@@ -107,7 +107,8 @@ def evaluate(
     ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
     candidates = _Candidates(ordered)
     means: list[tuple[Any, ...]] = []
-    counts = {"runs": len(ordered), "rows": 0, "queries_without_documents": 0}
+    sizes: list[dict[str, Any]] = []
+    counts: dict[str, Any] = {"runs": len(ordered), "rows": 0, "queries_without_documents": 0, "lists": sizes}
 
     def rows() -> Iterator[dict[str, Any]]:
         for description in progress(ordered, "evaluate", "runs"):
@@ -118,6 +119,7 @@ def evaluate(
                 _note_own_documents(description, run)
             counts["queries_without_documents"] += len(judged.keys() - run.keys())
             key = {name: description[name] for name in KEYS}
+            sizes.append(key | ListSizes.of(run)._asdict())
             for measure, values in effectiveness.per_query(run, judged, measures).items():
                 means.extend((*key.values(), *row) for row in _means(measure, values, query_folds))
                 for query, value in values.items():
@@ -289,7 +291,7 @@ def evaluate_depths(
     measures: Sequence[str],
     per_query: str | Path,
     scores: str | Path,
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """Measure first stages and re-ranked runs at each depth.
 
     Args:
@@ -302,7 +304,7 @@ def evaluate_depths(
         scores: CSV with `DEPTH_COLUMNS`; means over all judged queries.
 
     Returns:
-        Counts: runs, rows of the CSV.
+        Counts: runs, rows of the CSV, and `lists`, as in `evaluate`.
 
     Raises:
         InputError: a run was re-ranked from candidates that are not among the runs, or holds others.
@@ -313,6 +315,7 @@ def evaluate_depths(
         run["model"]: results for run, results in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE
     }
     means: list[tuple[Any, ...]] = []
+    sizes: list[dict[str, Any]] = []
 
     def rows() -> Iterator[dict[str, Any]]:
         for description, run in zip(runs, read, strict=True):
@@ -320,18 +323,18 @@ def evaluate_depths(
             candidates = _candidates(description, stages)
             for depth in depths:
                 recall = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
-                values_by_measure = effectiveness.per_query(
-                    within(run, candidates, depth), judged, [*recall, *measures]
-                )
-                named = {**key, "candidates": at_depth(key["candidates"], depth), "fold": 0}
+                cut = within(run, candidates, depth)
+                values_by_measure = effectiveness.per_query(cut, judged, [*recall, *measures])
+                named = {**key, "candidates": at_depth(key["candidates"], depth)}
+                sizes.append(named | ListSizes.of(cut)._asdict())
                 for measure, values in values_by_measure.items():
                     means.append((*key.values(), depth, measure, effectiveness.mean(values), len(values)))
                     for query, value in values.items():
-                        yield {**named, "query_id": query, "measure": measure, "value": value}
+                        yield {**named, "fold": 0, "query_id": query, "measure": measure, "value": value}
 
     PER_QUERY.write(per_query, rows())
     write_csv(scores, DEPTH_COLUMNS, means)
-    return {"runs": len(runs), "rows": len(means)}
+    return {"runs": len(runs), "rows": len(means), "lists": sizes}
 
 
 def _candidates(description: Mapping[str, Any], stages: Mapping[str, Run]) -> Run:

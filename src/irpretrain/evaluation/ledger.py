@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.depths import reranked, scored
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, FirstStageConfig
+from irpretrain.config.term_weights import ENCODED
 from irpretrain.config.usage import (
     active_experiments,
     first_stages_of,
+    index_words,
     trained_on,
     training_candidates,
     with_starts,
@@ -28,10 +31,13 @@ from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import cutoff
+from irpretrain.evaluation.runs import ListSizes
 from irpretrain.provenance import content_hash
+from irpretrain.retrieval.analysis import IndriOptions
 
 if TYPE_CHECKING:
     from irpretrain.config import Config
+    from irpretrain.config.text import EncoderConfig
 
 # Option of a corpus that reads a range of its files.
 RANGE = "articles"
@@ -71,17 +77,23 @@ class Facts:
         seeds: of training.
         queries: their number and a hash of their identifiers.
         lists: hash of the file with the candidate lists.
-        depth: number of documents of each query that are scored.
+        depth: largest number of documents of a query that are scored: found in the run once it is there, else planned.
         seen: number of them that the deepest measure looks at.
+        answered: number of judged queries with a list.
+        scored: number of documents that are scored, of all queries.
+        ranker: ranking model of a first stage, and the first stage whose candidates it ranks.
+        words: how a first stage cuts texts into words and these into terms.
         tuning: of a first stage's parameters: the queries and the measure that chose them.
+        k1, b, mu, smoothing: a first stage's parameters that are not tuned.
         encoder: path and layers of the encoder.
-        texts: what pre-training reads.
+        length: of term weights: number of word pieces that decide those of a text, "all" without a limit.
+        texts: what pre-training reads, or what word vectors are learned from.
         tested_texts: those of them that the tested corpus is read from too, with articles in common.
         documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
         groups: ranking groups read per task.
         word_pieces: word pieces read in pre-training, special tokens included.
         steps: of pre-training.
-        training_queries: data set and candidates that fine-tune the model.
+        training_queries: data set and candidates that fine-tune the model; data set that teaches term weights.
         recipe: hash of the options of fine-tuning.
     """
 
@@ -94,8 +106,17 @@ class Facts:
     lists: str = ""
     depth: int | None = None
     seen: int | None = None
+    answered: int | None = None
+    scored: int | None = None
+    ranker: str = ""
+    words: str = ""
     tuning: str = ""
+    k1: float | None = None
+    b: float | None = None
+    mu: float | None = None
+    smoothing: float | None = None
     encoder: str = ""
+    length: str = ""
     texts: tuple[PretrainingText, ...] = ()
     tested_texts: tuple[PretrainingText, ...] = ()
     documents: int | None = None
@@ -128,7 +149,7 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
         facts["depth"] = _depth(config, dataset, lists, regime)
         facts["seen"] = _seen(config, dataset, facts["depth"])
     if regime == FIRST_STAGE:
-        facts["tuning"] = _tuning(config, name)
+        facts |= _searching(config, name)
     elif name in config.models:
         facts |= _pretraining(config, dataset, name, int(step) if step else None)
         if regime != "zero-shot" and dataset in config.datasets:
@@ -136,12 +157,46 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
     return Facts(dataset, candidates, model, regime, **facts)
 
 
+def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
+    """Return what the configuration says of a weighting of words: a key of `term_weights`, or an index."""
+    described = config.term_weights.get(weighting)
+    if described is not None and described.same_as is not None:
+        described = config.term_weights[described.same_as]
+    facts: dict[str, Any] = {"length": "all"}
+    if described is None:
+        return facts
+    if described.model not in ("tf", "attention"):
+        labels = described.labels.model_dump(exclude_defaults=True).items()
+        facts["training_queries"] = ", ".join(
+            [str(described.dataset), *(f"{key} {value}" for key, value in labels)]
+        )
+    if described.model in ENCODED:
+        facts["encoder"] = _encoder_text(described.encoder or config.encoder)
+        if described.window_overlap is None:
+            facts["length"] = str(described.max_length)
+    if described.model == "word-vectors":
+        corpora = config.collections[str(described.collection)]
+        facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
+    return facts
+
+
+def facts_of_lists(facts: Facts, sizes: Iterable[ListSizes]) -> Facts:
+    """Return the facts of a run with what its lists hold in place of what is planned; the least of several seeds."""
+    sizes = list(sizes)
+    if not sizes:
+        return facts
+    answered, deepest, scored = (min(numbers) for numbers in zip(*sizes, strict=True))
+    seen = None if facts.seen is None else min(facts.seen, deepest)
+    return replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored)
+
+
 def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what the pre-trainings of a model have counted, from the counts of their sidecars, the first one first."""
     trained = [count for count in counts if count.get("steps")]
     if not trained:
         return {}
-    groups = (item for count in trained for item in (count.get("groups") or {}).items())
+    are_known = all("groups" in count for count in trained)
+    groups = (item for count in trained if are_known for item in (count["groups"] or {}).items())
     return {
         "steps": sum(count["steps"] for count in trained),
         "groups": _per_task(groups),
@@ -208,12 +263,30 @@ def _seen(config: Config, dataset: str, depth: int | None) -> int | None:
     return depth if depth is None or None in cutoffs else min(depth, max(most or 0 for most in cutoffs))
 
 
-def _tuning(config: Config, first_stage: str) -> str:
-    """Return what chose the parameters of a first stage; nothing of a run of others, where it is unknown."""
-    stage = config.first_stages.get(first_stage)
-    if stage is None or stage.tuned_on is None:
-        return "" if stage is not None and stage.runs else "not tuned"
-    return f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"
+def _searching(config: Config, first_stage: str) -> dict[str, Any]:
+    """Return how a first stage searches; nothing of a run of others, where it is unknown."""
+    if first_stage in BUILT_IN_FIRST_STAGES:
+        stage = FirstStageConfig(label=first_stage, model=first_stage)
+    elif first_stage not in config.first_stages or config.first_stages[first_stage].runs:
+        return {}
+    else:
+        stage = config.first_stages[first_stage]
+    facts = weighting_facts(config, stage.query_weights or stage.index)
+    facts["ranker"] = f"{stage.model}{' with dependence' if stage.dependence else ''}"
+    facts["ranker"] += f" over candidates of {stage.candidates}" if stage.candidates else ""
+    facts["words"] = index_words(config, stage.index)
+    if stage.model == "indri":
+        facts["words"] = f"{config.text.word_kind}, Krovetz' stemmer, INQUERY's stop words"
+    if stage.tuned_on is None:
+        usual = (
+            {"mu": IndriOptions().mu}
+            if stage.model == "indri"
+            else config.retrieval.parameters_of(stage.model)
+        )
+        given = stage.parameters.given()
+        facts |= {name: given.get(name, usual.get(name)) for name in MODEL_PARAMETERS[stage.model]}
+        return facts | {"tuning": "not tuned"}
+    return facts | {"tuning": f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"}
 
 
 def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> dict[str, Any]:
@@ -221,8 +294,7 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
     described = config.models[model]
     facts: dict[str, Any] = {}
     if described.cross_encoder is None and described.neural is None:
-        encoder = config.encoder_of(model)
-        facts["encoder"] = f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
+        facts["encoder"] = _encoder_text(config.encoder_of(model))
     corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
     facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
     if dataset in config.datasets:
@@ -232,6 +304,8 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
     lengths = [config.training_of(name) for name in chain]
     if step is not None:
         facts["steps"] = step
+    elif any(config.models[name].select_on for name in chain):
+        pass  # the jobs count up to the chosen snapshot
     elif all(length.steps is not None for length in lengths):
         facts["steps"] = sum(length.steps or 0 for length in lengths) or None
         facts["groups"] = _per_task(
@@ -241,6 +315,10 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
             if length.mixing == "sum" or len(config.models[name].tasks) == 1
         )
     return facts
+
+
+def _encoder_text(encoder: EncoderConfig) -> str:
+    return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
 
 
 def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, str]:
@@ -318,6 +396,8 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
         numbers = {number for _, number in value}
         return f"{numbers.pop():,}" if len(numbers) == 1 else ", ".join(f"{task} {n:,}" for task, n in value)

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from irpretrain.errors import ConfigError
-from irpretrain.evaluation.runs import Qrels, Run
 from irpretrain.wording import nearest
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
+
+    from irpretrain.evaluation.runs import Qrels, Run
 
 
 # nDCG and ERR as gdeval computes them, the script of TREC's Web tracks (gdeval.pl, version 1.2).

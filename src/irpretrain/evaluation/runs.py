@@ -1,6 +1,6 @@
 """TREC runs and judgements (qrels).
 
-TREC runs: `query Q0 document rank score tag`, one line a retrieved document, gzip or plain.
+TREC runs: `query Q0 document rank score tag`, one line a retrieved document, packed or plain.
 
 One order everywhere, the canonical order: queries by identifier; within a query score descending; equal
 scores by document identifier ascending (code points). It is a function of the scores alone, so a constant
@@ -15,15 +15,14 @@ cannot tell from the score above is written as the next lower number of single p
 import gzip
 import io
 import math
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from irpretrain.atomic import atomic_file
-from irpretrain.corpora.characters import without_marks
+from irpretrain.corpora.files import given_lines
 from irpretrain.errors import InputError
 
 # Documents of one query and their scores, best first.
@@ -31,6 +30,19 @@ Ranking = list[tuple[str, float]]
 
 # The ranking of each query, in canonical order.
 Run = dict[str, Ranking]
+
+
+class ListSizes(NamedTuple):
+    """How many queries have a list, how long the longest one is, and how many documents all have."""
+
+    queries: int
+    longest: int
+    documents: int
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        lengths = [len(ranking) for ranking in run.values() if ranking]
+        return cls(len(lengths), max(lengths, default=0), sum(lengths))
 
 
 class RankColumn(NamedTuple):
@@ -193,14 +205,14 @@ def _check_name(name: str) -> None:
 
 
 def read_run(path: str | Path) -> Run:
-    """Read a TREC run, gzip or plain, into canonical order whatever order its lines and ranks are in.
+    """Read a TREC run, packed or plain, into canonical order whatever order its lines and ranks are in.
 
     Raises:
         InputError: with file and line, for a line without six columns, a score that is not a finite number,
             or a document that a query lists twice.
     """
     scores: dict[str, dict[str, float]] = {}
-    for line, text in numbered_lines(path):
+    for line, text in given_lines(path):
         columns = text.split()
         if len(columns) != 6:
             expected = "query Q0 document rank score tag"
@@ -223,36 +235,7 @@ def _score(path: str | Path, printed: str, line: int) -> float:
     return score
 
 
-def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 text file that hold more than white space, with their 1-based numbers.
-
-    A gzip file is recognised by its content, not by its name.
-
-    Raises:
-        InputError: the file is missing, is not UTF-8, or is a damaged gzip file.
-    """
-    line = 0
-    try:
-        with open(path, "rb") as raw:
-            compressed = raw.peek(2)[:2] == b"\x1f\x8b"
-            file = gzip.GzipFile(fileobj=raw) if compressed else raw
-            for line, content in enumerate(file, 1):
-                text = (without_marks(content) if line == 1 else content).decode()
-                if text.strip():
-                    yield line, text
-    except FileNotFoundError:
-        raise InputError(path, "there is no such file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"this is not UTF-8 text ({error.reason})", line) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(
-            path, f"the gzip file is damaged after line {line}: {error}", remedy="Make it again."
-        ) from None
-    except OSError as error:
-        raise InputError(path, f"it cannot be read: {error.strerror or error}") from None
-
-
-# TREC judgements (qrels): `query iteration document grade`, one judgement a line, gzip or plain.
+# TREC judgements (qrels): `query iteration document grade`, one judgement a line, packed or plain.
 
 
 # Grade of each judged document of each query. A grade of 1 or more is relevant; 0 and below are not.
@@ -267,7 +250,7 @@ def read_qrels(path: str | Path) -> Qrels:
             two different grades of one document for one query.
     """
     qrels: Qrels = {}
-    for line, text in numbered_lines(path):
+    for line, text in given_lines(path):
         columns = text.split()
         if len(columns) != 4:
             expected = "query iteration document grade"

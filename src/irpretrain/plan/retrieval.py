@@ -6,19 +6,18 @@ from typing import Any
 
 from irpretrain.config.depths import retrieved
 from irpretrain.config.retrieval import (
-    LUCENE_WORDS,
     MODEL_PARAMETERS,
     MODEL_SECTIONS,
     TF_INDEX,
     FirstStageConfig,
     RunConfig,
 )
+from irpretrain.config.usage import index_words
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.plan import paths
 from irpretrain.plan.part import Input, PlanPart, described, first_stage_run, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.text.languages import ENGLISH
 
 # What decides an index, and how it is made; the rest of `retrieval` matters to searches only.
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
@@ -45,10 +44,7 @@ class Retrieval(PlanPart):
         return self.each_shard(paths.INDEX_VECTORS, [wildcards.corpus], index=wildcards.index)
 
     def query_words(self, wildcards: Wildcards) -> str:
-        """How the texts behind an index's weights were cut into words; queries are cut the same way."""
-        text = self.config.text
-        by_lucene = wildcards.index in self.config.indexes and text.language == ENGLISH
-        return LUCENE_WORDS if by_lucene else text.word_kind
+        return index_words(self.config, wildcards.index)
 
     def expansion(self, wildcards: Wildcards) -> str:
         """Text to add to a shard's documents: a file that is given, or queries that are written for them."""

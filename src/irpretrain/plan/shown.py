@@ -132,10 +132,12 @@ class Shown:
 
     @property
     def trainings(self) -> list[str]:
-        """Sidecars of these models, and of those that they start from: what each has read."""
+        """Sidecars of these models, and of those that they start from: what each has read, and chosen snapshots."""
         return [
-            paths.sidecar(paths.PRETRAINED.format(model=model, seed=seed))
+            paths.sidecar(template.format(model=model, seed=seed))
             for model, seed in self.pretrainings
+            for template in (paths.PRETRAINED, paths.SELECTED)
+            if template == paths.PRETRAINED or self.config.models[model].select_on
         ]
 
     @property

@@ -16,6 +16,7 @@ from irpretrain.claims.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.config import Config
 from irpretrain.config.usage import over_candidates
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.evaluation.ledger import Facts, weighting_facts
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.report.axiom_results import AxiomResults, PredictorScores
 from irpretrain.report.other_figures import WeightingShares, read_distribution
@@ -60,6 +61,7 @@ class ClaimComparison:
             weights of an index.
         lead: of a claim about the change of a lead, the larger one; None for other claims.
         runs: of all sides, better and worse in turn; none where the sides are no models.
+        weightings: of both sides, where these are weightings of words.
         predictors: of both sides, where these are predictors.
     """
 
@@ -74,11 +76,12 @@ class ClaimComparison:
     candidates: str = ""
     lead: EffectEstimate | None = None
     runs: tuple[RunName, ...] = ()
+    weightings: tuple[WeightingShares, ...] = ()
     predictors: tuple[PredictorScores, ...] = ()
 
 
 class _Value(NamedTuple):
-    """A value with its 95 % interval, whose it is, of how many pairs or passages, and of which model if of one."""
+    """A value with its 95 % interval, whose it is, of how many pairs or passages, and of which model or weighting."""
 
     name: str
     mean: float
@@ -86,6 +89,7 @@ class _Value(NamedTuple):
     high: float
     number: int
     model: str = ""
+    weighting: WeightingShares | None = None
 
     def times(self, share: float) -> tuple[float, float, float]:
         return (share * self.mean, share * self.low, share * self.high)
@@ -122,8 +126,19 @@ class Finder:
         """Return what the sides of a comparison differ in beyond the experiment; empty for nothing."""
         if made.predictors:
             return self._differing_predictors(made.predictors)
-        facts = [facts_of(self._config, self._measured.scores, run) for run in made.runs]
+        facts = self.facts(made)
         return differences_text(self._config, [facts[:2], facts[2:]])
+
+    def facts(self, made: ClaimComparison) -> list[Facts]:
+        """Return the facts of all sides, better and worse in turn; none where the sides are predictors."""
+        runs = [facts_of(self._config, self._measured.scores, run) for run in made.runs]
+        return runs + [
+            Facts(
+                "", "", row.weighting, "", scored=row.passages - row.passages_without_terms,
+                **weighting_facts(self._config, row.weighting),
+            )
+            for row in made.weightings
+        ]  # fmt: skip
 
     def _differing_predictors(self, predictors: Sequence[PredictorScores]) -> str:
         facts = [self._options_of(predictor) for predictor in predictors]
@@ -160,6 +175,7 @@ class Finder:
                     min(better.number, worse.number),
                     1 if kind == "agreement" else 0,
                     runs=tuple(RunName("", "", v.model, "zero-shot") for v in values if v and v.model),
+                    weightings=tuple(v.weighting for v in values if v and v.weighting),
                 )
         return None
 
@@ -317,7 +333,7 @@ def _heaviest(row: WeightingShares | None) -> _Value | None:
     if row is None or row.shares[0] is None:
         return None
     number = row.passages - row.passages_without_terms
-    return _Value(row.weighting, *wilson_interval(row.shares[0] * number, number), number)
+    return _Value(row.weighting, *wilson_interval(row.shares[0] * number, number), number, weighting=row)
 
 
 def _common_seeds(results: Sequence[Results]) -> list[int] | None:

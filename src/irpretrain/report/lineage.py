@@ -168,9 +168,11 @@ def _parameters(content: dict[str, Any]) -> str:
 
 
 def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (name, value) of nested counts: {"skipped": {"short": 2}} gives ("skipped: short", "2")."""
+    """Yield (name, value) of nested counts: {"skipped": {"short": 2}} gives ("skipped: short", "2"); no tables."""
     for key, value in counts.items():
         name = f"{prefix}{str(key).replace('_', ' ')}"
+        if isinstance(value, list):
+            continue
         if isinstance(value, dict):
             yield from flat_counts(value, f"{name}: ")
         elif isinstance(value, bool) or not isinstance(value, int | float):

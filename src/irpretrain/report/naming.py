@@ -76,13 +76,13 @@ def is_control(config: Config, model: str) -> bool:
 
 
 def configured_label(config: Config, model: str) -> str:
-    """Return the configuration's label of a first stage, a model or a snapshot, and nothing else."""
+    """Return the configuration's label of a first stage, a model, a snapshot or a weighting, and nothing else."""
     stages = first_stage_labels(config)
     if model in stages:
         return stages[model]
     name, _, step = model.partition("@")
     if name not in config.models:
-        return model
+        return index_labels(config).get(model, model)
     return config.models[name].label + (f" after {step} steps" if step else "")
 
 

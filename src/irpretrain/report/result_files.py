@@ -31,7 +31,8 @@ class ResultFiles:
         claims: `results/claims/<paper>.csv`.
         sweeps: `results/tuning/<first stage>.json` of tuned first stages.
         probes: `results/metrics/pretrained/<model>/seed-<n>.probe.csv`.
-        trainings: `results/models/pretrained/<model>/seed-<n>.meta.json`, for the ledgers of tables.
+        trainings: `results/models/pretrained/<model>/seed-<n>.meta.json`, for the ledgers of tables; of chosen
+            snapshots `results/models/selected/<model>/seed-<n>.meta.json` too.
     """
 
     scores: Sequence[str | Path]

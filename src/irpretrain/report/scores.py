@@ -15,11 +15,13 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.plan.paths import FIRST_STAGE_RUN
+from irpretrain.evaluation.runs import ListSizes
+from irpretrain.plan.paths import FIRST_STAGE_RUN, SELECTED
 from irpretrain.provenance import read_sidecar
 
 # Fold of the rows of scores.csv that are means over all queries.
 ALL_QUERIES = 0
+SELECTED_FOLDER = Path(SELECTED).parts[-3]
 # Data set and candidates.
 Pair = tuple[str, str]
 # Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values.
@@ -78,27 +80,28 @@ class Counted:
     Attributes:
         trainings: (model, seed) → counts of the pre-training.
         inputs: file → SHA-256, of the runs that were evaluated.
+        sizes: run → sizes of its lists, with each seed.
     """
 
     trainings: Mapping[tuple[str, int], Mapping[str, Any]] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[RunName, Sequence[ListSizes]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, per_query: Iterable[str | Path], trainings: Iterable[str | Path]) -> Counted:
-        """Read the sidecars of PER_QUERY tables, and `results/models/pretrained/<model>/seed-<n>.meta.json`."""
-        outputs = [Path(str(path).removesuffix(".meta.json")) for path in trainings]
+        """Read the sidecars of PER_QUERY tables, and `results/models/pretrained/<model>/seed-<n>.meta.json`.
+
+        Of a model that is a chosen snapshot, `results/models/selected/<model>/seed-<n>.meta.json` holds the step.
+        """
+        records = [read_sidecar(path) for path in per_query]
+        sizes: dict[RunName, dict[int, ListSizes]] = {}
+        for row in (row for record in records for row in record.get("counts", {}).get("lists", ())):
+            run = RunName(*(row[key] for key in _KEYS[:4]))
+            sizes.setdefault(run, {})[row["seed"]] = ListSizes(*(row[name] for name in ListSizes._fields))
         return cls(
-            {
-                (output.parent.name, int(output.name.removeprefix("seed-"))): read_sidecar(output).get(
-                    "counts", {}
-                )
-                for output in outputs
-            },
-            {
-                file: digest
-                for path in per_query
-                for file, digest in read_sidecar(path).get("inputs", {}).items()
-            },
+            _trainings(trainings),
+            {file: digest for record in records for file, digest in record.get("inputs", {}).items()},
+            {run: list(by_seed.values()) for run, by_seed in sizes.items()},
         )
 
     def training(self, model: str, seed: int) -> Mapping[str, Any]:
@@ -109,6 +112,22 @@ class Counted:
         """Return the SHA-256 of a first stage's run; empty where it is not known."""
         path = FIRST_STAGE_RUN.format(dataset=dataset, candidates=candidates.partition("@")[0])
         return self.inputs.get(path, "")
+
+
+def _trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return (model, seed) → counts of the pre-training; of a chosen snapshot, which has read a part, only the step and
+    the sizes of the texts."""
+    trainings: dict[tuple[str, int], dict[str, Any]] = {}
+    outputs = [Path(str(path).removesuffix(".meta.json")) for path in paths]
+    for output in sorted(outputs, key=lambda output: output.parts[-3] == SELECTED_FOLDER):
+        key = output.parent.name, int(output.name.removeprefix("seed-"))
+        counts = read_sidecar(output).get("counts", {})
+        if output.parts[-3] == SELECTED_FOLDER:
+            whole = trainings.get(key, {})
+            parts = {name: whole[name] for name in ("documents", "text_pieces") if name in whole}
+            counts = {"steps": counts.get("chosen_step"), **parts}
+        trainings[key] = counts
+    return trainings
 
 
 class Scores:
@@ -139,8 +158,11 @@ class Scores:
 
     def __or__(self, other: Scores) -> Scores:
         """Return the results of both, of other runs each."""
-        trainings = {**other.counted.trainings, **self.counted.trainings}
-        counted = Counted(trainings, {**other.counted.inputs, **self.counted.inputs})
+        counted = Counted(
+            {**other.counted.trainings, **self.counted.trainings},
+            {**other.counted.inputs, **self.counted.inputs},
+            {**other.counted.sizes, **self.counted.sizes},
+        )
         return Scores(self._results | other._results, counted)
 
     def get(self, name: RunName, measure: str) -> Results | None:

@@ -20,6 +20,7 @@ from irpretrain.evaluation.ledger import (
     by_tested_texts,
     counted_facts,
     differences,
+    facts_of_lists,
     planned_facts,
 )
 from irpretrain.report.cells import (
@@ -47,17 +48,26 @@ FACT_LABELS = {
     "queries": "queries",
     "candidates": "candidates",
     "lists": "lists of candidates",
-    "depth": "documents scored per query",
+    "depth": "documents scored per query, at most",
+    "answered": "queries with a list",
+    "scored": "documents scored in all",
+    "ranker": "ranking model",
+    "words": "words of texts and queries",
     "tuning": "parameters",
+    "k1": "k1",
+    "b": "b",
+    "mu": "μ",
+    "smoothing": "λ",
     "seeds": "seeds",
     "encoder": "encoder",
+    "length": "word pieces read of each text to weigh its words",
     "texts": "texts of pre-training",
     "documents": "documents of pre-training",
     "text_pieces": "word pieces of these",
     "groups": "groups read per task",
     "word_pieces": "word pieces read",
     "steps": "steps of pre-training",
-    "training_queries": "fine-tuned on",
+    "training_queries": "taught by",
     "recipe": "options of fine-tuning",
 }
 HASHES = ("lists", "recipe")
@@ -85,6 +95,7 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
         return facts
     names = hashlib.sha256("\0".join(results.queries).encode()).hexdigest()[:8]
     facts = replace(facts, queries=f"{len(results.queries)} ({names})")
+    facts = facts_of_lists(facts, scores.counted.sizes.get(run, ()))
     if run.regime == FIRST_STAGE:
         return facts
     name, _, step = run.model.partition("@")
@@ -101,7 +112,8 @@ def ledger_of(table: Table, config: Config, scores: Scores) -> tuple[tuple[Facts
     columns = [
         [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(table)
     ]
-    line = differences_text(config, columns)
+    # Rows are called by their ranking models.
+    line = differences_text(config, [[replace(row, ranker="") for row in rows] for rows in columns])
     return tuple(dict.fromkeys(row for rows in columns for row in rows)), [
         f"Rows differ in {line}."
     ] if line else []

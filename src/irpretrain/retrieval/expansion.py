@@ -109,11 +109,10 @@ def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
         if line.lstrip().startswith("{"):
             yield _read_json(path, number, line)
         else:
-            name, tab, text = line.rstrip("\r\n").partition("\t")
-            document = name.strip()
+            document, tab, text = line.rstrip("\r\n").partition("\t")
             if "\r" in text:
                 raise InputError(path, "a carriage return alone ends no line", number, f"{UNIX_LINES}.")
-            if not tab or not document:
+            if not tab or not document.strip():
                 raise InputError(path, "a line has a document, a tab and a text, or is a JSON object", number)
             yield document, [text]
 

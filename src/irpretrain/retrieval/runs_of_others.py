@@ -68,7 +68,7 @@ class Faults:
         )
         remedy = self.hint or "Check that run, queries and corpus belong together."
         if self.keys and has_keys:
-            remedy += f" If they do, this key of the run allows it: {'; '.join(self.keys)}."
+            remedy += f" If the run is right, this key of it allows it: {'; '.join(self.keys)}."
         raise InputError(path, reason, remedy=remedy)
 
 

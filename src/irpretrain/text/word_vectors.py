@@ -24,6 +24,7 @@ from irpretrain.atomic import atomic_directory
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.corpora.characters import without_marks
 from irpretrain.corpora.files import DAMAGE, one_file, open_bytes
+from irpretrain.corpora.records import most_bytes
 from irpretrain.errors import InputError, IntegrityError, refusing_damage
 from irpretrain.progress import progress
 from irpretrain.text.train_vectors import train_vectors
@@ -79,7 +80,7 @@ def _entries(
     handle: IO[bytes], path: str | Path, numbers: dict[str, int]
 ) -> tuple[str, int, Iterator[Entry]]:
     """Return (format, dimensions, words with their vectors); words that the collection lacks come without theirs."""
-    first = without_marks(handle.readline())
+    first = without_marks(_line(handle, path, 1))
     fields = first.split()
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         # Python reads no integers of thousands of digits.
@@ -92,7 +93,7 @@ def _entries(
                 1,
                 FORMATS,
             )
-        start = handle.readline() if _is_text(path, dimensions) else None
+        start = _line(handle, path, 2) if _is_text(path, dimensions) else None
         if start is None:
             return "word2vec-binary", dimensions, _binary(handle, path, count, dimensions, numbers)
         lines = _text(handle, start, 2, path, dimensions, numbers)
@@ -107,10 +108,18 @@ def _entries(
 
 def _is_text(path: str | Path, dimensions: int) -> bool:
     with open_bytes(path) as handle:
-        handle.readline()
+        _line(handle, path, 1)
         # A number takes no more than 32 characters; a binary file may have no line end for long.
         fields = handle.readline(LONGEST_WORD + 32 * dimensions).split()
     return len(fields) == dimensions + 1 and _are_numbers(fields[1:])
+
+
+def _line(handle: IO[bytes], path: str | Path, number: int) -> bytes:
+    """Return the next line; InputError where it is longer than a record may be."""
+    line = handle.readline(most_bytes() + 1)
+    if len(line) > most_bytes():
+        raise InputError(path, f"a line of more than {most_bytes():,} bytes", number, FORMATS)
+    return line
 
 
 def _are_numbers(fields: list[bytes]) -> bool:
@@ -137,7 +146,8 @@ def _text(
         else:
             word = b" ".join(fields[:-dimensions]).decode("utf-8", "replace")
             yield word, _parsed(fields[-dimensions:], path, line) if word in numbers else NOTHING
-        text, line = handle.readline(), line + 1
+        line += 1
+        text = _line(handle, path, line)
 
 
 def _parsed(fields: list[bytes], path: str | Path, line: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.checked import document, several_in_one
+from irpretrain.corpora.fields import repeated_names
 from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
 from irpretrain.corpora.registry import Format
@@ -74,7 +75,7 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                         detail = f"there is no column {missing[0]}; there are {', '.join(columns[:20])}"
                         yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
                         return
-                    if repeated := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+                    if repeated := repeated_names(columns):
                         detail = f"its header names a column twice: {clean_line(repeated[0])[:80]}"
                         yield Malformed(0, "no table of CORD-19", detail, 1)
                         return

@@ -10,7 +10,15 @@ from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
 from irpretrain.corpora.files import BEGINNING, GET_AGAIN, compression_in, damage_text
-from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything, is_too_large, too_large
+from irpretrain.corpora.records import (
+    AnyDocument,
+    Malformed,
+    Share,
+    everything,
+    is_too_large,
+    most_bytes,
+    too_large,
+)
 from irpretrain.corpora.registry import Format
 from irpretrain.errors import InputError
 
@@ -19,6 +27,9 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 ROWS_AT_ONCE = 1024
+# A row group is large from so many of the largest records on; so many of its rows are read at a time, each of which may
+# be one text that is stored once.
+LARGE_GROUP, ROWS_OF_LARGE_GROUP = 4, 8
 
 
 class ParquetDocumentOptions(DocumentFields):
@@ -37,20 +48,33 @@ def read(path: Path, options: ParquetDocumentOptions, share: Share = everything)
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
             columns = _needed(options, file)
-        with parquet_file(path, equal_once=columns) as file:
-            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        with parquet_file(path) as file, parquet_file(path, equal_once=columns) as file_of_equal:
+            groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
+            sizes = [group.num_rows for group in groups]
             if sum(sizes) != file.metadata.num_rows:
                 detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
                 raise pa.ArrowInvalid(detail)
             rows, start = share.range_of(sum(sizes)), 0
             for group, size in enumerate(sizes):
                 if start < rows.stop and start + size > rows.start:
-                    batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
+                    row_bytes = _bytes(groups[group], columns) // max(size, 1)
+                    # Equal values are held once, but all distinct ones of a group at a time.
+                    if row_bytes * size <= LARGE_GROUP * most_bytes():
+                        batches = file_of_equal.iter_batches(ROWS_AT_ONCE, [group], columns)
+                    else:
+                        at_once = min(max(most_bytes() // row_bytes, 1), ROWS_OF_LARGE_GROUP)
+                        batches = file.iter_batches(at_once, [group], columns)
                     yield from _row_group(path, batches, range(start, start + size), options, rows)
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.number == 0:
             yield _damage(path, 0, error)
+
+
+def _bytes(group: pq.RowGroupMetaData, columns: list[str]) -> int:
+    """Return the size of some columns of a row group as encoded in the file, before its compression."""
+    chunks = (group.column(column) for column in range(group.num_columns))
+    return sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns)
 
 
 def _refuse_packed(path: Path) -> None:

@@ -67,7 +67,7 @@ class TsvTopicOptions(Section):
 
 def read_topics(path: Path, options: TsvTopicOptions) -> Iterator[Query | Malformed]:
     rows = read_rows(path, ("id", "text"), options.header)
-    return converted(rows, lambda r: query(r.fields["id"].strip(), r.fields["text"], r.position, r.line))
+    return converted(rows, lambda r: query(r.fields["id"], r.fields["text"], r.position, r.line))
 
 
 QUERY_COLUMNS = ("query_id", "query-id", "qid", "topic")
@@ -102,10 +102,9 @@ def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgem
         if isinstance(row, Malformed):
             yield row
         else:
-            cells = {key: text.strip() for key, text in row.fields.items()}
-            yield judgement(
-                cells[query_key], cells[document_key], cells[relevance_key], row.position, row.line
-            )
+            cells = row.fields
+            relevance = cells[relevance_key].strip()
+            yield judgement(cells[query_key], cells[document_key], relevance, row.position, row.line)
 
 
 NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}
@@ -133,8 +132,8 @@ def read_runs(path: Path, options: TsvRunOptions) -> Iterator[Retrieved | Malfor
 
 
 def _retrieved(row: FieldLine) -> Retrieved | Malformed:
-    cells = {name: text.strip() for name, text in row.fields.items()}
-    rank, score = cells.get("rank"), cells.get("score")
+    cells = row.fields
+    rank, score = (cells[name].strip() if name in cells else None for name in ("rank", "score"))
     return retrieved(cells["query_id"], cells["document_id"], rank, score, row.position, row.line)
 
 
