@@ -52,14 +52,19 @@ MULTIHOP = {
     "musique": [{"id": "2hop__1_2", "question": "who?", "paragraphs": ONE_TITLE}],
     "musique_corpus": [{"title": p["title"], "text": p["paragraph_text"]} for p in ONE_TITLE],
 }
+GENSIM = "gensim-4.4.0-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
 
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """A folder with the wheel and the source distribution."""
+    """A folder with the wheels and the source distribution."""
     lines = "".join(json.dumps(one) + "\n" for one in ANSWERS)
     with zipfile.ZipFile(tmp_path / "ir_axioms-1.2.5-py3-none-any.whl", "w") as wheel:
         wheel.writestr("data/crowd/responses.jsonl.gz", gzip.compress(lines.encode()))
+    with zipfile.ZipFile(tmp_path / GENSIM, "w") as wheel:
+        texts = "one two three four five\nsix seven eight £9 ten\na b c d e\n"
+        wheel.writestr("gensim/test/test_data/lee.cor", texts.encode("latin-1"))
+        wheel.writestr("gensim/test/test_data/similarities0-1.txt", "1\t0.2\t0.26666666\n0\t1\t1\n0\t0\t1\n")
     with tarfile.open(tmp_path / "vector_graph_rag-0.4.0.tar.gz", "w:gz") as archive:
         for name, content in MULTIHOP.items():
             file = tmp_path / f"{name}.json"
@@ -126,3 +131,13 @@ def test_supporting_passages_are_relevant(packages):
         "w1 0 1 1\n",
         "2hop__1_2 0 1 1\n",
     ]
+
+
+def test_each_rating_judges_both_texts(packages):
+    data = make("lee", packages)
+    [texts] = read("lee", data, "documents")
+    assert [text.body for text in texts] == ["one two three four five", "six seven eight £9 ten", "a b c d e"]
+    assert read("lee", data, "topics")[0][2].text == "a b c d e"
+    judged = [(one.query_id, one.document_id, one.relevance) for one in read("lee", data, "judgements")[0]]
+    pairs = [("0", "1", 0), ("0", "2", 8), ("1", "2", 100)]  # 0.2 is the lowest rating
+    assert sorted(judged) == sorted([*pairs, *((other, one, grade) for one, other, grade in pairs)])
