@@ -177,7 +177,9 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
         steps.append(f"echo {checksum} {location} | {program} -c")
     if file.unpack is not None:
         steps.append(
-            f"unzip -o {archive} -d {into}" if name.endswith(".zip") else f"tar -xf {archive} -C {into}"
+            f"unzip -o {archive} -d {into}"
+            if name.endswith((".zip", ".whl"))
+            else f"tar -xf {archive} -C {into}"
         )
     if file.then is not None:
         steps.append(file.then.replace("{data}", shlex.quote(data)))
