@@ -87,6 +87,8 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
         for name in temporary.rglob("*"):
             if name.is_file():
                 _flush(name)
+                if (old := _mode(target / name.relative_to(temporary))) is not None:
+                    name.chmod(old)
         if mode is not None:
             temporary.chmod(mode)
         _replace_directory(temporary, target)

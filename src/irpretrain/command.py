@@ -64,15 +64,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return BAD_INPUT
         except IRPretrainError as error:
             print_line(f"ERROR: {session.renamed(error)}")
+            _drop_unwritten()
             return BAD_INPUT
         except BrokenPipeError:  # who reads standard output has enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at its end
+            _drop_unwritten()
             return 128 + signal.SIGPIPE
         except OSError as error:
             reason = f"{error.filename}: {error.strerror}" if error.filename else error
             print_line(f"ERROR: {full_disk(error, session.outputs) or reason}")
+            _drop_unwritten()
             return BAD_INPUT
     return 0
+
+
+def _drop_unwritten() -> None:
+    """Drop what standard output cannot take: Python flushes it once more at its end, where a fault makes status 120."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

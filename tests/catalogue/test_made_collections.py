@@ -17,7 +17,7 @@ import pytest
 
 from irpretrain.catalogue.read import read_catalogue, readings
 from irpretrain.catalogue.table import fetch_command
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_of
 
 
 def answer(kind: str, *citations: list[str]) -> dict[str, Any]:
@@ -90,10 +90,10 @@ def make(name: str, packages: Path) -> Path:
 def read(name: str, data: Path, kind: str) -> list[list[Any]]:
     """The records of a kind in the made files, file by file."""
     return [
-        list(module.read(data / path, module.OPTIONS(**reading.options)))
+        list(reader.read(data / path, reader.options(**reading.options)))
         for reading in readings(read_catalogue()[name])
         if reading.kind == kind
-        for module in [format_module(reading.kind, reading.format)]
+        for reader in [format_of(reading.kind, reading.format)]
         for path in reading.paths
     ]
 

@@ -120,3 +120,13 @@ def test_pages_that_are_none(tmp_path):
     fault, found = car.TOPICS.read(path, car.TOPICS.options())
     assert (fault.reason, fault.location) == ("no outline", "page 1")
     assert found.query_id == "enwiki:Sea/Depth"
+
+
+@pytest.mark.parametrize(
+    "part", [[0, 7, b"B", []], [0, "B", b"B", "x"], [0, "B"], [], "stray", [4, "x"], [True, 1]]
+)
+def test_parts_that_no_page_has(tmp_path, part):
+    path = write(tmp_path / "o", 1, [[0, "T", b"enwiki:T", [[0, "A", b"A", []], part, [0, "C", b"C", []]]]])
+    first, fault, last = car.TOPICS.read(path, car.TOPICS.options())
+    assert (first.query_id, last.query_id) == ("enwiki:T/A", "enwiki:T/C")
+    assert (fault.reason, fault.location) == ("no section", "page 1")

@@ -249,3 +249,9 @@ def test_rows_that_arrow_leaves_out_are_called_damaged():
         ]
         assert sum(isinstance(record, Document) for record in records) == 23
         assert ["0 of 7 rows" in r.detail for r in records if isinstance(r, Malformed)] == [True]
+
+
+def test_a_damaged_description_of_columns_ends_no_process():
+    path = Path(__file__).parent / "cases" / "description-damaged.parquet"
+    found = list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
+    assert any(isinstance(record, Malformed) for record in found)

@@ -127,6 +127,13 @@ def test_json_that_repeats_a_key(tmp_path, text):
         ("documents", "tsv", {"columns": ["id", "text"]}, "d1~\tred fox"),
         ("documents", "jsonl", {}, '{"id": "d1~", "text": "red fox"}'),
         ("runs", "tsv", {"columns": ["query_id", "document_id", "rank"]}, "q1\td1~\t1 "),
+        ("topics", "colon", {}, "1~:red fox"),
+        (
+            "topics",
+            "squad",
+            {},
+            '{"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": [{"id": "q1~", "question": "x"}]}]}]}',
+        ),
     ],
 )
 def test_white_space_around_identifiers_is_refused_not_trimmed(

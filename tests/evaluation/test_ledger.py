@@ -27,7 +27,7 @@ def test_the_configuration_says_what_a_model_reads(default: Config) -> None:
         prop.cells()[COLUMNS.index("texts")]
         == "embedded:enwiki-excerpt;embedded:squad-train articles 0 to 200"
     )
-    assert (prop.groups, prop.steps, prop.depth) == ((("rop", 1600),), 100, 10)
+    assert (prop.groups, prop.steps, prop.depth) == ((("rop", 3200),), 200, 10)
     assert {groups for _, groups in wikiformer.groups} == {800}
     assert facts(default, "php").texts == prop.texts, "the stages that a model starts from count too"
     assert facts(default, "php").steps is None, "epochs are counted when the job has run"

@@ -412,3 +412,15 @@ def test_a_file_is_not_replaced_by_a_folder(tmp_path):
     with pytest.raises(InputError, match="this is no folder"), atomic_directory(tmp_path / "thesis"):
         pass
     assert contents(tmp_path) == {"thesis": "ten years"}
+
+
+def test_a_private_file_of_a_replaced_folder_stays_private(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "weights").write_text("old")
+    (folder / "weights").chmod(0o600)
+    with atomic_directory(folder) as temporary:
+        (temporary / "weights").write_text("new")
+        (temporary / "more").write_text("new")
+    assert stat.S_IMODE((folder / "weights").stat().st_mode) == 0o600
+    assert (folder / "weights").read_text() == (folder / "more").read_text() == "new"

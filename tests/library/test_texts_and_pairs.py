@@ -381,3 +381,25 @@ def test_a_beginning_of_no_format_asks_for_its_name(tmp_path):
     (tmp_path / "a").write_text("An apple.\n")
     with pytest.raises(InputError, match="its beginning is that of no format of documents"):
         next(read_documents(tmp_path / "a"))
+
+
+def test_a_folder_of_several_formats_asks_for_one(tmp_path):
+    (tmp_path / "a.tsv").write_text("id\ttext\nd1\tone\n")
+    (tmp_path / "b.jsonl").write_text('{"id": "d2", "text": "two"}\n')
+    with pytest.raises(InputError, match=r"several formats: a\.tsv \(tsv\) and b\.jsonl \(jsonl\)"):
+        Collection.read(tmp_path)
+    assert list(Collection.read(tmp_path, "jsonl")) == [("d2", "two")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("", "the file is empty"), ('{"version": "2", "data": []}', "has no documents")]
+)
+def test_a_file_without_documents_is_refused(tmp_path, text, message):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        list(read_documents(tmp_path / "a.json"))
+
+
+def test_json_lines_may_begin_with_a_key_of_squad(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"version": "1", "id": "d1", "text": "one"}\n')
+    assert list(Collection.read(tmp_path / "a.jsonl")) == [("d1", "one")]

@@ -465,4 +465,7 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
         for side, row in zip(("better", "worse"), rows, strict=True)
     }
     (row,) = answer(claims_of(follows=sides), Measured(Scores({}), axioms), load_config(ROOT / "config.yaml"))
-    assert row.differs == "groups read per task: 800 (Wikiformer), 1,600 (PROP)"
+    assert row.differs == (
+        "groups read per task: 800 (Wikiformer), 3,200 (PROP); "
+        "steps of pre-training: 100 (Wikiformer), 200 (PROP)"
+    )

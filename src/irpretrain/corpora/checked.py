@@ -2,7 +2,7 @@
 
 Records from their parts, with the checks that all formats share.
 
-White space around an identifier is not part of it, in any format: TREC files cannot hold it.
+An identifier with white space is malformed, for files of TREC cannot hold it.
 """
 
 import json

@@ -22,7 +22,7 @@ from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.files import list_files
-from irpretrain.corpora.policy import RecordTally, reported_reasons
+from irpretrain.corpora.policy import RecordTally, no_documents, reported_reasons
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
@@ -140,6 +140,8 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
                     identifiers.add(record.document_id)
                     yield record
             tally.settle()
+            if not identifiers:
+                raise no_documents(path, [tally.counts()])
         say_what_is_left_out(str(path), tally.counts())
 
 

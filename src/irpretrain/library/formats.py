@@ -17,7 +17,7 @@ from irpretrain.errors import InputError
 
 # Bytes of a file that its format is known by.
 BEGINNING = 1 << 14
-SQUAD = r'\s*\{\s*"(version|data)"\s*:'
+SQUAD = r'\s*\{\s*("version"\s*:\s*"[^"]*"\s*,\s*)?"data"\s*:\s*\['
 SPACE = r"[^\S\n]+"
 # Kind → formats, each with what a file of it begins with; the first that fits counts.
 SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
@@ -59,22 +59,33 @@ SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
 
 
 def guess_format(kind: Kind, source: str | Path) -> str:
-    """Return the format of a file, or of the first file of a folder, by its beginning.
+    """Return the format of a file, or of all files of a folder, by their beginnings.
 
     Raises:
-        InputError: there is no such file, or it begins as no format does.
+        InputError: there is no such file, it begins as no format does, or files of a folder are of several formats.
     """
     if resolve(str(source))[0] == "ir_datasets":
         return "ir_datasets"
     suffixes = sorted({suffix for name, _ in SIGNS[kind] for suffix in format_of(kind, name).suffixes})
-    name = _sign(kind, list_files(source, suffixes)[0])
-    if name is None:
-        raise InputError(
-            source,
-            f"its beginning is that of no format of {kind}",
-            remedy=f"Name the format: {', '.join(FORMATS[kind])} (docs/corpora.md).",
-        )
-    return name
+    known: dict[str, Path] = {}
+    for path in list_files(source, suffixes):
+        name = _sign(kind, path)
+        if name is None:
+            fault = (
+                f"its beginning is that of no format of {kind}"
+                if path.stat().st_size
+                else "the file is empty"
+            )
+            remedy = f"Name the format: {', '.join(FORMATS[kind])} (docs/corpora.md)."
+            raise InputError(path, fault, remedy=remedy)
+        known.setdefault(name, path)
+        if len(known) > 1:
+            found = " and ".join(f"{path.name} ({name})" for name, path in known.items())
+            remedy = (
+                "Name the format (docs/corpora.md), whose files alone count then, or give the folder of one."
+            )
+            raise InputError(source, f"its files are of several formats: {found}", remedy=remedy)
+    return next(iter(known))
 
 
 def _sign(kind: Kind, path: Path) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS, TERM_VECTORS
+from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import parse_object
 from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
 from irpretrain.corpora.files import UNIX_LINES, Line, given_lines
@@ -107,14 +108,17 @@ def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
         return
     for number, line in given_lines(path):
         if line.lstrip().startswith("{"):
-            yield _read_json(path, number, line)
+            document, texts = _read_json(path, number, line)
         else:
             document, tab, text = line.rstrip("\r\n").partition("\t")
             if "\r" in text:
                 raise InputError(path, "a carriage return alone ends no line", number, f"{UNIX_LINES}.")
             if not tab or not document.strip():
                 raise InputError(path, "a line has a document, a tab and a text, or is a JSON object", number)
-            yield document, [text]
+            texts = [text]
+        if fault := identifier_fault(document):
+            raise InputError(path, f"bad identifier: {fault}", number)
+        yield document, texts
 
 
 def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]]:

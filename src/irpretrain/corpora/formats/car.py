@@ -209,6 +209,9 @@ def _text(bodies: Any) -> str | None:
 
 OUTLINES = 1
 
+# Tags of the parts of a page beside sections: paragraph, picture, list.
+OTHER_PARTS = (1, 2, 3)
+
 
 def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Skipped | Malformed]:
     """Yield the sections in the order of the file; a position is the number of the section in it."""
@@ -223,20 +226,29 @@ def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Skipped | Ma
             yield Malformed(position, "no outline", repr(page)[:60], location=f"page {number + 1}")
             position += 1
             continue
-        for path_to, headings in _sections(page[3], [name], [page[1]]):
-            yield query("/".join(path_to), " ".join(headings), position)
+        for section in _sections(page[3], [name], [page[1]]):
+            if section is None:
+                yield Malformed(
+                    position, "no section", "a part has no heading", location=f"page {number + 1}"
+                )
+            else:
+                path_to, headings = section
+                yield query("/".join(path_to), " ".join(headings), position)
             position += 1
 
 
 def _sections(
     parts: list[Any], path: list[str], headings: list[str]
-) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the identifiers and the headings on the way to every section, in the order of the text."""
+) -> Iterator[tuple[list[str], list[str]] | None]:
+    """Yield the identifiers and the headings on the way to every section, in the order of the text; None for a part
+    that is nothing that a page has."""
     for part in parts:
-        if not isinstance(part, list) or len(part) < 4 or part[0] != 0:
-            continue  # a paragraph, a picture, a list
-        name = identifier(part[2])
+        tag = part[0] if isinstance(part, list) and part else None
+        if tag in OTHER_PARTS and type(tag) is int:
+            continue
+        name = identifier(part[2]) if type(tag) is int and tag == 0 and len(part) > 3 else None
         if name is None or not isinstance(part[1], str) or not isinstance(part[3], list):
+            yield None
             continue
         here = [*path, name], [*headings, part[1]]
         yield here

@@ -37,7 +37,7 @@ def _query(line: Line, following: Line | Malformed | None) -> Query | Malformed:
     after = following.text.partition(":")[0] if isinstance(following, Line) else ""
     if inner := _joined_identifier(identifier.strip(), text, after.strip()):
         return line.malformed("several queries in one line", f"query {inner} begins within it")
-    return query(identifier.strip(), text, line.position, line.number)
+    return query(identifier, text, line.position, line.number)
 
 
 def _joined_identifier(identifier: str, text: str, after: str) -> int | None:

@@ -53,7 +53,7 @@ def read(path: Path, options: Cord19DocumentOptions, share: Share = everything) 
                 yield row
             continue
         position, line, cells = row
-        identifier = cells["cord_uid"].strip()
+        identifier = cells["cord_uid"]
         repeated = identifier in seen
         seen.add(identifier)
         if share(position):
@@ -106,7 +106,7 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
 def _document(
     path: Path, position: int, line: int, cells: dict[str, str], options: Cord19DocumentOptions
 ) -> AnyDocument:
-    identifier = cells["cord_uid"].strip()
+    identifier = cells["cord_uid"]
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
     parts = [cells["abstract"]]

@@ -57,7 +57,8 @@ def read(path: Path, options: ParquetDocumentOptions, share: Share = everything)
             rows, start = share.range_of(sum(sizes)), 0
             for group, size in enumerate(sizes):
                 if start < rows.stop and start + size > rows.start:
-                    row_bytes = _bytes(groups[group], columns) // max(size, 1)
+                    # Of all columns: asking a damaged file for those of one column can end the process.
+                    row_bytes = groups[group].total_byte_size // max(size, 1)
                     # Equal values are held once, but all distinct ones of a group at a time.
                     if row_bytes * size <= LARGE_GROUP * most_bytes():
                         batches = file_of_equal.iter_batches(ROWS_AT_ONCE, [group], columns)
@@ -69,12 +70,6 @@ def read(path: Path, options: ParquetDocumentOptions, share: Share = everything)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.number == 0:
             yield _damage(path, 0, error)
-
-
-def _bytes(group: pq.RowGroupMetaData, columns: list[str]) -> int:
-    """Return the size of some columns of a row group as encoded in the file, before its compression."""
-    chunks = (group.column(column) for column in range(group.num_columns))
-    return sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in columns)
 
 
 def _refuse_packed(path: Path) -> None:

@@ -216,7 +216,6 @@ def _question(
     if not isinstance(identifier, str) or not isinstance(text, str):
         detail = f"a question of paragraph {paragraph.index} of {article} lacks an id or a question"
         return Malformed(position, "not in SQuAD's format", detail)
-    identifier = identifier.strip()
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault)
     if record.get("is_impossible") is True:
