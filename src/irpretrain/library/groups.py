@@ -129,7 +129,8 @@ class Groups:
         Args:
             folder: documents, topics and judgements, in formats that the workflow reads (docs/corpora.md). Their names
                 say which is which, as for `irpretrain init`.
-            encoder, options: as in `of`.
+            encoder: as in `of`.
+            options: as in `of`.
             negatives: documents per group that BM25 finds first for the topic and that are not relevant.
 
         Raises:
