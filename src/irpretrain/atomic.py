@@ -1,9 +1,9 @@
 """Outputs appear whole or not at all: written beside their target, flushed, then renamed.
 
 Links are followed: the target of a link is replaced, never the link. Devices, pipes and sockets are refused. What
-replaces a private file or folder is private from the beginning. A partial
-output is called `.<target>.<host>.<process id>.partial`; the next write of the same target on that host removes that of
-a killed process.
+replaces a private file or folder is private from the beginning. A partial output is called
+`.<target>.<host>.<process id>.partial`; the next write of the same target on that host removes that of a killed
+process.
 """
 
 import csv
