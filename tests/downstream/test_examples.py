@@ -50,7 +50,7 @@ def test_samples(tmp_path):
 
 
 def test_half_a_character_is_written_as_a_sign_of_its_own(tmp_path):
-    texts = squad([("\ud800 apple \udfff", [("q ", "why \ud800", ["apple \udfff"])])])
+    texts = squad([("\ud800 apple \udfff", [("q", "why \ud800", ["apple \udfff"])])])
     path = write_questions(tmp_path, texts, marked_questions(4, first=50))
     row = SPAN_QUESTIONS.read(path).to_pylist()[0]
     assert (row["question_id"], row["question"], row["context"]) == ("q", "why \ufffd", "\ufffd apple \ufffd")
