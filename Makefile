@@ -81,7 +81,6 @@ lint: environment
 	python -m irpretrain.config.reference --check docs
 	python -m irpretrain.contracts_reference --check docs
 	python -m irpretrain.catalogue.page --check docs
-	python -m irpretrain.claims.page --check docs
 
 format: environment
 	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules workflow
@@ -90,7 +89,6 @@ docs: environment
 	python -m irpretrain.config.reference docs
 	python -m irpretrain.contracts_reference docs
 	python -m irpretrain.catalogue.page docs
-	python -m irpretrain.claims.page docs
 	python envs/conda.py
 
 $(VENV)/docs: environment envs/docs.lock

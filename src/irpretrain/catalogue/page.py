@@ -34,42 +34,18 @@ reranking: {depth: 100} # measures look no deeper
 Corpus, queries, judgements, folds and runs are filled in from this catalogue. The name works in `collections`,
 `train_on`, `select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own
 `path` and a data set with its own `corpus` are not changed. Some are also in [ir_datasets](corpora.md#ir_datasets),
-under the names given below.
+under the names given below. Remarks on texts, judgements and folds stand in `resources/datasets/<name>.yaml`.
 
 Missing or wrong files stop the run before they are read; so does a corpus with another number of records. With
 `skip_absent: true` the experiments that miss files are left out, and their cells read "not run: ...".
 """
 
-# Words from which a fact is printed once and then only named.
-LONG_FACT = 5
-
 
 def page(catalogue: Catalogue) -> str:
     parts = [HEADER]
-    locations: dict[tuple[str, str], str] = {}
     for name, entry in catalogue.items():
-        parts += [f"## {name}\n", *_section(name, entry, locations), ""]
+        parts += [f"## {name}\n", f"{entry.label}. {entry.what}\n", *_facts(entry), ""]
     return "\n".join(parts).rstrip() + "\n"
-
-
-def _section(name: str, entry: Entry, locations: dict[tuple[str, str], str]) -> Iterator[str]:
-    """The facts of an entry; long facts that an earlier entry has are only named, and its short ones then too.
-
-    `locations` maps a fact to the entry that first has it.
-    """
-    yield f"{entry.label}. {entry.what}\n"
-    facts = [(*fact, locations.setdefault(fact, name)) for fact in _facts(name, entry)]
-    sent_to = {location for _, text, location in facts if location != name and len(text.split()) >= LONG_FACT}
-    above: dict[str, list[str]] = {}
-    for title, text, location in facts:
-        if location not in sent_to:
-            yield f"- {title}: {text}" if title else f"- {text}"
-        elif (fact := title or "remarks").lower() not in above.setdefault(location, []):
-            above[location].append(fact.lower())
-    yield from (
-        f"- As for [{location}](#{location}): {', '.join(titles)}." for location, titles in above.items()
-    )
-    yield "- " + "; ".join(_files(entry.files))
 
 
 def _files(files: Mapping[str, SourceFile]) -> Iterator[str]:
@@ -79,30 +55,24 @@ def _files(files: Mapping[str, SourceFile]) -> Iterator[str]:
             yield f"{heading}: {', '.join(paths)}"
 
 
-def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
-    """Title and text of each fact but the files; remarks have no title."""
-    yield "Terms", f"{literal(entry.licence.terms)} {_link(entry.licence.page)}"
+def _facts(entry: Entry) -> Iterator[str]:
+    yield f"- Terms: {literal(entry.licence.terms)} <{entry.licence.page}>"
     if entry.source != entry.licence.page:
-        yield "Source", _link(entry.source)
-    yield "Get", literal(entry.get)
+        yield f"- Source: <{entry.source}>"
+    yield f"- Get: {literal(entry.get)}"
     if entry.needs:
-        yield "Needs", ", ".join(f"[{other}](#{other})" for other in entry.needs)
+        yield "- Needs: " + ", ".join(f"[{other}](#{other})" for other in entry.needs)
     if entry.fields:
-        yield "Fields", literal(entry.fields)
+        yield f"- Fields: {literal(entry.fields)}"
     if entry.ir_datasets:
-        identifiers = [f"`{name}`" for names in entry.ir_datasets.values() for name in names]
-        yield "ir_datasets", ", ".join(identifiers)
+        yield "- ir_datasets: " + ", ".join(
+            f"`{name}`" for names in entry.ir_datasets.values() for name in names
+        )
     if entry.papers:
-        yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
-    sections = {"corpora": "Corpora", "datasets": "Data sets", "first_stages": "Runs of others"}
-    for section, what in sections.items():
-        if (keys := list(getattr(entry, section))) and keys != [name]:
-            yield what, ", ".join(f"`{key}`" for key in keys)
-    yield from (("", literal(remark)) for remark in entry.remarks)
-
-
-def _link(address: str) -> str:
-    return f"<{address}>"
+        yield "- Measures: " + "; ".join(
+            f"{paper} {', '.join(names)}" for paper, names in entry.papers.items()
+        )
+    yield "- " + "; ".join(_files(entry.files))
 
 
 if __name__ == "__main__":

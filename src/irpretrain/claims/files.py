@@ -1,6 +1,5 @@
 """A paper's claims: `resources/claims/<paper>.yaml`, read and checked."""
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Self
@@ -157,13 +156,6 @@ class Claims(Section):
         """Return the smallest effect of interest of a claim."""
         own = self.claims[name].effect
         return self.effect if own is None else own
-
-    def names(self) -> Iterator[tuple[str, str, str]]:
-        """Yield (claim, section's key, name) of everything that a side names."""
-        for claim, described in self.claims.items():
-            for side in described.sides:
-                for section, names in side.named.items():
-                    yield from ((claim, section, name) for name in names)
 
 
 def claims_file(paper: str) -> Path:

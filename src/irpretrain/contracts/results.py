@@ -129,7 +129,7 @@ SCORES = Contract(
 
 CLAIMS = Contract(
     "claims",
-    "One row per [claim](claims.md) of a paper, in `results/claims.csv` and "
+    "One row per [claim](methods/evaluation.md#claims) of a paper, in `results/claims.csv` and "
     "`results/claims/<paper>.csv`. Cells without a number are empty.",
     (
         ContractColumn("paper", pa.string(), "key of the paper"),
