@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from irpretrain.library.groups import Groups
     from irpretrain.library.models import CrossEncoder, TermWeigher, preference_probabilities
     from irpretrain.library.options import Options
+    from irpretrain.library.own_groups import own_groups, read_groups
     from irpretrain.library.training import finetune, pretrain
     from irpretrain.wikipedia.article import build_tree
 
@@ -34,12 +35,14 @@ _MODULES = {
     "finetune": "library.training",
     "holm": "evaluation.significance",
     "load_predictor": "axioms.predictor",
+    "own_groups": "library.own_groups",
     "paired_t_test": "evaluation.significance",
     "parse_wikitext": "library.documents",
     "preference_probabilities": "library.models",
     "pretrain": "library.training",
     "randomisation_test": "evaluation.significance",
     "read_documents": "library.documents",
+    "read_groups": "library.own_groups",
     "read_scores": "evaluation.evaluate",
 }
 
@@ -55,12 +58,14 @@ __all__ = [
     "finetune",
     "holm",
     "load_predictor",
+    "own_groups",
     "paired_t_test",
     "parse_wikitext",
     "preference_probabilities",
     "pretrain",
     "randomisation_test",
     "read_documents",
+    "read_groups",
     "read_scores",
 ]
 

@@ -27,16 +27,16 @@ MODEL_FOLDER = click.Path()
 LABEL = "Name on the card; by default that of the directory."
 
 
-def read_groups(path: str, encoder: str, seed: int, negatives: int) -> Any:
+def groups_to_learn(path: str, encoder: str, seed: int, negatives: int) -> Any:
     """Return the groups of a file or of a folder with judgements; a fault in a file is named with its line."""
-    from irpretrain.library.groups import Groups
     from irpretrain.library.options import Options
+    from irpretrain.library.own_groups import own_groups, read_groups
 
     if Path(path).is_dir():
-        return Groups.read(path, encoder, Options(seed=seed), negatives)
+        return read_groups(path, encoder, Options(seed=seed), negatives)
     lines = list(read_pairs(path, ()))
     try:
-        return Groups.of((line.fields for line in lines), encoder, Options(seed=seed), negatives)
+        return own_groups((line.fields for line in lines), encoder, Options(seed=seed), negatives)
     except ConfigError as error:
         number, _, reason = str(error).removeprefix("group ").partition(": ")
         if not number.isdecimal():
@@ -80,7 +80,7 @@ def pretrain(
     """Pre-train a cross-encoder on ranking groups or pairs."""
     from irpretrain.library.training import pretrain as run
 
-    counts = run(read_groups(groups, encoder, seed, negatives), output, **settings)
+    counts = run(groups_to_learn(groups, encoder, seed, negatives), output, **settings)
     return f"{counts['steps']:,} steps; the model is in {output}"
 
 
@@ -97,7 +97,7 @@ def finetune(
     """Fine-tune a cross-encoder on groups of one query, or pairs."""
     from irpretrain.library.training import finetune as run
 
-    counts = run(read_groups(groups, model, seed, negatives), output, **settings)
+    counts = run(groups_to_learn(groups, model, seed, negatives), output, **settings)
     return (
         f"{counts['training_queries']:,} queries, {counts['epochs_trained']} epochs; the model is in {output}"
     )

@@ -24,6 +24,7 @@ MODULES = (
     "library.groups",
     "library.models",
     "library.options",
+    "library.own_groups",
     "library.training",
     "wikipedia.article",
 )

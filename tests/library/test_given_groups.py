@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain import Collection, CrossEncoder, Groups, Options, finetune, pretrain
+from irpretrain import Collection, CrossEncoder, Groups, Options, finetune, own_groups, pretrain, read_groups
 from irpretrain.errors import ConfigError, InputError
 
 PAIRS = [
@@ -29,7 +29,7 @@ def test_groups_of_one_s_own_stay_as_they_are() -> None:
         {"queries": ["likelier", "other"], "document": "a text"},
         {"query": "q", "documents": ("another word", "a word"), "scores": [2, 1]},
     ]
-    assert sorted(texts_of(Groups.of(given))) == [
+    assert sorted(texts_of(own_groups(given))) == [
         (["likelier", "other"], ["a text"]),
         (["q"], ["a word", "another word"]),
         (["q"], ["another word", "a word"]),
@@ -38,11 +38,11 @@ def test_groups_of_one_s_own_stay_as_they_are() -> None:
 
 def test_a_pair_is_preferred_to_what_bm25_finds_first() -> None:
     pairs = [("apple", "apple pie"), ("pear", "pear"), ("apple", "green apple"), ("plum", "apple juice")]
-    groups = {tuple(group.queries + group.documents[:1]): group.documents for group in Groups.of(pairs)}
+    groups = {tuple(group.queries + group.documents[:1]): group.documents for group in own_groups(pairs)}
     assert groups["apple", "apple pie"] == ["apple pie", "apple juice"]
     assert groups["apple", "green apple"] == ["green apple", "apple juice"]
     assert groups["pear", "pear"] == ["pear", "apple pie"], "no other document has a word of the query"
-    assert all(len(group.documents) == 4 for group in Groups.of([*PAIRS, ("a", "b")], negatives=3))
+    assert all(len(group.documents) == 4 for group in own_groups([*PAIRS, ("a", "b")], negatives=3))
 
 
 FRUIT = {"1": "green apple pie", "2": "pear pie", "3": "apple juice", "4": "plum"}
@@ -74,7 +74,7 @@ def test_a_folder_s_relevant_documents_are_preferred_to_what_bm25_finds_first(
 ) -> None:
     for name, text in FORMS[form].items():
         (tmp_path / name).write_text(text)
-    groups = texts_of(Groups.read(tmp_path))
+    groups = texts_of(read_groups(tmp_path))
     assert groups == [
         (["pear pie"], ["pear pie", "green apple pie"]),
         (["apple"], ["apple juice", "green apple pie"]),
@@ -86,12 +86,12 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
     for name, text in FORMS["tsv"].items():
         (tmp_path / name).write_text(text.replace("\t3\t2", "\t7\t2").replace("\t2\t1", "\t8\t1"))
     with pytest.raises(InputError, match="no relevant document of the topics is among the 4 documents"):
-        Groups.read(tmp_path)
+        read_groups(tmp_path)
     (tmp_path / "queries.tsv").unlink()
     with pytest.raises(
         InputError, match=r"named like topics\n  Rename the file: its name needs topic or quer"
     ):
-        Groups.read(tmp_path)
+        read_groups(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
 )
 def test_what_is_no_group_is_refused(given: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Groups.of(given)
+        own_groups(given)
 
 
 def test_pairs_pre_train_and_fine_tune(tiny_encoder: Path, tmp_path: Path) -> None:
-    counts = pretrain(Groups.of(PAIRS, tiny_encoder), tmp_path / "own", steps=2, batch_groups=2, **SHORT)
+    counts = pretrain(own_groups(PAIRS, tiny_encoder), tmp_path / "own", steps=2, batch_groups=2, **SHORT)
     assert counts["steps"] == 2
     tuned = finetune(
-        Groups.of(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=2, batch_sizes=[2], **SHORT
+        own_groups(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=2, batch_sizes=[2], **SHORT
     )
     assert (tuned["training_queries"], tuned["validation_queries"]) == (2, 1)
     before, after = (CrossEncoder(tmp_path / name, **SHORT).score(PAIRS) for name in ("own", "tuned"))
@@ -126,7 +126,9 @@ def test_pairs_pre_train_and_fine_tune(tiny_encoder: Path, tmp_path: Path) -> No
     record = json.loads((tmp_path / "tuned.meta.json").read_text())
     assert (record["stage"], record["counts"]) == ("finetune", tuned)
     assert not (tmp_path / "tuned.checkpoints").exists()
-    finetune(Groups.of(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=1, **SHORT)  # its own output goes
+    finetune(
+        own_groups(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=1, **SHORT
+    )  # its own output goes
 
 
 def test_groups_of_an_objective_fine_tune_where_a_document_is_preferred(
@@ -144,12 +146,12 @@ def test_groups_of_an_objective_fine_tune_where_a_document_is_preferred(
 
 
 def write_classifier(folder: Path, encoder: Path) -> Path:
-    pretrain(Groups.of(PAIRS, encoder), folder / "start", steps=1, batch_groups=2, **SHORT)
+    pretrain(own_groups(PAIRS, encoder), folder / "start", steps=1, batch_groups=2, **SHORT)
     return folder / "start"
 
 
 def test_too_few_queries_choose_nothing(tiny_encoder: Path, tmp_path: Path) -> None:
-    groups = Groups.of(PAIRS[:2], tiny_encoder)
+    groups = own_groups(PAIRS[:2], tiny_encoder)
     with pytest.raises(ConfigError, match=r"2 queries are too few to hold some out.*epochs=1"):
         finetune(groups, tmp_path / "tuned")
     with pytest.raises(InputError, match="classifier"):

@@ -252,7 +252,8 @@ def test_a_record_without_options_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("groups", [[], [5], ["rop"]], ids=["none", "number", "text"])
 def test_what_is_no_groups_is_refused(groups: Any) -> None:
     with pytest.raises(
-        ConfigError, match=r"groups: give Groups\.of\(\.\.\.\) or what Collection\.groups returns, not \["
+        ConfigError,
+        match=r"groups: give own_groups\(\.\.\.\), read_groups\(\.\.\.\) or what Collection\.groups returns, not \[",
     ):
         pretrain(groups, "model", steps=1, batch_groups=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
@@ -26,7 +26,6 @@ from irpretrain.library.options import IDENTIFIER, Options, Pair, listed_pairs, 
 from irpretrain.objectives.registry import needs
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
-from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import find_words
 from irpretrain.wording import cli_or_api
 
@@ -120,19 +119,6 @@ class Collection(CollectionFiles):
 
     def __contains__(self, document_id: object) -> bool:
         return document_id in self._names
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield identifier and text of each document, read from the disk: title and body, as `options.text` says."""
-        for names, texts in self.stream(1024):
-            yield from zip(names, texts, strict=True)
-
-    def texts(self) -> dict[str, str]:
-        """Return the text of each document by its identifier, all of them in memory."""
-        return dict(self)
-
-    def stream(self, at_once: int) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield lists of `at_once` identifiers, and of the texts of these documents."""
-        return stream_texts(self.documents, self.options.text, at_once)
 
     def word_sets(self, **changes: Any) -> pd.DataFrame:
         """Draw PROP's pairs of word sets (Ma et al., WSDM 2021, Algorithm 1); the likelier set comes first.

@@ -1,5 +1,6 @@
 """What the library makes of a collection's documents, when it is first asked for: as the workflow's rules do."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.library.options import Options, naming
 from irpretrain.models.encoder_files import REMEDY, hub_name, model_directory
 from irpretrain.resources import resources_directory
+from irpretrain.text.texts import stream_texts
 
 # Word pieces of a document that attention is read of, as in B-PROP, where the encoder has positions for them.
 LONGEST = 512
@@ -43,6 +45,19 @@ class CollectionFiles:
     def has_encoder(self) -> bool:
         """Whether documents can be cut into word pieces, and models trained."""
         return self._encoder is not None
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield identifier and text of each document, read from the disk: title and body, as `options.text` says."""
+        for names, texts in self.stream(1024):
+            yield from zip(names, texts, strict=True)
+
+    def texts(self) -> dict[str, str]:
+        """Return the text of each document by its identifier, all of them in memory."""
+        return dict(self)
+
+    def stream(self, at_once: int) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield lists of `at_once` identifiers, and of the texts of these documents."""
+        return stream_texts(self.documents, self.options.text, at_once)
 
     def naming(self) -> AbstractContextManager[None]:
         """Let messages name the documents' source and the encoder in place of temporary files."""

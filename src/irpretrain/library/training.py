@@ -22,6 +22,7 @@ from irpretrain.evaluation.runs import write_run
 from irpretrain.extras import naming_extras
 from irpretrain.library.groups import GIVEN, Groups
 from irpretrain.library.options import listed
+from irpretrain.library.own_groups import own_groups
 from irpretrain.provenance import Recorder, read_sidecar
 
 # Of the queries of a fine-tuning, the first of which chooses.
@@ -63,7 +64,9 @@ def pretrain(
     learned = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
     if not learned or not all(isinstance(some, Groups) for some in learned):
         given = reprlib.repr(groups)
-        raise ConfigError(f"groups: give Groups.of(...) or what Collection.groups returns, not {given}")
+        raise ConfigError(
+            f"groups: give own_groups(...), read_groups(...) or what Collection.groups returns, not {given}"
+        )
     collections = {id(some.collection): some.collection for some in learned}
     if len(collections) != 1:
         raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
@@ -138,9 +141,9 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
         ConfigError: no group can be trained on, or too few queries are there to choose anything.
 
     Examples:
-        >>> from irpretrain import CrossEncoder, Groups
+        >>> from irpretrain import CrossEncoder, own_groups
         >>> pairs = [("apple juice", "apple pie with apple juice"), ("pear", "pear pie")]
-        >>> groups = Groups.of(pairs, encoder=model_directory)
+        >>> groups = own_groups(pairs, encoder=model_directory)
         >>> counts = finetune(groups, tuned_directory, epochs=1, max_length=32, query_length=8)
         >>> counts["training_queries"], CrossEncoder(tuned_directory, max_length=32, query_length=8).score(pairs).size
         (2, 2)
@@ -150,10 +153,10 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
     given = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3, "keep_models": True, **training}
     options = explain(FinetuningConfig, given, "finetuning", top=True)
     if not isinstance(groups, Groups):
-        raise ConfigError(f"groups: give Groups.of(...), not {reprlib.repr(groups)}")
+        raise ConfigError(f"groups: give own_groups(...) or read_groups(...), not {reprlib.repr(groups)}")
     collection = _with_encoder(groups)
     if groups.options.type != GIVEN:  # an objective's documents are parts of others
-        groups = Groups.of(groups, collection.encoder, collection.options)
+        groups = own_groups(groups, collection.encoder, collection.options)
         collection = groups.collection
     judged = groups.judged()
     chooses = options.chooses("full")
