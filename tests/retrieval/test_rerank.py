@@ -23,12 +23,13 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.retrieval.pair_scoring import PiecePair, batch_by_length
-from irpretrain.retrieval.rerank import CorpusTexts, PartialScores, rerank, rerank_run, score_pairs
+from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, batch_by_length
+from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run, score_pairs
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoint_clock import CheckpointClock
+from irpretrain.training.leftovers import leftovers
 
 OPTIONS = RerankingConfig(max_length=24, query_length=6, batch_tokens=512, compute={"checkpoint_minutes": 0})
 QUERY_TEXTS = {"q1": "word01 cab", "q2": "word02 word03 word04 word05 word06 word07 word08", "q3": ""}
@@ -277,7 +278,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
 
     monkeypatch.setattr(CrossEncoderModel, "forward", counted)
     inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], OPTIONS
-    checkpoints = tmp_path / "checkpoints"
+    checkpoints = tmp_path / "results" / "checkpoints"
     last = 0
     rerank(model, *inputs, tmp_path / "whole.run.gz")
     whole = [*scored]
@@ -286,8 +287,9 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     assert len(whole) > last
     with pytest.raises(KeyboardInterrupt):
         rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
-    (code,) = checkpoints.glob("*.scores.code.json")
-    assert {*checkpoints.iterdir()} == {code, code.with_name(code.name.removesuffix(".code.json"))}
+    (leftover,) = leftovers(tmp_path)  # what `make checkpoints` lists
+    assert leftover.output == str(tmp_path / "run.gz")
+    code = leftover.folder / "code.json"
     code.write_text(json.dumps(json.loads(code.read_text()) | {"errors.py": "0123"}))
     begin_record()
     scored.clear()
@@ -302,18 +304,9 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     assert list(checkpoints.iterdir()) == []
 
 
-def test_retained_scores_of_another_shape_or_damaged_are_not_used(tmp_path: Path) -> None:
-    path = tmp_path / "kept.scores"
-    retained = PartialScores(path, CheckpointClock(0))
-    retained.keep(np.ones(3, np.float32), 2)
-    assert retained.resume(3)[1] == 2
-    assert retained.resume(4)[1] == retained.resume(2)[1] == 0
-    retained.keep(np.ones(3, np.float32), 4)
-    assert retained.resume(3)[1] == 0
-    retained.keep(np.ones(3, np.float32), 2)
-    content = path.read_bytes()
-    for damaged in (content[:-9], b"", b"PK", content[:40] + b"\xff" * 8 + content[48:]):
-        path.write_bytes(damaged)
-        scores, done = retained.resume(3)
-        assert done in (0, 2)
-        assert scores.tolist() == [1.0 * (done > 0)] * 3
+def test_retained_scores_of_another_number_of_pairs_are_not_used() -> None:
+    saved: list[dict[str, Any]] = []
+    KeptScores(None, CheckpointClock(0), saved.append).keep(np.ones(3, np.float32), 2)
+    retained = KeptScores(saved[0], CheckpointClock(0), saved.append)
+    assert [retained.resume(pairs)[1] for pairs in (2, 3, 4)] == [0, 2, 0]
+    assert retained.resume(3)[0].tolist() == [1, 1, 1]

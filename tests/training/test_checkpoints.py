@@ -39,7 +39,7 @@ def test_the_newest_state_comes_back(checkpoints, capsys):
     assert state is not None
     assert state["step"] == 4
     assert state["weights"].tolist() == [4.0, 4.0, 4.0]
-    assert capsys.readouterr().err.startswith("[pretrain prop] resumes after 4 from ")
+    assert capsys.readouterr().err.startswith("[pretrain prop] resumes from ")
 
 
 def test_a_training_goes_on_from_a_checkpoint_of_other_code_and_its_result_says_so(checkpoints, capsys):

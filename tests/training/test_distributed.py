@@ -319,7 +319,7 @@ def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_sa
     assert not (folder / "model").exists()
     resumed = start(-1)
     assert resumed.returncode == 0, resumed.stderr
-    assert resumed.stderr.count("resumes after") == 1
+    assert resumed.stderr.count("resumes from") == 1
     assert resumed.stderr.count("step 12/12") == 1
     assert "step 12/12" in (tmp_path / "log").read_text()
     assert sha256(folder / "model") == sha256(whole / "model")

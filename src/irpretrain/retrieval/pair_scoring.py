@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoderModel
     from irpretrain.models.neural.ranker import NeuralRanker
     from irpretrain.models.reranker import Reranker
-    from irpretrain.retrieval.rerank import PartialScores
+    from irpretrain.training.checkpoint_clock import CheckpointClock
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,31 @@ class PiecePair(NamedTuple):
     row: int
 
 
+class KeptScores:
+    """Scores of a long ranking in a job's checkpoints: an interrupted one goes on after the last that were saved."""
+
+    def __init__(
+        self,
+        found: Mapping[str, Any] | None,  # what was saved before the interruption
+        clock: CheckpointClock,  # when to save
+        save: Callable[[dict[str, Any]], None],
+    ) -> None:
+        self._found, self._clock, self._save = found, clock, save
+
+    def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
+        """Return scores, float32 [pairs], and how many, in the order of `batch_by_length`, are there."""
+        if self._found is None or len(self._found["scores"]) != pairs:
+            return np.zeros(pairs, np.float32), 0
+        return self._found["scores"].numpy(), self._found["done"]
+
+    def keep(self, scores: NDArray[np.float32], done: int) -> None:
+        """Save the scores if it is time; `done` pairs are scored."""
+        if self._clock.due():
+            import torch
+
+            self._save({"scores": torch.from_numpy(scores), "done": done})
+
+
 def score_sequences(
     # Put on the device and out of training mode meanwhile.
     model: CrossEncoderModel | Reranker | NeuralRanker,
@@ -116,7 +141,7 @@ def score_sequences(
     # From indices of `pairs` to the arrays of their batch, each [sequences, positions].
     build: Callable[[Sequence[int]], Sequence[NDArray[np.int64]]],
     options: RerankingConfig,  # batches, threads, precision and device
-    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> NDArray[np.float32]:
     """Return the score of each pair, float32 [pairs]: common to all re-rankers. TrainingError on a NaN."""
     import torch
@@ -209,7 +234,7 @@ def rerank_words(
     texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
     candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
     options: RerankingConfig,  # batches (`batch_tokens` counts words here), threads and device
-    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> Run:
     """Return `candidates` re-ranked by the ranker's scores, in canonical order.
 

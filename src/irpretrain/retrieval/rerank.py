@@ -1,15 +1,11 @@
 """Re-ranking of first-stage candidates by a cross-encoder; an interrupted job resumes from its scores.
 
-Re-ranking, and the scores of an unfinished job, from which it resumes after an interruption.
-
-Scores lie in `<root>/<hash of everything that they depend on>.scores`, and go when the run is written. Pairs have one
-order whatever the batches, which depend on the machine, so a count says which are scored.
+Pairs have one order whatever the batches, which depend on the machine, so a count says which are scored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,74 +14,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from irpretrain.atomic import atomic_file
 from irpretrain.config.base import deciding
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
-from irpretrain.other_code import go_on_from, keep_code
-from irpretrain.provenance import content_hash, sha256
-from irpretrain.retrieval.pair_scoring import PiecePair, as_run, pair_names, score_sequences
+from irpretrain.provenance import sha256
+from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, as_run, pair_names, score_sequences
 from irpretrain.text.passages import MOST_PASSAGES, combine_scores, piece_bounds
 from irpretrain.text.texts import read_queries
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
-from irpretrain.training.checkpoint_clock import CheckpointClock
-from irpretrain.training.job_lock import hold
 
 if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoderModel
     from irpretrain.models.reranker import Reranker
-
-
-class PartialScores:
-    def __init__(self, path: Path, clock: CheckpointClock, before: Callable[[], None] = lambda: None) -> None:
-        self._path, self._clock, self._before = path, clock, before
-        self._code = path.with_name(f"{path.name}.code.json")
-
-    def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
-        """Return scores, float32 [pairs], and how many, in the order of `batch_by_length`, are done; 0 if damaged."""
-        try:
-            with open(self._path, "rb") as handle:
-                done, scores = int(np.load(handle)), np.load(handle)
-        except (OSError, ValueError, TypeError, EOFError):
-            return np.zeros(pairs, np.float32), 0
-        if scores.shape != (pairs,) or scores.dtype != np.float32 or not 0 < done <= pairs:
-            return np.zeros(pairs, np.float32), 0
-        go_on_from(self._code)
-        return scores, done
-
-    def keep(self, scores: NDArray[np.float32], done: int) -> None:
-        """Save the scores if it is time; `done` pairs are scored."""
-        if not self._clock.due():
-            return
-        self._before()
-        keep_code(self._code)
-        with atomic_file(self._path) as temporary, open(temporary, "wb") as handle:
-            np.save(handle, np.int64(done))
-            np.save(handle, scores)
-        self._clock.saved()
-
-    def discard(self) -> None:
-        self._path.unlink(missing_ok=True)
-        self._code.unlink(missing_ok=True)
-
-
-@contextmanager
-def partial_scores(
-    job: dict[str, Any], root: str | Path, title: str, minutes: float
-) -> Iterator[PartialScores]:
-    """Yield the scores of a job under its lock; they are removed if it ends well. The hash of `job` names the file."""
-    key = content_hash(job)
-    with hold(Path(root) / f"{key}.lock", title):
-        retained = PartialScores(Path(root) / f"{key}.scores", CheckpointClock(minutes))
-        yield retained
-        retained.discard()
-
-
-# Re-ranking of first-stage candidates by a cross-encoder, ours or another; documents whole, or in passages.
 
 
 # Last column of re-ranked runs; which model it was is in the file's path and sidecar.
@@ -132,9 +76,15 @@ def rerank(
         pairs = write_run(output, job(), TAG)
     else:
         depends = _depends(model, corpus, queries, candidates, options)
+        from irpretrain.training.checkpoints import Checkpoints  # torch
+
         minutes = options.compute.checkpoint_minutes
-        with partial_scores(depends | {"output": str(output)}, checkpoints, "re-rank", minutes) as retained:
+        with Checkpoints(checkpoints, depends | {"output": str(output)}, "re-rank", minutes) as folder:
+            retained = KeptScores(
+                folder.load(), folder.clock, lambda state: folder.save(state["done"], state)
+            )
             pairs = write_run(output, job(retained), TAG)
+            folder.discard()
     return {
         "queries": len(texts),
         "queries_without_candidates": len(texts.keys() - chosen.keys()),
@@ -171,7 +121,7 @@ def score_candidates(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    retained: PartialScores | None = None,
+    retained: KeptScores | None = None,
 ) -> Run:
     """Return all of `candidates` re-ranked by a saved cross-encoder; errors as of `rerank`."""
     if corpus.text is not None:
@@ -197,7 +147,7 @@ def score_with_its_tokenizer(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    retained: PartialScores | None = None,
+    retained: KeptScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by a loaded re-ranker that reads DOCUMENTS tables; see `score_candidates`."""
     from irpretrain.retrieval.pair_scoring import tokenise  # torch
@@ -223,7 +173,7 @@ def rerank_run(
     texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
     candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
     options: RerankingConfig,
-    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> Run:
     """Return `candidates` re-ranked by the model's scores, in canonical order; see `as_run`.
 
@@ -245,7 +195,7 @@ def score_pairs(
     texts: Mapping[str, str],
     pairs: Sequence[PiecePair],
     options: RerankingConfig,
-    retained: PartialScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> NDArray[np.float32]:
     """Return the model's score of each pair, float32 [pairs]; TrainingError on a NaN."""
 

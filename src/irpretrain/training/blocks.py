@@ -1,17 +1,14 @@
-"""Long tables computed block by block; an interrupted job resumes at its last saved batch.
-
-Results of batches, saved by the clock: an interrupted job resumes where it stopped.
-"""
+"""Long tables computed block by block; an interrupted job resumes at its last saved batch."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import torch
 
@@ -19,24 +16,22 @@ from irpretrain.atomic import write_text
 from irpretrain.contracts import Contract
 from irpretrain.errors import IntegrityError
 from irpretrain.models.length_batches import prefetch
-from irpretrain.other_code import go_on_from, keep_code
 from irpretrain.progress import Counter, print_line
-from irpretrain.provenance import content_hash
-from irpretrain.training.checkpoint_clock import CheckpointClock
-from irpretrain.training.job_lock import hold
+from irpretrain.training.checkpoints import Checkpoints
 
 Batch = TypeVar("Batch", bound=Sized)
 
 
 class KeptBatches:
+    """Results of a block's batches, saved by the clock: an interrupted job goes on after the last that were saved."""
+
     def __init__(
         self,
-        path: Path | None = None,  # file of the results; None stores nothing
-        clock: CheckpointClock | None = None,  # when to save
-        # Called with the share of all items that is done, after each batch.
-        reported: Callable[[float], None] = lambda share: None,
+        results: list[list[Any]] | None = None,  # of the first batches
+        # Called with all results so far and the share of all items that is done, after each batch.
+        keep: Callable[[list[list[Any]], float], None] = lambda results, share: None,
     ) -> None:
-        self._path, self._clock, self._reported = path, clock, reported
+        self._results, self._keep = results or [], keep
 
     def results(
         self,
@@ -47,7 +42,7 @@ class KeptBatches:
         device: torch.device,  # where batches are computed
     ) -> Iterator[tuple[Batch, list[Any]]]:
         """Yield every batch with its results, new or from before an interruption; saved arrays come back as lists."""
-        retained = self._read()
+        retained = self._results
 
         def begin_missing(numbered: tuple[int, Batch]) -> Callable[[], list[Any]] | None:
             number, batch = numbered
@@ -55,35 +50,11 @@ class KeptBatches:
 
         done = 0
         for (number, batch), wait in prefetch(enumerate(batches), begin_missing, device):
+            done += len(batch)
             if wait is not None:
                 retained.append(wait())
-                self._save(retained)
-            done += len(batch)
-            self._reported(done / items)
+            self._keep(retained, done / items)
             yield batch, retained[number]
-
-    def _save(self, retained: list[list[Any]]) -> None:
-        if self._path is not None and self._clock is not None and self._clock.due():
-            write_text(self._path, json.dumps(retained, default=lambda array: array.tolist()))
-            self._clock.saved()
-
-    def discard(self) -> None:
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
-
-    def _read(self) -> list[list[Any]]:
-        try:
-            retained: list[list[Any]] = json.loads(self._path.read_text()) if self._path is not None else []
-        except (OSError, ValueError):  # none, or damaged
-            return []
-        return retained
-
-
-# Blocks of a table that are computed in order and stored as they are finished.
-#
-# An interrupted job resumes after its last whole block, and of the next block after the last batch that was
-# kept by the clock. Blocks lie in `<root>/<hash of everything that the job's results depend on>/`, as checkpoints do,
-# and go when the table is written.
 
 
 Block = TypeVar("Block", bound=Sized)
@@ -107,30 +78,30 @@ def write_in_blocks(
     compute: Callable[[Block, KeptBatches], tuple[pa.Table, dict[str, int]]],
     unfinished: Unfinished,  # where blocks are stored
 ) -> dict[str, int]:
-    """Write a table whose rows come from consecutive blocks; return the sums of the blocks' counts."""
-    key, root = content_hash(unfinished.job), Path(unfinished.root)
-    folder = root / key
+    """Write a table whose rows come from consecutive blocks; return the sums of the blocks' counts.
+
+    An interrupted job resumes after its last whole block, and of the next block after the last batch that was saved.
+    """
     totals: dict[str, int] = {}
-    clock = CheckpointClock(unfinished.minutes)
-    with hold(root / f"{key}.lock", unfinished.title):
-        code = folder / "code.json"
-        if any(folder.glob("block-*")):
-            go_on_from(code)
+    job, root, title, texts, minutes = unfinished
+    with Checkpoints(root, job, title, minutes) as folder:
+        state = folder.load()
+        if state is None and any(folder.directory.glob("block-*")):
+            folder.go_on()
         finished: list[Path] = []
-        counter = Counter(unfinished.title, "texts", unfinished.texts)
+        counter = Counter(title, "texts", texts)
         done = resumed = 0
         for number, block in enumerate(blocks):
-            path = folder / f"block-{number:06d}.parquet"
+            path = folder.directory / f"block-{number:06d}.parquet"
             counts = _finished(contract, path)
             if counts is None:
-                reported = partial(counter.reach_within, done, len(block))
-                keep_code(code)
-                batches = KeptBatches(path.with_suffix(".batches"), clock, reported)
+                folder.record()
+                kept = state["results"] if state is not None and state["block"] == number else []
+                batches = KeptBatches(kept, partial(_keep, folder, counter, number, done, len(block)))
                 rows, counts = compute(block, batches)
                 contract.write(path, rows)
-                keep_code(code)  # what was imported meanwhile, too
+                folder.record()  # what was imported meanwhile, too
                 write_text(_beside(path), json.dumps(counts))  # last: it marks the block as whole
-                batches.discard()
             else:
                 resumed += len(block)
                 counter.skip(len(block))
@@ -139,11 +110,30 @@ def write_in_blocks(
             for name, value in counts.items():
                 totals[name] = totals.get(name, 0) + value
         if resumed:
-            print_line(f"[{unfinished.title}] {resumed:,} of {done:,} texts were done before")
+            print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
         parts = (part for path in finished for part in contract.stream(path))
         contract.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.discard()
     return totals
+
+
+def _keep(
+    folder: Checkpoints,
+    counter: Counter,
+    block: int,
+    done: int,
+    texts: int,
+    results: list[list[Any]],
+    share: float,
+) -> None:
+    counter.reach_within(done, texts, share)
+    if folder.clock.due():
+        # Checkpoints hold plain values and tensors alone.
+        plain = [
+            [value.tolist() if isinstance(value, np.ndarray) else value for value in batch]
+            for batch in results
+        ]
+        folder.save(done + len(results), {"block": block, "results": plain})
 
 
 def _finished(contract: Contract, path: Path) -> dict[str, int] | None:

@@ -50,15 +50,10 @@ class Checkpoints:
         self._lock.__exit__(*exception)
 
     def save(self, step: int, state: dict[str, Any]) -> None:
-        """Write the state after `step` in the first process, and remove all but the last two."""
+        """Write the state after `step`, a number that grows, in the first process; remove all but the last two."""
         if not self._ranks.leads:
             return
-        if not (self.directory / "job.json").exists():
-            write_text(
-                self.directory / "job.json",
-                json.dumps(self._job, indent=1, sort_keys=True, default=str) + "\n",
-            )
-        keep_code(self.directory / CODE)
+        self.record()
         buffer = io.BytesIO()
         torch.save({**state, "step": step, "job": self.key}, buffer)
         data = buffer.getbuffer()
@@ -67,6 +62,19 @@ class Checkpoints:
         for _, path in self._all()[RETAINED:]:
             path.unlink()
         self.clock.saved()
+
+    def record(self) -> None:
+        """Write whose work lies here and what code did it, before the first of it and after the last."""
+        if not (self.directory / "job.json").exists():
+            write_text(
+                self.directory / "job.json",
+                json.dumps(self._job, indent=1, sort_keys=True, default=str) + "\n",
+            )
+        keep_code(self.directory / CODE)
+
+    def go_on(self) -> None:
+        """Count the code of the work that lies here as code of this job's result."""
+        go_on_from(self.directory / CODE)
 
     def load(self, measured_steps: Callable[[], int] | None = None) -> dict[str, Any] | None:
         """Return the newest whole state, or None; remove and report damaged ones and those past `measured_steps()`."""
@@ -87,8 +95,8 @@ class Checkpoints:
                 continue
             state = self._read(path)
             if state is not None:
-                print_line(f"[{self._title}] resumes after {step} from {path}")
-                go_on_from(self.directory / CODE)
+                print_line(f"[{self._title}] resumes from {path}")
+                self.go_on()
                 return state, path
             print_line(
                 f"[{self._title}] the checkpoint {path} is damaged; it is removed and an earlier state is used"

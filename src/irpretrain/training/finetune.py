@@ -26,7 +26,8 @@ from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, top, wr
 from irpretrain.progress import print_line
 from irpretrain.progress import progress as follow
 from irpretrain.provenance import sha256
-from irpretrain.retrieval.rerank import TAG, PartialScores
+from irpretrain.retrieval.pair_scoring import KeptScores
+from irpretrain.retrieval.rerank import TAG
 from irpretrain.text.texts import read_queries
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
@@ -42,9 +43,6 @@ WITHOUT_EFFECT = {"keep_models", "recipe"}
 # A grid point ends after so many epochs without a better validation score. PROP's authors stop early
 # but name no number.
 PATIENCE = 2
-
-# Suffix of stored scores while the validation fold or the test queries are ranked.
-RANKING = ".scores"
 
 
 @dataclass(frozen=True)
@@ -215,21 +213,17 @@ class _Search:
         self._options = options
         self._measure, self._seed, self._regime = measure, seed, regime
         self._progress, self._weights, self._saved = Progress(), dict[str, torch.Tensor](), 0
+        self._ranked: dict[str, Any] | None = None  # scores of an interrupted ranking
         points = itertools.product(options.batch_sizes_of(regime), options.learning_rates)
         self.grid = [GridPoint(*point) for point in points]
 
-    def run(
-        self, folder: Checkpoints, device: torch.device, title: str
-    ) -> tuple[Any, Progress, PartialScores]:
+    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress, KeptScores]:
         """Try the grid; return the model with the best weights, the progress, and the storage of its test scores."""
         waits, state = BatchWaits(title), folder.load()
         if state is not None:
             self._progress, self._weights = Progress(**state["progress"]), state["best_model"]
-            self._saved = self._progress.done
+            self._ranked, self._saved = state["ranking"], state["step"]
         progress = self._progress
-        for path in folder.directory.glob(f"*{RANKING}"):
-            if path != _ranking(folder, progress):  # of a state that is gone
-                path.unlink()
         while progress.point < len(self.grid):
             trainer, task, groups = self._start(self.grid[progress.point], device)
             if state is not None and state["trainer"] is not None:
@@ -288,7 +282,6 @@ class _Search:
             self._weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
         print_line(self._line(title, record, measured))
         waits.check(measured[1:])  # the first draws the epoch's groups
-        retained.discard()
 
     def _finished(self) -> bool:
         """All epochs are done, or `PATIENCE` of them brought no improvement."""
@@ -298,31 +291,30 @@ class _Search:
         best_epoch = values.index(max(values)) + 1
         return epochs - best_epoch >= PATIENCE
 
-    def _save(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> None:
+    def _save(
+        self, folder: Checkpoints, trainer: Trainer[Any] | None, ranking: dict[str, Any] | None = None
+    ) -> None:
         """Save the progress; between two grid points, and after the last, there is no trainer."""
         state = {
             "progress": vars(self._progress),
             "best_model": self._weights,
             "trainer": trainer.state() if trainer is not None else None,
+            "ranking": ranking,
         }
-        folder.save(self._progress.done, state)
-        self._saved = self._progress.done
+        self._saved += 1
+        folder.save(self._saved, state)
 
-    def _retained_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> PartialScores:
-        """Save the weights and return the storage of a long ranking's scores, valid for these weights only."""
-
-        def save_weights() -> None:
-            if self._saved != self._progress.done:
-                self._save(folder, trainer)
-
-        return PartialScores(_ranking(folder, self._progress), folder.clock, save_weights)
+    def _retained_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> KeptScores:
+        """Return where a ranking by the present weights keeps its scores, with those from before an interruption."""
+        found, self._ranked = self._ranked, None
+        return KeptScores(found, folder.clock, lambda ranking: self._save(folder, trainer, ranking))
 
     def rank(
         self,
         model: torch.nn.Module,
         data: _Collection,
         queries: Sequence[str],
-        retained: PartialScores | None = None,
+        retained: KeptScores | None = None,
     ) -> Run:
         chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
         chosen = top(chosen, self._ranker.reranking.depth)
@@ -360,8 +352,3 @@ class _Search:
     def _validated(self, record: dict[str, Any]) -> str:
         value = record["validation"]
         return "no validation" if value is None else f"validation {self._measure} {value:.4f}"
-
-
-def _ranking(folder: Checkpoints, progress: Progress) -> Path:
-    """Where a ranking that begins with this state stores its scores."""
-    return folder.directory / f"{progress.done}{RANKING}"

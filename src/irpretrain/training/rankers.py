@@ -13,8 +13,8 @@ from irpretrain.evaluation.runs import Run
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.neural.ranker import NeuralRanker
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
-from irpretrain.retrieval.pair_scoring import rerank_words
-from irpretrain.retrieval.rerank import PartialScores, rerank_run
+from irpretrain.retrieval.pair_scoring import KeptScores, rerank_words
+from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -57,7 +57,7 @@ class Ranker(ABC):
         documents: Any,
         texts: Mapping[str, str],
         candidates: Run,
-        retained: PartialScores | None = None,
+        retained: KeptScores | None = None,
     ) -> Run:
         """Return the candidates in the model's order; `retained` has scores of an earlier, interrupted run."""
 
@@ -94,7 +94,7 @@ class CrossEncoderRanker(Ranker):
         documents: TokenStore,
         texts: Mapping[str, str],
         candidates: Run,
-        retained: PartialScores | None = None,
+        retained: KeptScores | None = None,
     ) -> Run:
         return rerank_run(
             model, self.tokenizer, documents, texts, candidates, self.reranking, retained=retained
@@ -124,7 +124,7 @@ class WordRanker(Ranker):
         documents: WordDocuments,
         texts: Mapping[str, str],
         candidates: Run,
-        retained: PartialScores | None = None,
+        retained: KeptScores | None = None,
     ) -> Run:
         return rerank_words(model, documents, texts, candidates, self.reranking, retained=retained)
 

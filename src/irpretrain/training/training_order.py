@@ -91,11 +91,6 @@ class Progress:
     pairs: int = 0  # of these steps
     correct_pairs: int = 0  # those among them that were in the right order
 
-    @property
-    def done(self) -> int:
-        """Steps and validations of all grid points; it grows from state to state."""
-        return self.steps + sum(record["steps"] + 1 for records in self.history for record in records)
-
     def add(self, step: StepMetrics) -> None:
         self.steps += 1
         for task in step.tasks.values():
