@@ -1,7 +1,4 @@
-"""Faults that span sections of the configuration.
-
-Faults of preference predictors and of diagnoses that span sections.
-"""
+"""Faults that span sections of the configuration."""
 
 from __future__ import annotations
 
@@ -14,21 +11,17 @@ from irpretrain.config.depths import measure_faults
 from irpretrain.config.experiment_consistency import (
     experiment_faults,
     first_stage_faults,
-    named_faults,
-    weighting_faults,
     weighting_name_faults,
 )
 from irpretrain.config.model_consistency import model_faults, ranker_faults, selection_faults, training_faults
-from irpretrain.config.names import listed_twice, unknown_names
+from irpretrain.config.names import listed_twice
 from irpretrain.config.query_uses import query_use_faults
+from irpretrain.config.references import reference_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
-    active_diagnoses,
     active_downstream,
     active_experiments,
-    first_stage_names,
     hides_depths,
-    index_names,
     is_reported,
     needs_folds,
     trained_on,
@@ -38,10 +31,10 @@ from irpretrain.config.usage import (
     used_weightings,
     wanted_models,
 )
-from irpretrain.papers.files import papers_with_depths, show_term_weights
+from irpretrain.papers.files import papers_with_depths
 
 if TYPE_CHECKING:
-    from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
+    from irpretrain.config.axioms import PredictorConfig
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.root import Config
 
@@ -49,8 +42,6 @@ if TYPE_CHECKING:
 def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> Iterator[str]:
     """Yield the faults of a preference predictor in use."""
     where = f"predictors.{name}"
-    yield from unknown_names(f"{where}.collection", [predictor.collection], config.collections, "collections")
-    yield from unknown_names(f"{where}.dataset", [predictor.dataset], config.datasets, "datasets")
     dataset, corpora = config.datasets.get(predictor.dataset), config.collections.get(predictor.collection)
     if dataset is not None and corpora is not None and dataset.corpus not in corpora:
         yield (
@@ -66,14 +57,6 @@ def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> I
         )
 
 
-def diagnosis_faults(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterator[str]:
-    """Yield the faults of what a diagnosis compares."""
-    where = f"diagnoses.{name}"
-    yield from unknown_names(f"{where}.models", diagnosis.models, config.models, "models")
-    yield from unknown_names(f"{where}.collection", [diagnosis.collection], config.collections, "collections")
-    yield from listed_twice(f"{where}.models", diagnosis.models)
-
-
 # Faults of tasks beside retrieval that span sections.
 
 
@@ -86,10 +69,6 @@ def downstream_faults(config: Config) -> Iterator[str]:
             yield str(error)
     for name, section in active_downstream(config).items():
         where = f"downstream.{name}"
-        yield from unknown_names(f"{where}.tasks", section.tasks, config.downstream_tasks, "downstream_tasks")
-        yield from unknown_names(f"{where}.models", section.models, config.models, "models")
-        for key, names in (("tasks", section.tasks), ("models", section.models)):
-            yield from listed_twice(f"{where}.{key}", names)
         for model in section.models:
             described = config.models.get(model)
             if described is not None and (
@@ -172,52 +151,28 @@ def cross_faults(config: Config) -> Iterator[str]:
             if not NAME.fullmatch(name):
                 yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
     yield from listed_twice("report.papers", config.report.papers)
+    yield from reference_faults(config)
     for name, corpora in config.collections.items():
-        yield from unknown_names(f"collections.{name}", corpora, config.corpora, "corpora")
         if not corpora:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
-    yield from unknown_names(
-        "word_vectors.files", config.word_vectors.files, config.collections, "collections"
-    )
     for name, model in config.models.items():
         yield from model_faults(config, name, model)
     for name in used_predictors(config):
         yield from predictor_faults(config, name, config.predictors[name])
-    for name, options in config.objectives.items():
-        if (predictor := getattr(options, "predictor", None)) is not None:
-            yield from unknown_names(
-                f"objectives.{name}.predictor", [predictor], config.predictors, "predictors"
-            )
-    for name in dict.fromkeys(
-        task.objective for model in wanted_models(config) for task in config.models[model].tasks
-    ):
-        if (weighting := getattr(config.objectives.get(name), "weighting", None)) is not None:
-            by_attention = [
-                key for key, described in config.term_weights.items() if described.model == "attention"
-            ]
-            yield from unknown_names(
-                f"objectives.{name}.weighting", [weighting], by_attention, "term_weights of model attention"
-            )
     for name in wanted_models(config):
         yield from training_faults(config, name)
     for name in used_models(config):
         yield from selection_faults(config, name)
     for name, dataset in config.datasets.items():
-        yield from unknown_names(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(config, name, dataset)
         yield from _train_on(config, name, dataset)
         yield from _passages_of_queries(config, name, dataset)
     for name, weighting in config.term_weights.items():
         yield from weighting_name_faults(config, name, weighting)
-    for name in used_weightings(config):
-        yield from weighting_faults(config, name, config.term_weights[name])
     if TF_INDEX in config.indexes:
         yield f"indexes.{TF_INDEX}: {TF_INDEX} means the index of term frequencies; call the index something else"
     for name, first_stage in config.first_stages.items():
         yield from first_stage_faults(config, name, first_stage)
-    for name in used_first_stages(config):
-        if name in config.first_stages:
-            yield from named_faults(config, name, config.first_stages[name])
     for name, experiment in config.experiments.items():
         if is_reported(config, experiment) and hides_depths(config, experiment):
             papers = " or ".join(papers_with_depths())
@@ -230,38 +185,9 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from experiment_faults(config, name, experiment)
     yield from measure_faults(config)
     yield from query_use_faults(config)
-    for name, page in config.attributions.items():
-        where = f"attributions.{name}"
-        yield from unknown_names(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
-        yield from unknown_names(f"{where}.models", page.models, config.models, "models")
-    if show_term_weights(config.report.papers):
-        yield from view_faults(config)
-    for name, diagnosis in active_diagnoses(config).items():
-        yield from diagnosis_faults(config, name, diagnosis)
     yield from ranker_faults(config)
     yield from answer_faults(config)
     yield from downstream_faults(config)
-
-
-def view_faults(config: Config) -> Iterator[str]:
-    """Yield the faults of `weight_distributions` and `term_weight_pages`; reports without term weights need neither."""
-    for name, distribution in config.weight_distributions.items():
-        where = f"weight_distributions.{name}"
-        yield from unknown_names(f"{where}.corpora", distribution.corpora, config.corpora, "corpora")
-        yield from unknown_names(
-            f"{where}.weightings", distribution.weightings, index_names(config), "indexes"
-        )
-        yield from listed_twice(f"{where}.corpora", distribution.corpora)
-        yield from listed_twice(f"{where}.weightings", distribution.weightings)
-    for name, heat_maps in config.term_weight_pages.items():
-        where = f"term_weight_pages.{name}"
-        yield from unknown_names(f"{where}.dataset", [heat_maps.dataset], config.datasets, "datasets")
-        yield from unknown_names(f"{where}.weightings", heat_maps.weightings, index_names(config), "indexes")
-        yield from unknown_names(
-            f"{where}.first_stages", heat_maps.first_stages, first_stage_names(config), "first_stages"
-        )
-        yield from listed_twice(f"{where}.weightings", heat_maps.weightings)
-        yield from listed_twice(f"{where}.first_stages", heat_maps.first_stages)
 
 
 def _folds(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
@@ -275,7 +201,6 @@ def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str
     if dataset.train_on is None:
         return
     where = f"datasets.{name}.train_on"
-    yield from unknown_names(where, [dataset.train_on], config.datasets, "datasets")
     if dataset.train_on == name:
         yield f"{where}: is the data set itself; leave it out for cross-validation within {name}"
 

@@ -1,7 +1,4 @@
-"""Faults of experiments and of term weightings that span sections.
-
-Faults of weights of words, and of the first stages that search them, that span sections.
-"""
+"""Faults of experiments, first stages and weights of words that span sections."""
 
 from __future__ import annotations
 
@@ -10,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.depths import reranked, retrieved
-from irpretrain.config.names import unknown_names
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.usage import (
     REGIME,
     first_stage_names,
     first_stages_of,
-    index_names,
     largest_shots,
     ranked_stage,
     trained_on,
@@ -42,23 +37,11 @@ def weighting_name_faults(config: Config, name: str, weighting: TermWeightsConfi
         taken = "is an index" if name in config.indexes else "means the index of term frequencies"
         yield f"{where}: {name} {taken}, so no first stage can search these weights; call the weighting something else"
     if weighting.same_as is not None:
-        yield from unknown_names(f"{where}.same_as", [weighting.same_as], config.term_weights, "term_weights")
         other = config.term_weights.get(weighting.same_as)
         if other is not None and (
             other.same_as is not None or other.model == "tf" or other.kind == "queries"
         ):
             yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
-
-
-def weighting_faults(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
-    """Yield the faults of a weighting in use: what it learns from."""
-    where = f"term_weights.{name}"
-    if weighting.dataset is not None:
-        yield from unknown_names(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
-    if weighting.collection is not None:
-        yield from unknown_names(
-            f"{where}.collection", [weighting.collection], config.collections, "collections"
-        )
 
 
 def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
@@ -68,10 +51,6 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
         taken = "is a model" if name in config.models else "has a meaning of its own"
         yield f"{where}: {name} {taken}; call the first stage something else"
     if stage.runs:
-        yield from unknown_names(f"{where}.runs", stage.runs, config.datasets, "datasets")
-        if (training := stage.training_candidates) is not None:
-            stages = first_stage_names(config)
-            yield from unknown_names(f"{where}.training_candidates", [training], stages, "first_stages")
         searching = changed_keys(stage, ("label", "runs", "training_candidates"))
         if searching:
             yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(searching)}"
@@ -100,24 +79,6 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
             yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
 
 
-def named_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
-    """Yield the faults of a first stage in use: what it names."""
-    where = f"first_stages.{name}"
-    yield from unknown_names(f"{where}.index", [stage.index], index_names(config), "indexes")
-    if stage.candidates is not None:
-        stages = first_stage_names(config)
-        yield from unknown_names(f"{where}.candidates", [stage.candidates], stages, "first_stages")
-    if stage.query_weights is not None:
-        weightings = [
-            other for other, weighting in config.term_weights.items() if weighting.kind == "queries"
-        ]
-        yield from unknown_names(
-            f"{where}.query_weights", [stage.query_weights], weightings, "term_weights of kind queries"
-        )
-    if stage.tuned_on is not None:
-        yield from unknown_names(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")
-
-
 def missing_runs(
     config: Config, where: str, stage: str, datasets: list[str], instead: str = ""
 ) -> Iterator[str]:
@@ -138,10 +99,6 @@ REGIMES = ("zero-shot", "full", "few-shot-<n>")
 def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
     """Yield the faults of an experiment that the report has."""
     where = f"experiments.{name}"
-    yield from unknown_names(f"{where}.dataset", [experiment.dataset], config.datasets, "datasets")
-    yield from unknown_names(f"{where}.models", experiment.models, config.models, "models")
-    stages = [experiment.candidates, *experiment.first_stages]
-    yield from unknown_names(f"{where}: first stages", stages, first_stage_names(config), "first_stages")
     yield from _depth_faults(config, where, experiment)
     if bool(experiment.models) != bool(experiment.regimes):
         missing = "regimes" if experiment.models else "models"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.experiment_consistency import RESERVED, missing_runs
-from irpretrain.config.names import unknown_names
-from irpretrain.config.usage import active_diagnoses, active_experiments, first_stage_names
+from irpretrain.config.usage import active_diagnoses, active_experiments
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
@@ -30,20 +29,11 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
     if model.start != "encoder":
         if model.encoder is not None:
             yield f"{where}.encoder: {name} starts from {model.start}, whose encoder it has; leave encoder out"
-        yield from unknown_names(f"{where}.start", [model.start], config.models, "models")
         yield from _circle(config, name, model)
     if model.tasks and model.collection is None:
         yield f"{where}: has tasks but no collection to train on; set {where}.collection"
-    if model.collection is not None:
-        yield from unknown_names(f"{where}.collection", [model.collection], config.collections, "collections")
-    if model.select_on is not None:
-        chosen = model.select_on
-        yield from unknown_names(f"{where}.select_on.dataset", [chosen.dataset], config.datasets, "datasets")
-        stages = first_stage_names(config)
-        yield from unknown_names(f"{where}.select_on.candidates", [chosen.candidates], stages, "first_stages")
+    if (chosen := model.select_on) is not None:
         yield from missing_runs(config, f"{where}.select_on.candidates", chosen.candidates, [chosen.dataset])
-    tasks = [task.objective for task in model.tasks]
-    yield from unknown_names(f"{where}.tasks", tasks, config.objectives, "objectives")
     for task in model.tasks:
         if task.weight == 0 and task.mlm_weight == 0:
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
@@ -154,9 +144,6 @@ def _neural(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     where = f"models.{name}"
     if useless := changed_keys(model, NEURAL_KEYS):
         yield f"{where}: a ranker without pre-training has no use for {', '.join(useless)}; remove them"
-    yield from unknown_names(
-        f"{where}.neural.collection", [model.neural.collection], config.collections, "collections"
-    )
     for other, starting in config.models.items():
         if starting.start == name:
             yield (

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from irpretrain.config.consistency import view_faults
 from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig
+from irpretrain.config.references import reference_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
     active_diagnoses,
@@ -68,7 +68,7 @@ class Targets(PlanPart):
             if not entries:
                 raise ConfigError(f"the configuration has no {what}; add one under {section}")
             # A report without DeepCT does not look at pages of weights, so that they are checked only here.
-            if section == "term_weight_pages" and (faults := list(view_faults(self.config))):
+            if section == "term_weight_pages" and (faults := list(reference_faults(self.config, section))):
                 raise ConfigError("\n".join(faults))
             return [template.format_map({ENTRY_WILDCARDS[section]: name}) for name in entries]
 
