@@ -135,6 +135,19 @@ def test_the_interval_is_for_other_seeds_too() -> None:
     assert (estimate.p, estimate.freedom) == (pytest.approx(expected.pvalue), 3)
 
 
+def test_queries_of_one_article_count_as_one() -> None:
+    # The same difference in all queries of an article: as many values as articles, not as queries.
+    of_articles = np.random.default_rng(5).normal(size=(3, 6))
+    articles = [f"a{number}" for number in range(6) for _ in range(4)]
+    repeated = paired(np.repeat(of_articles, 4, axis=1), 0.0, articles)
+    alone = paired(of_articles, 0.0)
+    assert (repeated.error, repeated.freedom) == (pytest.approx(alone.error), pytest.approx(alone.freedom))
+    assert paired(of_articles, 0.0, list("abcdef")) == pytest.approx(alone)
+    # By hand: sums of the articles' residuals -0.4 and 0.4, so 2 / 1 * 0.32 / 4 / 4 = 0.04.
+    assert paired([0.1, 0.1, 0.5, 0.5], 0.0, ["a", "a", "b", "b"])[4:] == (pytest.approx(0.2), 1)
+    assert math.isnan(paired([0.1, 0.5], 0.0, ["a", "a"]).low)
+
+
 def test_the_interval_of_a_mean_over_queries_and_seeds_covers_it() -> None:
     # Made of random queries, seeds and rest: 95 % of the intervals hold the true mean. Over queries alone 60 % would.
     generator = np.random.default_rng(3)

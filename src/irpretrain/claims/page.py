@@ -27,8 +27,8 @@ The verdict follows from the 95 % interval of the difference and from the smalle
 
 {meanings}
 
-- Runs are paired over queries and over the training seeds that both sides have; both count as random. First stages have
-  intervals over queries alone.
+- Runs are paired over queries and over the training seeds that both sides have; both count as random, and
+  queries of one article (SQuAD) depend on each other. First stages have intervals over queries alone.
 - "90 % of" asks whether the better side reaches this share of the worse side. The verdict then uses no smallest effect;
   the effect that tables show, for the power, is the rest of the worse side (10 % of it).
 - AUC and gain have an interval over the predictor's seeds. The sides of an agreement or a share of weight count as
