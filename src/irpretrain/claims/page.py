@@ -35,6 +35,10 @@ The verdict follows from the 95 % interval of the difference and from the smalle
   independent.
 - If several data sets or candidates were run, those with the most seeds count, then those with the most queries.
 - Holm's correction runs over the tested claims of a paper.
+
+`make claims ARGS="--configfile mine.yaml --directory runs/mine"` recomputes the claims of a finished run from its
+scores, and says whether `results/claims.csv` is the same. With `--save FOLDER` it copies these scores; then
+`--directory FOLDER` recomputes from the copy alone.
 """
 
 
