@@ -1,0 +1,299 @@
+"""How many seeds each training of a configuration gets, so that most claims are decided within given processor hours.
+
+    python benchmarks/plan_seeds.py --pilot results --configfile configs/showcase.yaml --hours 6.5
+
+The pilot is the `results` folder of a finished run with two seeds or more. Each pair of its runs gives the difference's
+variance by query (of articles), by seed, and by both. A comparison that the pilot lacks has the mean variances of the
+pairs of its two regimes, and its true difference is drawn from a normal distribution as wide as theirs. Seconds come
+from the sidecars of the pilot's trainings.
+
+The plan begins with two seeds and raises both sides of one claim at a time, the claim with the largest gain in the
+expected number of decided claims per second first. Fine-tunings on all queries get at most 3 seeds, others at most 8.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from irpretrain.claims.files import read_claims
+from irpretrain.config import Config, load_config
+from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
+from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.report.claim_tests import Finder, Measured
+from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.resources import project_directory
+
+FEWEST, MOST, MOST_FULL = 2, 8, 3
+# A training: model, regime and candidates, without the depth that they are cut to.
+Training = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variances of a difference: by article (per query), by seed, and by both (per query); its mean."""
+
+    query: float
+    seed: float
+    both: float
+    difference: float
+
+    def estimate(self, queries: int, seeds: int, articles: int) -> tuple[float, float]:
+        """Return the standard error of the mean and half the width of its 95 % interval, as `verdicts.paired` does."""
+        by_query, by_seed, rest = self.query / queries, self.seed / seeds, self.both / (queries * seeds)
+        parts = (by_query + rest) ** 2 / (articles - 1)
+        if seeds > 1:
+            parts += (by_seed + rest) ** 2 / (seeds - 1) + rest**2 / ((seeds - 1) * (articles - 1))
+        variance = by_query + by_seed + rest
+        error = math.sqrt(variance)
+        return error, float(stdtrit(variance**2 / parts, 0.975)) * error
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A claim that compares trained runs: its trainings, smallest effect, and what the pilot says."""
+
+    name: str
+    trainings: frozenset[Training]
+    effect: float
+    components: Components
+    known: bool
+
+    def decided(self, seeds: int, queries: int, articles: int) -> float:
+        """Return the probability that the interval lies above 0, below 0, or below the smallest effect."""
+        error, half = self.components.estimate(queries, seeds, articles)
+        if self.effect - half >= half:
+            return 1.0
+        centre, spread = (
+            (self.components.difference, error)
+            if self.known
+            else (0.0, math.hypot(self.components.difference, error))
+        )
+        return 1 - float(ndtr((half - centre) / spread) - ndtr((self.effect - half - centre) / spread))
+
+
+def components(first: Results, second: Results) -> Components | None:
+    """Return the variances of a difference of two runs; None with fewer than two common seeds."""
+    seeds = [seed for seed in first.seeds if seed in second.seeds or second.seeds == (0,)]
+    if len(seeds) < FEWEST or first.queries != second.queries or first.articles is None:
+        return None
+    values = first.values[[first.seeds.index(seed) for seed in seeds]]
+    other = (
+        second.values if second.seeds == (0,) else second.values[[second.seeds.index(seed) for seed in seeds]]
+    )
+    differences = values - other
+    queries, number = len(first.queries), len(seeds)
+    clusters = np.unique(first.articles, return_inverse=True)[1]
+    centred = differences - differences.mean(axis=1, keepdims=True)
+    squares = [_mean_square(row, clusters) for row in centred - centred.mean(axis=0)]
+    both = sum(squares) / (number - 1)
+    query = max(_mean_square(centred.mean(axis=0), clusters) - both / number, 0.0)
+    seed = max(float(np.var(differences.mean(axis=1), ddof=1)) - both / queries, 0.0)
+    return Components(query, seed, both, float(differences.mean()))
+
+
+def _mean_square(residuals: np.ndarray, clusters: np.ndarray) -> float:
+    sums = np.bincount(clusters, residuals)
+    return float(np.sum(sums**2)) * len(sums) / (len(sums) - 1) / len(residuals)
+
+
+def planned_scores(config: Config) -> Scores:
+    """Return scores as if every run of the experiments had been made, of two queries: what claims are tested on."""
+    results = {}
+    for experiment in active_experiments(config).values():
+        for depth in experiment.depths or (None,):
+            runs = [(experiment.candidates, m, r) for m in experiment.models for r in experiment.regimes]
+            runs += [(stage, stage, FIRST_STAGE) for stage in (*first_stages_of(experiment), "bm25", "ql")]
+            for candidates, model, regime in runs:
+                named = at_depth(candidates, depth) if depth else candidates
+                seeds = (0,) if regime == FIRST_STAGE else (1,)
+                for measure in config.datasets[experiment.dataset].measures:
+                    run = RunName(experiment.dataset, named, model, regime)
+                    results[run, measure] = Results(seeds, ("q1", "q2"), np.zeros((1, 2)))
+                    for step in (
+                        config.training_of(model).snapshots
+                        if regime == "zero-shot" and config.models[model].tasks
+                        else ()
+                    ):
+                        snapshot = RunName(experiment.dataset, named, f"{model}@{step}", regime)
+                        results[snapshot, measure] = results[run, measure]
+    return Scores(results)
+
+
+def kind(run: RunName) -> str:
+    """Return the regime, all few-shot regimes as one."""
+    return "few-shot" if run.regime.startswith("few-shot") else run.regime
+
+
+class Pilot:
+    """What a finished run says of variances and seconds."""
+
+    def __init__(self, results: Path) -> None:
+        self.scores = Scores.read(sorted((results / "per_query").glob("*.parquet")))
+        self.pairs: dict[tuple[RunName, RunName], Components] = {}
+        for pair in combinations([n for n in self.scores.names() if "@" not in n.candidates], 2):
+            for first, second in (pair, pair[::-1]):
+                both = [self.scores.any_measure(run) for run in (first, second)]
+                if first.dataset == second.dataset and (found := components(*both)):  # type: ignore[arg-type]
+                    self.pairs[first, second] = found
+        self.pretraining: dict[str, list[tuple[int, float]]] = {}
+        self.groups: dict[str, int] = {}
+        for path in sorted(results.glob("models/pretrained/*/seed-*.meta.json")):
+            record = json.loads(path.read_text())
+            if steps := record["counts"]["steps"]:
+                name = path.parent.name
+                self.pretraining.setdefault(name, []).append((steps, record["cost"]["cpu_seconds"]))
+                self.groups[name] = max(record["counts"]["groups_available"].values())
+        self.reranking = _mean(
+            seconds / counts["queries"] for counts, seconds in _costs(results, "*/*/*/zero-shot/*.meta.json")
+        )
+        tuned = list(_costs(results, "*/*/*/*/seed-*/*.meta.json"))
+        design = [[counts["training_groups"], counts["test_queries"]] for counts, _ in tuned]
+        self.group, self.answer = np.linalg.lstsq(np.array(design), [s for _, s in tuned], rcond=None)[0]
+
+    def of(self, first: RunName, second: RunName) -> tuple[Components, bool]:
+        """Return the components of a comparison, and whether it was in the pilot."""
+        for (one, other), found in self.pairs.items():
+            if (one.model, one.regime, other.model, other.regime) == (
+                first.model, first.regime, second.model, second.regime,
+            ):  # fmt: skip
+                return found, True
+        alike = [
+            found
+            for (one, other), found in self.pairs.items()
+            if {kind(one), kind(other)} == {kind(first), kind(second)}
+        ]
+        alike = alike or list(self.pairs.values())
+        means = [
+            float(np.mean([getattr(found, part) for found in alike])) for part in ("query", "seed", "both")
+        ]
+        return Components(*means, math.sqrt(np.mean([found.difference**2 for found in alike]))), False
+
+    def pretraining_seconds(self, config: Config, model: str) -> float:
+        """Return seconds of a model and of those that it starts from, in proportion to steps; a model that the pilot
+        lacks takes as long per step as those whose names begin alike, else as HP."""
+        total = 0.0
+        for name in with_starts(config, [model]):
+            if not config.models[name].tasks:
+                continue
+            family = [other for other in self.pretraining if other.split("-")[0] == name.split("-")[0]]
+            alike = [name] if name in self.pretraining else family or ["php-hp-only"]
+            per_step = _mean(seconds / steps for other in alike for steps, seconds in self.pretraining[other])
+            length = config.training_of(name)
+            groups = self.groups.get(name, 0) * (length.epochs or 0)
+            total += per_step * (length.steps or math.ceil(groups / length.batch_groups))
+        return total
+
+    def seconds(self, config: Config, training: Training, queries: int) -> float:
+        """Return seconds of one seed of a training, without its pre-training."""
+        model, regime, _ = training
+        if regime == "zero-shot":
+            return self.reranking * queries
+        dataset = config.datasets["squad"].train_on or "squad"
+        groups = config.datasets[dataset].sample_queries if regime == "full" else int(regime.split("-")[-1])
+        return 0.0 if config.models[model].neural else self.group * (groups or 0) + self.answer * queries
+
+
+def _costs(results: Path, pattern: str) -> Iterator[tuple[Mapping[str, int], float]]:
+    for path in sorted(results.glob(f"runs/{pattern}")):
+        record = json.loads(path.read_text())
+        yield record["counts"], record["cost"]["cpu_seconds"]
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
+
+
+def comparisons(config: Config, pilot: Pilot) -> list[Comparison]:
+    """Return the claims of a configuration whose sides are runs, one trained with seeds among them."""
+    planned = []
+    for paper in config.report.papers:
+        finder = Finder(Measured(planned_scores(config.of_papers([paper]))), config.of_papers([paper]))
+        claims = read_claims(paper)
+        for name, claim in claims.claims.items():
+            made = finder.test(claim) if claim.sides and claim.sides[0].kind == "run" else None
+            runs = [run for run in made.runs if run.regime != FIRST_STAGE] if made else []
+            if made is None or not runs:
+                continue
+            found, known = pilot.of(*made.runs[:2])
+            effect = claims.effect_of(name)
+            if claim.share is not None:
+                effect = 0.0
+                found = replace(found, difference=found.difference if known else 0.1)
+            trainings = frozenset(
+                (r.model.partition("@")[0], r.regime, r.candidates.partition("@")[0]) for r in runs
+            )
+            planned.append(Comparison(f"{paper} {name}", trainings, effect, found, known))
+    return planned
+
+
+def main() -> None:
+    """Print the variances, then the plan."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pilot", type=Path, required=True)
+    parser.add_argument("--configfile", nargs="+", type=Path, required=True)
+    parser.add_argument("--hours", type=float, required=True, help="Processor hours of trainings.")
+    options = parser.parse_args()
+    config = load_config(project_directory() / "config.yaml", *options.configfile)
+    pilot = Pilot(options.pilot)
+    claims = comparisons(config, pilot)
+    dataset = config.datasets["squad"]
+    queries, articles = dataset.sample_queries or 0, 48
+    seeds = dict.fromkeys(sorted({t for claim in claims for t in claim.trainings}), FEWEST)
+
+    def cost(plan: Mapping[Training, int]) -> float:
+        of_models: dict[str, int] = {}
+        for (model, *_), number in plan.items():
+            of_models[model] = max(of_models.get(model, 0), number)
+        trained = sum(number * pilot.seconds(config, t, queries) for t, number in plan.items())
+        return trained + sum(n * pilot.pretraining_seconds(config, m) for m, n in of_models.items())
+
+    def decided(plan: Mapping[Training, int]) -> float:
+        return sum(c.decided(min(plan[t] for t in c.trainings), queries, articles) for c in claims)
+
+    print(f"{len(claims)} claims compare trained runs; {queries} questions of {articles} articles")
+    print(f"two seeds each: {cost(seeds) / 3600:.1f} h, {decided(seeds):.1f} claims decided")
+    while True:
+        moves = []
+        for claim in claims:
+            least = min(seeds[t] for t in claim.trainings)
+            for target in range(least + 1, MOST + 1):
+                raised = {t: max(seeds[t], target) for t in claim.trainings}
+                if all(n <= (MOST_FULL if t[1] == "full" else MOST) for t, n in raised.items()):
+                    plan = {**seeds, **raised}
+                    gain, price = decided(plan) - decided(seeds), cost(plan) - cost(seeds)
+                    if cost(plan) <= 3600 * options.hours and gain > 0.01:
+                        moves.append((gain / max(price, 1), plan))
+        if not moves:
+            break
+        seeds = max(moves, key=lambda move: move[0])[1]
+    print(f"planned: {cost(seeds) / 3600:.1f} h, {decided(seeds):.1f} claims decided\n")
+    print("| training | seeds | minutes per seed |\n|---|---:|---:|")
+    for training, number in seeds.items():
+        minutes = pilot.seconds(config, training, queries) / 60
+        print(f"| {', '.join(training)} | {number} | {minutes:.1f} |")
+    print(
+        "\n| claim | seeds | half width | smallest effect | power | decided |\n|---|---:|---:|---:|---:|---:|"
+    )
+    for claim in claims:
+        number = min(seeds[t] for t in claim.trainings)
+        error, half = claim.components.estimate(queries, number, articles)
+        estimated = "" if claim.known else "\\*"
+        ability = f"{float(ndtr((claim.effect - half) / error)):.2f}" if claim.effect else ""
+        print(
+            f"| {claim.name}{estimated} | {number} | {half:.3f} | {claim.effect or ''} | {ability} | "
+            f"{claim.decided(number, queries, articles):.2f} |"
+        )
+    print("\n\\*: not in the pilot, so with the mean variances of its regimes.")
+
+
+if __name__ == "__main__":
+    main()
