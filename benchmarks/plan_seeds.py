@@ -1,11 +1,13 @@
 """How many seeds each training of a configuration gets, so that most claims are decided within given processor hours.
 
-    python benchmarks/plan_seeds.py --pilot results --configfile configs/showcase.yaml --hours 6.5
+    python benchmarks/plan_seeds.py --pilot results --earlier benchmarks/showcase_claims.csv \\
+        --configfile configs/showcase.yaml --hours 6
 
 The pilot is the `results` folder of a finished run with two seeds or more. Each pair of its runs gives the difference's
-variance by query (of articles), by seed, and by both. A comparison that the pilot lacks has the mean variances of the
-pairs of its two regimes, and its true difference is drawn from a normal distribution as wide as theirs. Seconds come
-from the sidecars of the pilot's trainings.
+variance by query (of articles), by seed, and by both; sidecars give seconds. `--earlier` is a table of claims, such as
+`results/claims.csv` of an earlier run: of a claim with two seeds or more, its interval and power give the variances by
+query and by seed. A claim in neither has the median variances of its regimes, and a true difference drawn from a normal
+distribution as wide as their differences. `showcase_claims.csv` is the run of 2026-11-23, copied from docs/results.md.
 
 The plan begins with two seeds and raises both sides of one claim at a time, the claim with the largest gain in the
 expected number of decided claims per second first. Fine-tunings on all queries get at most 3 seeds, others at most 8.
@@ -17,13 +19,14 @@ import argparse
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import nctdtr, ndtr, stdtrit
 
+from irpretrain.atomic import read_csv
 from irpretrain.claims.files import read_claims
 from irpretrain.config import Config, load_config
 from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
@@ -100,6 +103,20 @@ def components(first: Results, second: Results) -> Components | None:
     return Components(query, seed, both, float(differences.mean()))
 
 
+def components_of_claim(row: Mapping[str, str]) -> Components:
+    """Return the variances behind an interval [queries, seeds] and its power, which tell the degrees of freedom."""
+    queries, seeds, effect = int(row["queries"]), int(row["seeds"]), float(row["effect"])
+    half = (float(row["high"]) - float(row["low"])) / 2
+    by_seed = np.linspace(0, 1, 201)  # share of the variance
+    freedom = 1 / ((1 - by_seed) ** 2 / (queries - 1) + by_seed**2 / (seeds - 1))
+    bound = stdtrit(freedom, 0.975)
+    error = half / bound
+    power = 1 - nctdtr(freedom, effect / error, bound)
+    best = int(np.argmin(np.abs(power - float(row["power"]))))
+    query, seed = (1 - by_seed[best]) * error[best] ** 2 * queries, by_seed[best] * error[best] ** 2 * seeds
+    return Components(float(query), float(seed), 0.0, float(row["difference"]))
+
+
 def _mean_square(residuals: np.ndarray, clusters: np.ndarray) -> float:
     sums = np.bincount(clusters, residuals)
     return float(np.sum(sums**2)) * len(sums) / (len(sums) - 1) / len(residuals)
@@ -126,6 +143,13 @@ def planned_scores(config: Config) -> Scores:
                         snapshot = RunName(experiment.dataset, named, f"{model}@{step}", regime)
                         results[snapshot, measure] = results[run, measure]
     return Scores(results)
+
+
+def median(alike: Iterable[Components]) -> Components:
+    """Return the median of each variance, and the root mean square of the differences."""
+    alike = list(alike)
+    variances = [float(np.median([getattr(c, part) for c in alike])) for part in ("query", "seed", "both")]
+    return Components(*variances, math.sqrt(np.mean([c.difference**2 for c in alike])))
 
 
 def kind(run: RunName) -> str:
@@ -160,22 +184,12 @@ class Pilot:
         self.group, self.answer = np.linalg.lstsq(np.array(design), [s for _, s in tuned], rcond=None)[0]
 
     def of(self, first: RunName, second: RunName) -> tuple[Components, bool]:
-        """Return the components of a comparison, and whether it was in the pilot."""
-        for (one, other), found in self.pairs.items():
-            if (one.model, one.regime, other.model, other.regime) == (
-                first.model, first.regime, second.model, second.regime,
-            ):  # fmt: skip
-                return found, True
-        alike = [
-            found
-            for (one, other), found in self.pairs.items()
-            if {kind(one), kind(other)} == {kind(first), kind(second)}
-        ]
-        alike = alike or list(self.pairs.values())
-        means = [
-            float(np.mean([getattr(found, part) for found in alike])) for part in ("query", "seed", "both")
-        ]
-        return Components(*means, math.sqrt(np.mean([found.difference**2 for found in alike]))), False
+        """Return the components of a comparison, and whether the pilot has it."""
+        for (one, other), pair in self.pairs.items():
+            if [(r.model, r.regime) for r in (one, other)] == [(r.model, r.regime) for r in (first, second)]:
+                return pair, True
+        regimes = {kind(first), kind(second)}
+        return median(pair for runs, pair in self.pairs.items() if set(map(kind, runs)) == regimes), False
 
     def pretraining_seconds(self, config: Config, model: str) -> float:
         """Return seconds of a model and of those that it starts from, in proportion to steps; a model that the pilot
@@ -212,26 +226,36 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
 
 
-def comparisons(config: Config, pilot: Pilot) -> list[Comparison]:
+def comparisons(config: Config, pilot: Pilot, earlier: Mapping[str, Components]) -> list[Comparison]:
     """Return the claims of a configuration whose sides are runs, one trained with seeds among them."""
-    planned = []
+    tested: dict[str, tuple[float, list[RunName]]] = {}
     for paper in config.report.papers:
-        finder = Finder(Measured(planned_scores(config.of_papers([paper]))), config.of_papers([paper]))
-        claims = read_claims(paper)
+        narrowed = config.of_papers([paper])
+        finder, claims = Finder(Measured(planned_scores(narrowed)), narrowed), read_claims(paper)
         for name, claim in claims.claims.items():
             made = finder.test(claim) if claim.sides and claim.sides[0].kind == "run" else None
-            runs = [run for run in made.runs if run.regime != FIRST_STAGE] if made else []
-            if made is None or not runs:
-                continue
-            found, known = pilot.of(*made.runs[:2])
-            effect = claims.effect_of(name)
-            if claim.share is not None:
-                effect = 0.0
-                found = replace(found, difference=found.difference if known else 0.1)
-            trainings = frozenset(
-                (r.model.partition("@")[0], r.regime, r.candidates.partition("@")[0]) for r in runs
-            )
-            planned.append(Comparison(f"{paper} {name}", trainings, effect, found, known))
+            if made and any(run.regime != FIRST_STAGE for run in made.runs):
+                effect = claims.effect_of(name) if claim.share is None else 0.0
+                tested[f"{paper} {name}"] = effect, list(made.runs)
+    # Papers share comparisons.
+    of_runs = {str(tested[key][1]): found for key, found in earlier.items() if key in tested}
+    planned = []
+    for key, (effect, runs) in tested.items():
+        found = earlier.get(key) or of_runs.get(str(runs))
+        known = found is not None or (not earlier and pilot.of(*runs[:2])[1])
+        alike = [
+            earlier[other]
+            for other, (_, others) in tested.items()
+            if other in earlier and set(map(kind, others)) == set(map(kind, runs))
+        ]
+        if found is None:
+            found = median(alike) if alike else pilot.of(*runs[:2])[0]
+        trainings = frozenset(
+            (r.model.partition("@")[0], r.regime, r.candidates.partition("@")[0])
+            for r in runs
+            if r.regime != FIRST_STAGE
+        )
+        planned.append(Comparison(key, trainings, effect, found, known))
     return planned
 
 
@@ -239,12 +263,21 @@ def main() -> None:
     """Print the variances, then the plan."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pilot", type=Path, required=True)
+    parser.add_argument("--earlier", type=Path, help="Claims of an earlier run.")
     parser.add_argument("--configfile", nargs="+", type=Path, required=True)
     parser.add_argument("--hours", type=float, required=True, help="Processor hours of trainings.")
     options = parser.parse_args()
     config = load_config(project_directory() / "config.yaml", *options.configfile)
     pilot = Pilot(options.pilot)
-    claims = comparisons(config, pilot)
+    rows = read_csv(options.earlier) if options.earlier else []
+    earlier = {
+        f"{row['paper']} {row['claim']}": components_of_claim(row)
+        for row in rows
+        if int(row["seeds"]) >= FEWEST
+        and row["low"]
+        and row["candidates" if "candidates" in row else "claim"]
+    }
+    claims = comparisons(config, pilot, earlier)
     dataset = config.datasets["squad"]
     queries, articles = dataset.sample_queries or 0, 48
     seeds = dict.fromkeys(sorted({t for claim in claims for t in claim.trainings}), FEWEST)
@@ -260,6 +293,12 @@ def main() -> None:
         return sum(c.decided(min(plan[t] for t in c.trainings), queries, articles) for c in claims)
 
     print(f"{len(claims)} claims compare trained runs; {queries} questions of {articles} articles")
+    configured = dict.fromkeys(seeds, 0)
+    for experiment in active_experiments(config).values():
+        for training in product(experiment.models, experiment.regimes, [experiment.candidates]):
+            if training in configured:
+                configured[training] = max(configured[training], len(experiment.seeds))
+    print(f"as configured: {cost(configured) / 3600:.1f} h, {decided(configured):.1f} claims decided")
     print(f"two seeds each: {cost(seeds) / 3600:.1f} h, {decided(seeds):.1f} claims decided")
     while True:
         moves = []
@@ -276,10 +315,10 @@ def main() -> None:
             break
         seeds = max(moves, key=lambda move: move[0])[1]
     print(f"planned: {cost(seeds) / 3600:.1f} h, {decided(seeds):.1f} claims decided\n")
-    print("| training | seeds | minutes per seed |\n|---|---:|---:|")
+    print("| training | planned | configured | minutes per seed |\n|---|---:|---:|---:|")
     for training, number in seeds.items():
         minutes = pilot.seconds(config, training, queries) / 60
-        print(f"| {', '.join(training)} | {number} | {minutes:.1f} |")
+        print(f"| {', '.join(training)} | {number} | {configured[training]} | {minutes:.1f} |")
     print(
         "\n| claim | seeds | half width | smallest effect | power | decided |\n|---|---:|---:|---:|---:|---:|"
     )

@@ -31,6 +31,7 @@ from irpretrain.config.axioms import PredictorConfig
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
 from irpretrain.papers.files import known_papers
+from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers
 from irpretrain.report.claim_tests import Measured
@@ -482,3 +483,12 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
         "groups read per task: 800 (Wikiformer), 3,200 (PROP); "
         "steps of pre-training: 100 (Wikiformer), 200 (PROP)"
     )
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parents[1] for path in ROOT.glob("docs/*/results/claims.csv")), ids=lambda f: f.name
+)
+def test_committed_claims_follow_from_committed_scores(folder: Path, capsys) -> None:
+    configuration = ROOT / "configs" / f"{folder.name}.yaml"
+    status = recompute.main(["--configfile", str(configuration), "--directory", str(folder)])
+    assert status == 0, capsys.readouterr().err
