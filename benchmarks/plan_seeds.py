@@ -149,8 +149,10 @@ def planned_scores(config: Config) -> Scores:
 def median(alike: Iterable[Components]) -> Components:
     """Return the median of each variance, and the root mean square of the differences."""
     alike = list(alike)
-    variances = [float(np.median([getattr(c, part) for c in alike])) for part in ("query", "seed", "both")]
-    return Components(*variances, math.sqrt(np.mean([c.difference**2 for c in alike])))
+    query, seed, both = (
+        float(np.median([getattr(c, part) for c in alike])) for part in ("query", "seed", "both")
+    )
+    return Components(query, seed, both, math.sqrt(np.mean([c.difference**2 for c in alike])))
 
 
 def kind(run: RunName) -> str:

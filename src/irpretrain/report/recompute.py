@@ -48,7 +48,7 @@ def recompute(config: Config, plan: Plan, claims: str | Path) -> list[str]:
                 **{kind: list(filter(os.path.exists, of_kind)) for kind, of_kind in listed.items()}
             )
             answer_claims(paper, config.of_papers([paper]), files, path)
-            read |= dict.fromkeys([*files.scores, *files.paths()])
+            read |= dict.fromkeys([*map(str, files.scores), *files.paths()])
         join_claims(answers, claims)
     return list(read)
 
