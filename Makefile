@@ -4,6 +4,7 @@
 # make plan   count the jobs and what they would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # make redo   make results of other code again, of one target with ARGS=prop (docs/report.md)
+# make claims   recompute the claims of a finished run from its scores (docs/methods/evaluation.md)
 # make checkpoints  list checkpoints of jobs that were broken off; ARGS=--remove removes those that no job goes on from
 # make slurm  set up what Slurm clusters need besides (docs/cluster.md)
 # make site   set up what it needs, build the documentation as a site in site/
@@ -28,9 +29,9 @@ export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 # Else every job and every process of the tests would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help environment checkpoints run plan redo resume slurm test test-deep lint format docs site clean
+.PHONY: help environment checkpoints claims run plan redo resume slurm test test-deep lint format docs site clean
 help:
-	@sed -n 's/^# //p' Makefile | head -10
+	@sed -n 's/^# //p' Makefile | head -11
 
 # Ends at once where the environment fits. Its own Python is asked first, and no longer starts if what it was made from is gone.
 environment:
@@ -60,6 +61,9 @@ resume: $(INSTALLED)
 	@$(if $(SLURM),python -m irpretrain.cluster.cancel $(ARGS))
 	@snakemake $(HOW) $(USUAL) --quiet all --unlock $(ARGS)
 	@snakemake $(HOW) $(USUAL) $(ARGS)
+
+claims: environment
+	@python -m irpretrain.report.recompute $(ARGS)
 
 checkpoints: environment
 	@python -m irpretrain.training.leftovers $(ARGS)

@@ -9,16 +9,20 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
+from irpretrain.claims.verdicts import paired
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, HYPERLINKS, REDIRECTS
 from irpretrain.corpora.sources import write_shard
+from irpretrain.report.scores import Results
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 
@@ -317,3 +321,24 @@ def test_packing(make_store, tmp_path):
         ["training, with MLM", "SQuAD, cut at 32"],
         ["scoring", "SQuAD, cut at 32, sorted"],
     ]
+
+
+def test_a_plan_of_seeds_predicts_the_intervals_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    planner = importlib.import_module("plan_seeds")
+    draw = np.random.default_rng(2)
+    articles = tuple(f"a{query % 30:02d}" for query in range(120))
+    of_articles = np.repeat(draw.normal(size=(1, 30)), 4, axis=0).ravel()
+    values = 0.1 + of_articles + draw.normal(size=(4, 1)) + 0.5 * draw.normal(size=(4, 120))
+    queries = tuple(map(str, range(120)))
+    runs = [Results((1, 2, 3, 4), queries, x, articles) for x in (values, np.zeros_like(values))]
+    components = planner.components(*runs)
+    tested = paired(values, 0.0, articles)
+    assert components.estimate(120, 4, 30) == pytest.approx(
+        (tested.error, tested.high - tested.difference), rel=1e-9
+    )
+    # More seeds make the interval narrower.
+    assert components.estimate(120, 8, 30) < components.estimate(120, 4, 30)
+    claim = planner.Comparison("far", frozenset(), 0.02, replace(components, difference=1.0), known=True)
+    assert 0.99 > claim.decided(8, 120, 30) > claim.decided(3, 120, 30) > 0
+    assert replace(claim, components=replace(components, difference=9.0)).decided(3, 120, 30) > 0.99

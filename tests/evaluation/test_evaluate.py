@@ -181,3 +181,11 @@ def test_missing_fold_and_missing_judgements(project: dict[str, Any]) -> None:
     (project["folder"] / "qrels").write_text("")
     with pytest.raises(InputError, match="qrels: there are no judgements"):
         call(project)
+
+
+def test_a_query_belongs_to_the_article_of_its_relevant_document(project: dict[str, Any]) -> None:
+    judged = ["q1 0 Super_Bowl_50/3 0", "q1 0 AC/DC/12 1", "q2 0 AC/DC/7 2", "q3 0 b 1", "q4 0 b 0"]
+    (project["folder"] / "qrels").write_text("".join(f"{line}\n" for line in judged))
+    _, table, _ = call(project)
+    articles = {row["query_id"]: row["article"] for row in PER_QUERY.read(table).to_pylist()}
+    assert articles == {"q1": "AC/DC", "q2": "AC/DC", "q3": "", "q4": ""}

@@ -31,6 +31,7 @@ from irpretrain.config.axioms import PredictorConfig
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
 from irpretrain.papers.files import known_papers
+from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers
 from irpretrain.report.claim_tests import Measured
@@ -133,6 +134,19 @@ def test_the_interval_is_for_other_seeds_too() -> None:
     estimate = paired([values, values], np.zeros((2, 4)))
     expected = scipy.stats.ttest_1samp(values, 0)
     assert (estimate.p, estimate.freedom) == (pytest.approx(expected.pvalue), 3)
+
+
+def test_queries_of_one_article_count_as_one() -> None:
+    # The same difference in all queries of an article: as many values as articles, not as queries.
+    of_articles = np.random.default_rng(5).normal(size=(3, 6))
+    articles = [f"a{number}" for number in range(6) for _ in range(4)]
+    repeated = paired(np.repeat(of_articles, 4, axis=1), 0.0, articles)
+    alone = paired(of_articles, 0.0)
+    assert (repeated.error, repeated.freedom) == (pytest.approx(alone.error), pytest.approx(alone.freedom))
+    assert paired(of_articles, 0.0, list("abcdef")) == pytest.approx(alone)
+    # By hand: sums of the articles' residuals -0.4 and 0.4, so 2 / 1 * 0.32 / 4 / 4 = 0.04.
+    assert paired([0.1, 0.1, 0.5, 0.5], 0.0, ["a", "a", "b", "b"])[4:] == (pytest.approx(0.2), 1)
+    assert math.isnan(paired([0.1, 0.5], 0.0, ["a", "a"]).low)
 
 
 def test_the_interval_of_a_mean_over_queries_and_seeds_covers_it() -> None:
@@ -469,3 +483,12 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
         "groups read per task: 800 (Wikiformer), 3,200 (PROP); "
         "steps of pre-training: 100 (Wikiformer), 200 (PROP)"
     )
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parents[1] for path in ROOT.glob("docs/*/results/claims.csv")), ids=lambda f: f.name
+)
+def test_committed_claims_follow_from_committed_scores(folder: Path, capsys) -> None:
+    configuration = ROOT / "configs" / f"{folder.name}.yaml"
+    status = recompute.main(["--configfile", str(configuration), "--directory", str(folder)])
+    assert status == 0, capsys.readouterr().err

@@ -33,6 +33,8 @@ from tiny import (
 )
 from tiny_wiki import ARTICLES
 
+from irpretrain.report import recompute
+
 pytestmark = pytest.mark.workflow
 
 PROMISED = (
@@ -87,6 +89,28 @@ def test_claims_are_answered(finished):
     assert "Fine-tuned, PROP ranks better than BM25." in text
     assert "Claims: " in done.stdout + done.stderr
     assert "Best on tiny (" in done.stdout + done.stderr
+
+
+def test_claims_are_recomputed_from_saved_scores_alone(finished, tmp_path: Path, capsys):
+    folder, _ = finished
+    saved, again = tmp_path / "saved", tmp_path / "again"
+    for source, target in ((folder, saved), (saved, again)):
+        arguments = ["--configfile", str(folder / "tiny.yaml"), "--directory", str(source)]
+        assert recompute.main([*arguments, "--save", str(target)]) == 0, capsys.readouterr().err
+    files = [path.relative_to(saved) for path in saved.rglob("*") if path.is_file()]
+    (per_query, *_) = saved.glob("results/per_query/*.parquet")
+    assert [(saved / path).read_bytes() for path in files] == [(again / path).read_bytes() for path in files]
+
+    claims = saved / "results/claims.csv"
+    claims.write_text(claims.read_text().replace(",too small,", ",supported,", 1))
+    assert recompute.main([*arguments, "--save", str(target)]) == 1
+    assert "results/claims.csv differs: deepct better-than-tf." in capsys.readouterr().err
+    per_query.write_bytes(b"")
+    assert recompute.main(arguments) == 1
+    assert per_query.name in capsys.readouterr().err
+    shutil.rmtree(saved / "results")
+    assert recompute.main(arguments) == 1
+    assert "Name the folder of a finished run." in capsys.readouterr().err
 
 
 def test_every_run_ranks_every_query(finished):

@@ -11,6 +11,7 @@ Of a claim that one side reaches a share of the other, the difference is to that
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ class Ruling(NamedTuple):
     reason: str
 
 
-def paired(better: ArrayLike, worse: ArrayLike) -> EffectEstimate:
+def paired(better: ArrayLike, worse: ArrayLike, articles: Sequence[str] | None = None) -> EffectEstimate:
     """Return the paired difference, with the interval and test of Student's t for other queries and other seeds.
 
     Differences are taken as mean + effect of the query + effect of the seed + rest, both effects random. The variance
@@ -65,39 +66,50 @@ def paired(better: ArrayLike, worse: ArrayLike) -> EffectEstimate:
     and its degrees of freedom are Satterthwaite's (Biometrics Bulletin 2(6), 1946). With one seed, or seeds that differ
     no more than the rest explains, this is the paired t-test over queries.
 
+    Queries of one article are not independent: the mean squares of queries and rest are those of the articles' sums
+    (Cameron, Gelbach and Miller, JBES 29(2), 2011), with one degree of freedom per article.
+
     Args:
         better, worse: values of the two sides [seeds, queries]; one seed beside several counts for each of them.
+        articles: of each query; None: every query has its own.
     """
     from scipy.special import stdtr, stdtrit
 
     first, second = np.broadcast_arrays(np.atleast_2d(better), np.atleast_2d(worse))
     differences = np.asarray(first - second, np.float64)
-    mean, count = float(differences.mean()), differences.shape[1]
-    if count < 2:
+    mean, queries = float(differences.mean()), differences.shape[1]
+    clusters = np.arange(queries) if articles is None else np.unique(articles, return_inverse=True)[1]
+    if len(np.unique(clusters)) < 2:
         return EffectEstimate(mean, math.nan, math.nan, math.nan, math.nan, 0)
-    variance, freedom = _variance_of_mean(differences)
+    variance, freedom = _variance_of_mean(differences, clusters)
     error = math.sqrt(variance)
     reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
     p = float(2 * stdtr(freedom, -abs(mean) / error)) if error else float(mean == 0)
     return EffectEstimate(mean, mean - reach, mean + reach, p, error, freedom)
 
 
-def _variance_of_mean(differences: NDArray[np.float64]) -> tuple[float, float]:
+def _variance_of_mean(differences: NDArray[np.float64], clusters: NDArray[np.integer]) -> tuple[float, float]:
     """Variance of the mean of differences [seeds, queries] over both, and its degrees of freedom."""
     seeds, queries = differences.shape
-    of_queries, of_seeds = differences.mean(axis=0), differences.mean(axis=1)
-    by_query = seeds * float(np.var(of_queries, ddof=1))
+    mean, of_queries, of_seeds = differences.mean(), differences.mean(axis=0), differences.mean(axis=1)
+    by_query, query_freedom = seeds * _mean_square(of_queries - mean, clusters), int(clusters.max())
     if seeds == 1:
-        return by_query / queries, queries - 1
+        return by_query / queries, query_freedom
     by_seed = queries * float(np.var(of_seeds, ddof=1))
-    rest = differences - of_queries - of_seeds[:, None] + differences.mean()
-    unexplained = float(np.sum(rest**2)) / ((seeds - 1) * (queries - 1))
+    rest = differences - of_queries - of_seeds[:, None] + mean
+    unexplained = sum(_mean_square(of_seed, clusters) for of_seed in rest) / (seeds - 1)
     if by_seed <= unexplained:
-        return by_query / (seeds * queries), queries - 1
+        return by_query / (seeds * queries), query_freedom
     total = by_query + by_seed - unexplained
-    parts = by_query**2 / (queries - 1) + by_seed**2 / (seeds - 1)
-    parts += unexplained**2 / ((seeds - 1) * (queries - 1))
+    parts = by_query**2 / query_freedom + by_seed**2 / (seeds - 1)
+    parts += unexplained**2 / ((seeds - 1) * query_freedom)
     return total / (seeds * queries), total**2 / parts
+
+
+def _mean_square(residuals: NDArray[np.float64], clusters: NDArray[np.integer]) -> float:
+    """Mean square of residuals that may depend on each other within a cluster; the usual one if all are alone."""
+    sums = np.bincount(clusters, residuals)
+    return float(np.sum(sums**2)) * len(sums) / (len(sums) - 1) / len(residuals)
 
 
 def unpaired(better: tuple[float, float, float], worse: tuple[float, float, float]) -> EffectEstimate:

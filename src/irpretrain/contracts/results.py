@@ -108,6 +108,13 @@ PER_QUERY = Contract(
         *_RUN,
         ContractColumn("fold", pa.int32(), "test fold of the query, from 1; 0 without folds"),
         ContractColumn("query_id", pa.string(), "query"),
+        ContractColumn(
+            "article",
+            pa.string(),
+            "article of its first relevant document (`Super_Bowl_50` of `Super_Bowl_50/12`); empty where "
+            "identifiers name none",
+            default="",
+        ),
         ContractColumn("measure", pa.string(), "measure, in ir_measures' notation"),
         ContractColumn("value", pa.float64(), "its value"),
     ),

@@ -104,6 +104,7 @@ def evaluate(
             a document that is not among the scored candidates.
     """
     judged, query_folds = _read_judged(qrels, folds)
+    articles = _articles(judged)
     ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
     candidates = _Candidates(ordered)
     means: list[tuple[Any, ...]] = []
@@ -124,7 +125,8 @@ def evaluate(
                 means.extend((*key.values(), *row) for row in _means(measure, values, query_folds))
                 for query, value in values.items():
                     fold = query_folds.fold_of[query] if query_folds else 0
-                    yield {**key, "fold": fold, "query_id": query, "measure": measure, "value": value}
+                    named = {"query_id": query, "article": articles[query]}
+                    yield {**key, "fold": fold, **named, "measure": measure, "value": value}
 
     counts["rows"] = PER_QUERY.write(per_query, rows())
     write_csv(scores, COLUMNS, means)
@@ -161,6 +163,15 @@ def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Fo
     if homeless:
         raise InputError(folds, f"query {homeless[0]!r} is judged in {qrels} but has no fold")
     return judged, query_folds
+
+
+def _articles(judged: Qrels) -> dict[str, str]:
+    """Query → article of its first relevant document, as the document's identifier names it; else empty."""
+    first = {
+        query: next((document for document, grade in grades.items() if grade > 0), "")
+        for query, grades in judged.items()
+    }
+    return {query: document.rpartition("/")[0] for query, document in first.items()}
 
 
 def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, candidates: _Candidates) -> Run:
@@ -310,6 +321,7 @@ def evaluate_depths(
         InputError: a run was re-ranked from candidates that are not among the runs, or holds others.
     """
     judged = read_qrels(qrels)
+    articles = _articles(judged)
     read = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
     stages = {
         run["model"]: results for run, results in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE
@@ -330,7 +342,14 @@ def evaluate_depths(
                 for measure, values in values_by_measure.items():
                     means.append((*key.values(), depth, measure, effectiveness.mean(values), len(values)))
                     for query, value in values.items():
-                        yield {**named, "fold": 0, "query_id": query, "measure": measure, "value": value}
+                        yield {
+                            **named,
+                            "fold": 0,
+                            "query_id": query,
+                            "article": articles[query],
+                            "measure": measure,
+                            "value": value,
+                        }
 
     PER_QUERY.write(per_query, rows())
     write_csv(scores, DEPTH_COLUMNS, means)

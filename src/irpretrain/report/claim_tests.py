@@ -201,14 +201,14 @@ class Finder:
         better, worse = (_run_text(run) for run in runs[:2])
         lead = None
         if claim.more_than:
-            lead = paired(values[0], values[1])
+            lead = paired(values[0], values[1], results[0].articles)
             first, second = first + values[3], second + values[2]
             better, worse = (f"{ahead} over {behind}" for ahead, behind in _pairs(runs))
         return ClaimComparison(
             better,
             claim.reached(worse),
             measure,
-            paired(first, second),
+            paired(first, second, results[0].articles),
             float(values[1].mean()),
             values[0].shape[1],
             len(seeds),

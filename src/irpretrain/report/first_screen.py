@@ -104,7 +104,7 @@ def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
     first, second = (found.values if found else np.full((1, 1), np.nan) for found in results)
     if len({1, len(first), len(second)}) > 2:  # seeds that do not pair
         first, second = first.mean(axis=0), second.mean(axis=0)
-    return paired(first, second)
+    return paired(first, second, results[0].articles if results[0] else None)
 
 
 def _difference(lead: EffectEstimate, over: str) -> str:

@@ -46,11 +46,13 @@ class Results:
         seeds: seeds of the repetitions, ascending.
         queries: query identifiers, ascending.
         values: the measure, [seeds, queries].
+        articles: of each query; None: every query has its own.
     """
 
     seeds: tuple[int, ...]
     queries: tuple[str, ...]
     values: np.ndarray
+    articles: tuple[str, ...] | None = None
 
     @property
     def mean(self) -> float:
@@ -222,16 +224,22 @@ def joined(per_query: Sequence[str | Path]) -> pa.Table:
 
 
 def _read(per_query: Sequence[str | Path]) -> Iterator[tuple[tuple[RunName, str], Results]]:
-    lists = [(column, "list") for column in ("seed", "query_id", "value")]
+    columns = ("seed", "query_id", "article", "value")
+    lists = [(column, "list") for column in columns]
     runs = joined(per_query).group_by(list(_KEYS), use_threads=False).aggregate(lists)
     for position in range(runs.num_rows):
         *name, measure = (runs.column(key)[position].as_py() for key in _KEYS)
-        seeds, queries, values = (runs.column(f"{column}_list")[position].values for column, _ in lists)
-        yield (RunName(*name), measure), _results(per_query, RunName(*name), seeds, queries, values)
+        values = [runs.column(f"{column}_list")[position].values for column in columns]
+        yield (RunName(*name), measure), _results(per_query, RunName(*name), *values)
 
 
 def _results(
-    paths: Sequence[str | Path], name: RunName, seeds: pa.Array, queries: pa.Array, values: pa.Array
+    paths: Sequence[str | Path],
+    name: RunName,
+    seeds: pa.Array,
+    queries: pa.Array,
+    articles: pa.Array,
+    values: pa.Array,
 ) -> Results:
     """The rows of one run and measure, sorted by seed and query, as a matrix."""
     by_seed = {seed: np.flatnonzero(seeds.to_numpy() == seed) for seed in np.unique(seeds).tolist()}
@@ -243,4 +251,6 @@ def _results(
             remedy="Delete the runs of this model and run the workflow again.",
         )
     matrix = np.stack([values.to_numpy()[rows] for rows in by_seed.values()])
-    return Results(tuple(by_seed), tuple(covered[0]), matrix)
+    named = articles.slice(0, len(covered[0])).to_pylist()  # the same for every seed
+    of_queries = tuple(article or query for article, query in zip(named, covered[0], strict=True))
+    return Results(tuple(by_seed), tuple(covered[0]), matrix, of_queries)

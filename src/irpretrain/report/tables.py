@@ -255,9 +255,15 @@ def write_overview(
     write_csv(all_scores, columns, means)
     table = joined(files.per_query)
     PER_QUERY.write(all_per_query, table)
-    heading, answers = _read(files.claims)
+    claims = join_claims(files.claims, all_claims)
+    return {"scores": len(means), "per_query": table.num_rows, "claims": claims}
+
+
+def join_claims(claims: Sequence[str | Path], all_claims: str | Path) -> int:
+    """Join the claims of papers, in this order; return how many there are."""
+    heading, answers = _read(claims)
     write_csv(all_claims, heading, answers)
-    return {"scores": len(means), "per_query": table.num_rows, "claims": len(answers)}
+    return len(answers)
 
 
 def _run(row: dict[str, str]) -> list[str | int]:

@@ -1,0 +1,119 @@
+"""Recompute the claims of a finished run: `make claims ARGS="--configfile mine.yaml --directory runs/mine"`.
+
+Claims are answered again from the files that the run answered them from, and compared with `results/claims.csv`.
+`--save FOLDER` copies these files into a folder that needs nothing else: `--directory FOLDER` recomputes from it.
+Copies are small: a table is one row group, and a sidecar has only counts and hashes of inputs.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import chdir
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow.parquet as pq
+
+from irpretrain.atomic import atomic_file, write_text
+from irpretrain.config import Config, load_config
+from irpretrain.config.arguments import check_configuration_files
+from irpretrain.contracts import PER_QUERY
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.errors import InputError, IRPretrainError
+from irpretrain.plan import paths
+from irpretrain.plan.whole import Plan
+from irpretrain.progress import print_line
+from irpretrain.provenance import read_sidecar, sidecar_path
+from irpretrain.report.claim_answers import answer_claims, count_answers, read_answers
+from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.tables import join_claims
+from irpretrain.resources import project_directory
+
+# Of a sidecar, what answers read.
+READ = ("counts", "inputs")
+
+
+def recompute(config: Config, plan: Plan, claims: str | Path) -> list[str]:
+    """Write all claims of the run in the current folder as one CSV; return the files that they were answered from."""
+    read: dict[str, None] = {}
+    with TemporaryDirectory(prefix="irpretrain-claims-") as folder:
+        answers = [Path(folder, f"{paper}.csv") for paper in config.report.papers]
+        for paper, path in zip(config.report.papers, answers, strict=True):
+            shown = plan.shown_by(paper)
+            # A run of an earlier configuration lacks the files of later experiments.
+            listed = {**shown.measured, "distributions": shown.distributions}
+            files = ResultFiles(
+                **{kind: list(filter(os.path.exists, of_kind)) for kind, of_kind in listed.items()}
+            )
+            answer_claims(paper, config.of_papers([paper]), files, path)
+            read |= dict.fromkeys([*map(str, files.scores), *files.paths()])
+        join_claims(answers, claims)
+    return list(read)
+
+
+def save(files: Sequence[str], folder: Path) -> None:
+    """Copy result files of the current folder, and what their sidecars say, into another folder."""
+    for name in files:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith(".meta.json"):
+            _save_sidecar(name.removesuffix(".meta.json"), folder)
+        elif name.endswith(".parquet"):
+            table = PER_QUERY.read(name)
+            with atomic_file(target) as temporary:
+                rows = max(table.num_rows, 1)
+                pq.write_table(
+                    table, temporary, compression="zstd", compression_level=19, row_group_size=rows
+                )
+            _save_sidecar(name, folder)
+        else:
+            target.write_bytes(Path(name).read_bytes())
+
+
+def _save_sidecar(output: str, folder: Path) -> None:
+    record = read_sidecar(output)
+    text = json.dumps({key: record[key] for key in READ if key in record}, indent=1, sort_keys=True)
+    write_text(sidecar_path(folder / output), f"{text}\n")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Recompute, and return an exit code: 1 where a claim differs or the files cannot be read."""
+    parser = argparse.ArgumentParser(prog="make claims", allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    parser.add_argument("--directory", "-d", type=Path, default=Path())
+    parser.add_argument("--save", type=Path, help="Folder for the files that claims are answered from.")
+    options = parser.parse_args(arguments)
+    target = options.save and options.save.absolute()
+    try:
+        project = project_directory()
+        check_configuration_files(options.configfile)
+        config = load_config(project / "config.yaml", *options.configfile)
+        plan = Plan(config, read_manifest(project / "resources/embedded.yaml"))
+        with chdir(options.directory), TemporaryDirectory(prefix="irpretrain-claims-") as folder:
+            again = Path(folder, "claims.csv")
+            files = recompute(config, plan, again)
+            if not Path(paths.ALL_CLAIMS).is_file():
+                raise InputError(
+                    paths.ALL_CLAIMS, "there is no such file", remedy="Name the folder of a finished run."
+                )
+            counts = ", ".join(f"{number} {verdict}" for verdict, number in count_answers([again]).items())
+            print_line(f"Claims recomputed from {len(files)} files of {options.directory}: {counts}.")
+            stored = set(map(repr, read_answers([paths.ALL_CLAIMS])))  # NaN differs from itself
+            differing = [row for row in read_answers([again]) if repr(row) not in stored]
+            if again.read_bytes() != Path(paths.ALL_CLAIMS).read_bytes():
+                names = ", ".join(f"{row.paper} {row.claim}" for row in differing)
+                print_line(f"{paths.ALL_CLAIMS} differs: {names or 'other lines, or another order'}.")
+                return 1
+            print_line(f"{paths.ALL_CLAIMS} says the same, byte by byte.")
+            if target is not None:
+                save([*files, paths.ALL_CLAIMS], target)
+    except (IRPretrainError, OSError) as error:
+        print_line(f"ERROR: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
