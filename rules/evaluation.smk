@@ -20,6 +20,7 @@ rule evaluate:
     params:
         runs=plan.experiments.runs,
         measures=plan.experiments.measures,
+        squad=plan.experiments.on_squad,
     script:
         "../scripts/evaluate.py"
 
@@ -44,5 +45,6 @@ rule evaluate_depths:
         runs=plan.experiments.runs,
         depths=settings("experiments.depths"),
         measures=plan.experiments.measures,
+        squad=plan.experiments.on_squad,
     script:
         "../scripts/evaluate_depths.py"

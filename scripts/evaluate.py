@@ -12,5 +12,6 @@ with stage(snakemake) as done:
             snakemake.params.measures,
             snakemake.output.per_query,
             snakemake.output.scores,
+            snakemake.params.squad,
         )
     )

@@ -40,11 +40,13 @@ def project(tmp_path: Path) -> dict[str, Any]:
     return {"runs": runs, "folds": tmp_path / "folds.json", "folder": tmp_path}
 
 
-def call(project: dict[str, Any], name: str = "out") -> tuple[dict[str, Any], Path, Path]:
+def call(
+    project: dict[str, Any], name: str = "out", squad: bool = False
+) -> tuple[dict[str, Any], Path, Path]:
     table, scores = project["folder"] / f"{name}.parquet", project["folder"] / f"{name}.csv"
     judged = project["folder"] / "qrels", project["folds"]
     return (
-        evaluate(project["runs"], *judged, project.get("measures", ["RR@10", "P@1"]), table, scores),
+        evaluate(project["runs"], *judged, project.get("measures", ["RR@10", "P@1"]), table, scores, squad),
         table,
         scores,
     )
@@ -183,9 +185,15 @@ def test_missing_fold_and_missing_judgements(project: dict[str, Any]) -> None:
         call(project)
 
 
-def test_a_query_belongs_to_the_article_of_its_relevant_document(project: dict[str, Any]) -> None:
-    judged = ["q1 0 Super_Bowl_50/3 0", "q1 0 AC/DC/12 1", "q2 0 AC/DC/7 2", "q3 0 b 1", "q4 0 b 0"]
+@pytest.mark.parametrize("squad", [True, False], ids=["SQuAD", "others"])
+def test_a_query_belongs_to_the_article_of_its_relevant_document(
+    project: dict[str, Any], squad: bool
+) -> None:
+    """Others' identifiers may have slashes too: enwiki/12 is no paragraph of an article called enwiki."""
+    judged = ["q1 0 Super_Bowl_50/3 0", "q1 0 AC/DC/12 1", "q2 0 AC/DC/7#1 2", "q3 0 AC/DC 1", "q4 0 b 0"]
     (project["folder"] / "qrels").write_text("".join(f"{line}\n" for line in judged))
-    _, table, _ = call(project)
+    _, table, _ = call(project, squad=squad)
     articles = {row["query_id"]: row["article"] for row in PER_QUERY.read(table).to_pylist()}
-    assert articles == {"q1": "AC/DC", "q2": "AC/DC", "q3": "", "q4": ""}
+    assert articles == (
+        {"q1": "AC/DC", "q2": "AC/DC", "q3": "AC/DC", "q4": ""} if squad else dict.fromkeys(articles, "")
+    )

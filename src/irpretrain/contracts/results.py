@@ -111,8 +111,8 @@ PER_QUERY = Contract(
         ContractColumn(
             "article",
             pa.string(),
-            "article of its first relevant document (`Super_Bowl_50` of `Super_Bowl_50/12`); empty where "
-            "identifiers name none",
+            "article of SQuAD that its first relevant document belongs to (`Super_Bowl_50` of `Super_Bowl_50/12`); "
+            "empty in other corpora",
             default="",
         ),
         ContractColumn("measure", pa.string(), "measure, in ir_measures' notation"),

@@ -15,6 +15,7 @@ from pyarrow import csv
 
 from irpretrain.atomic import write_csv
 from irpretrain.contracts import PER_QUERY, SCORES
+from irpretrain.corpora.formats.squad import article_of
 from irpretrain.errors import InputError, one_line
 from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
@@ -82,6 +83,7 @@ def evaluate(
     measures: Sequence[str],
     per_query: str | Path,
     scores: str | Path,
+    squad: bool = False,
 ) -> dict[str, Any]:
     """Evaluate runs and write what each query and each mean is worth.
 
@@ -95,6 +97,7 @@ def evaluate(
         per_query: PER_QUERY table, sorted by run; measures in the given order, then queries sorted.
         scores: CSV with `COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged
             queries; a judged query without documents counts 0.
+        squad: whether documents are SQuAD's, so that queries on one article depend on each other.
 
     Returns:
         Counts: runs, rows, the judged queries that runs lack, and `lists`, the sizes of each run's lists as scored.
@@ -104,7 +107,7 @@ def evaluate(
             a document that is not among the scored candidates.
     """
     judged, query_folds = _read_judged(qrels, folds)
-    articles = _articles(judged)
+    articles = _articles(judged, squad)
     ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
     candidates = _Candidates(ordered)
     means: list[tuple[Any, ...]] = []
@@ -165,13 +168,12 @@ def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Fo
     return judged, query_folds
 
 
-def _articles(judged: Qrels) -> dict[str, str]:
-    """Query → article of its first relevant document, as the document's identifier names it; else empty."""
-    first = {
-        query: next((document for document, grade in grades.items() if grade > 0), "")
+def _articles(judged: Qrels, squad: bool) -> dict[str, str]:
+    """Query → article of its first relevant document, of SQuAD; else empty."""
+    return {
+        query: next((article_of(document) for document, grade in grades.items() if squad and grade > 0), "")
         for query, grades in judged.items()
     }
-    return {query: document.rpartition("/")[0] for query, document in first.items()}
 
 
 def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, candidates: _Candidates) -> Run:
@@ -302,6 +304,7 @@ def evaluate_depths(
     measures: Sequence[str],
     per_query: str | Path,
     scores: str | Path,
+    squad: bool = False,
 ) -> dict[str, Any]:
     """Measure first stages and re-ranked runs at each depth.
 
@@ -313,6 +316,7 @@ def evaluate_depths(
         measures: of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.
         per_query: PER_QUERY table, whose candidates are called as `at_depth` does.
         scores: CSV with `DEPTH_COLUMNS`; means over all judged queries.
+        squad: as in `evaluate`.
 
     Returns:
         Counts: runs, rows of the CSV, and `lists`, as in `evaluate`.
@@ -321,7 +325,7 @@ def evaluate_depths(
         InputError: a run was re-ranked from candidates that are not among the runs, or holds others.
     """
     judged = read_qrels(qrels)
-    articles = _articles(judged)
+    articles = _articles(judged, squad)
     read = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
     stages = {
         run["model"]: results for run, results in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE

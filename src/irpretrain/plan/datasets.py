@@ -249,3 +249,8 @@ class Experiments(PlanPart):
 
     def measures(self, wildcards: Wildcards) -> list[str]:
         return self.config.datasets[self.config.experiments[wildcards.experiment].dataset].measures
+
+    def on_squad(self, wildcards: Wildcards) -> bool:
+        """Whether the documents of an experiment are SQuAD's, which name their articles."""
+        dataset = self.config.datasets[self.config.experiments[wildcards.experiment].dataset]
+        return self.config.corpora[dataset.corpus].format == "squad"

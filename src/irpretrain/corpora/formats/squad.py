@@ -98,6 +98,11 @@ def paragraph_id(article: str, index: int) -> str:
     return f"{article}/{index}"
 
 
+def article_of(document: str) -> str:
+    """Return the article of a paragraph, or of a passage of one; an article itself as it is."""
+    return re.sub(r"(/[0-9]+)?(#[0-9]+)?$", "", document)
+
+
 def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle | Malformed]:
     """Yield the chosen articles of one file, which is read as a whole (30 MB); positions run through the file."""
     content = read_json(path)
