@@ -25,7 +25,7 @@ from irpretrain.config.usage import (
     with_starts,
 )
 from irpretrain.corpora.embedded import resolve
-from irpretrain.corpora.files import list_files
+from irpretrain.corpora.files import document_files
 from irpretrain.corpora.ir_datasets_library import corpus_identifier
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
@@ -355,9 +355,7 @@ def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: st
     if kind == "embedded":
         return (path,)
     try:
-        files = list_files(
-            os.path.join(folder, path), format_of("documents", format_name).suffixes, patterns or None
-        )
+        files = document_files(os.path.join(folder, path), format_name, patterns or None)
     except InputError:
         return (os.path.realpath(os.path.join(folder, path)),)
     return tuple(sorted(map(os.path.realpath, files)))
