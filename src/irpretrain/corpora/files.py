@@ -129,11 +129,8 @@ def list_files(
     folders; any case), sorted by relative path (code points). Names that begin with a dot are hidden.
     """
     source = Path(source)
-    try:
-        if source.is_file():
-            return [source]
-    except OSError as error:  # its name is too long, a folder on the way to it cannot be entered
-        raise InputError(source, error.strerror or str(error), remedy="Check the path.") from None
+    if _is_file(source):
+        return [source]
     if not source.is_dir():
         _refuse_pipe(source)
         raise InputError(source, "there is no such file or folder", remedy="Check the path.")
@@ -158,6 +155,13 @@ def list_files(
             remedy="Check the path and the format.",
         )
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # its name is too long, a folder on the way to it cannot be entered
+        raise InputError(path, error.strerror or str(error), remedy="Check the path.") from None
 
 
 # What a folder holds → parts of the usual names of files and folders, the most telling first.
@@ -254,17 +258,17 @@ def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[s
         path
         for source in several
         for path in (
-            list_files(source, suffixes) if suffixes and Path(source).is_dir() else [one_file(source)]
+            list_files(source, suffixes) if suffixes and os.path.isdir(source) else [one_file(source)]
         )
     ]
 
 
 def one_file(source: str | Path) -> Path:
     path = Path(source)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(path, "this is a folder; a file is needed here")
-    _refuse_pipe(path)
-    if not path.is_file():
+    if not _is_file(path):
+        _refuse_pipe(path)
         raise InputError(path, "there is no such file", remedy="Check the path.")
     return path
 
