@@ -152,7 +152,7 @@ def list_files(
         raise InputError(
             source,
             f"the folder holds no file that {what}",
-            remedy="Check the path and the format.",
+            remedy="Check the path and the format, or give a file.",
         )
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
 
@@ -187,8 +187,15 @@ def document_files(source: str | Path, format_name: str, patterns: Sequence[str]
             documents.
     """
     paths = list_files(source, format_of("documents", format_name).suffixes, patterns)
-    if patterns is not None or len(paths) == 1:
-        return paths
+    if patterns is None:
+        refuse_topics(source, paths)
+    return paths
+
+
+def refuse_topics(source: str | Path, paths: Sequence[Path]) -> None:
+    """Raise InputError where files of a folder are named like topics or judgements, others like documents."""
+    if len(paths) == 1:
+        return
     named: dict[str | None, str] = {}
     for path in reversed(paths):
         name = path.relative_to(source)
@@ -198,7 +205,6 @@ def document_files(source: str | Path, format_name: str, patterns: Sequence[str]
         fault = f"{named['documents']} is named like documents, {other} like topics or judgements"
         remedy = f"Give {named['documents']} alone, or name the files that count by `files` of the corpus."
         raise InputError(source, fault, remedy=remedy)
-    return paths
 
 
 def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Path]) -> None:
