@@ -38,9 +38,7 @@ def header(path: Path) -> list[str]:
     """Return the column names in the first line of a file, none for an empty file."""
     for line in read_lines(path):
         if isinstance(line, Malformed):
-            raise InputError(
-                path, f"the header cannot be read: {line}", line.line, remedy="Save the file as UTF-8."
-            )
+            raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
         names = [name.strip() for name in split_fields(line.text, "\t")]
         if len(set(names)) < len(names):
             repeated = repeated_names(names)

@@ -483,8 +483,8 @@ def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
     try:
         return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
     except UnicodeDecodeError as error:
-        detail = f"byte {error.start + 1} of the line"
-        return Malformed(number - 1, f"not valid {encoding.upper()}", detail, number)
+        detail, name = f"byte {error.start + 1} of the line", encoding.upper()
+        return Malformed(number - 1, f"not valid {name}", detail, number, remedy=f"Save the file as {name}")
 
 
 def _pass_lines(stream: IO[bytes], lines: int) -> Iterator[int]:
