@@ -1,5 +1,6 @@
 """A record over the bounds is malformed, and costs neither the memory nor the time that it asks for."""
 
+import contextlib
 import gzip
 import json
 import sys
@@ -133,6 +134,34 @@ def test_lists_of_json_are_counted_before_they_are_made(tmp_path):
     finally:
         tracemalloc.stop()
     assert peak < 40_000_000  # 80,000,000 with the lists
+
+
+FIELDS = {
+    ("judgements", "trec", "columns"): b"ab " * 2_000_000,
+    ("runs", "trec", "columns"): b"ab " * 2_000_000,
+    ("judgements", "letor", "features"): b"2 qid:1 " + b"1:1 " * 2_000_000 + b"#docid = d",
+    ("documents", "tsv", "names"): b"ab\t" * 2_000_000,
+    ("judgements", "tsv", "names"): b"ab\t" * 2_000_000,
+    ("sentences", "glue", "names"): b"ab\t" * 2_000_000,
+    ("documents", "tsv", "words of a title"): b"id\ttitle\ttext\nd\t" + b"ab " * 2_000_000 + b"\tc",
+    ("topics", "colon", "words"): b"1:" + b"ab " * 2_000_000,
+}
+
+
+@pytest.mark.parametrize("case", FIELDS, ids=" ".join)
+def test_a_line_of_short_fields_takes_little_more_memory_than_itself(case, tmp_path):
+    kind, name, _ = case
+    (tmp_path / "a").write_bytes(FIELDS[case] + b"\n")
+    module = format_of(kind, name)
+    options = module.options(task="cola") if name == "glue" else module.options()
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(InputError):  # of a header
+            assert isinstance(next(bounded(module.read(tmp_path / "a", options), 8)), Malformed)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000_000  # 120,000,000 with all fields
 
 
 SLOW = {

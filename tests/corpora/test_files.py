@@ -14,7 +14,15 @@ import pytest
 
 from irpretrain.corpora import files, records
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault, unescaped
-from irpretrain.corpora.files import Line, given_files, list_files, one_file, open_bytes, read_lines
+from irpretrain.corpora.files import (
+    Line,
+    document_files,
+    given_files,
+    list_files,
+    one_file,
+    open_bytes,
+    read_lines,
+)
 from irpretrain.corpora.formats import json_files
 from irpretrain.corpora.records import Malformed, Share
 from irpretrain.errors import InputError
@@ -275,6 +283,37 @@ def test_the_first_name_of_a_folder_counts_in_any_order_of_the_file_system(tmp_p
 
     monkeypatch.setattr(os, "walk", walk_in_order)
     assert list_files(tmp_path, (".x",)) == [tmp_path / "a/a.x"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["corpus.jsonl", "queries.jsonl"],  # BEIR
+        ["collection.jsonl", "queries.dev.jsonl", "queries.train.jsonl"],
+        ["docs/a.jsonl", "topics/51.jsonl"],
+        ["a-docs.jsonl", "a-qrels.jsonl"],
+    ],
+)
+def test_a_folder_with_topics_beside_documents_is_refused(tmp_path, names):
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=rf"{names[0]} is named like documents, {names[1]} like topics"):
+        document_files(tmp_path, "jsonl")
+    assert document_files(tmp_path, "jsonl", [names[0]]) == [tmp_path / names[0]]
+    assert document_files(tmp_path / names[1], "jsonl") == [tmp_path / names[1]]
+
+
+def test_documents_may_be_named_like_questions(tmp_path):
+    for name in ("answers.jsonl", "questions.jsonl"):
+        (tmp_path / name).touch()
+    assert len(document_files(tmp_path, "jsonl")) == 2
+
+
+@pytest.mark.parametrize("suffixes", [(), (".txt",)])
+def test_a_name_too_long_is_no_traceback(tmp_path, suffixes):
+    with pytest.raises(InputError, match="File name too long"):
+        given_files(tmp_path / ("x" * 300), suffixes)
 
 
 def test_files_and_folders_of_topics(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from small_run import PROP_YAML, rows_of, write_results
 
 from irpretrain.claims.files import read_claims
 from irpretrain.config import Config, load_config
+from irpretrain.config.base import deep_merge
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts, unlike
 from irpretrain.evaluation.runs import ListSizes
@@ -20,7 +22,7 @@ from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import Measured
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.report.table_engine import FACT_LABELS, differences_text, facts_of
+from irpretrain.report.table_engine import FACT_LABELS, OPTION_LABELS, differences_text, facts_of
 from irpretrain.report.tables import build_headline, make_tables
 
 ROOT = Path(__file__).parents[2]
@@ -71,8 +73,8 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
     line = build_headline(default, scores_of(tmp_path, trainings)).notes[0]
     assert line == (
         "Rows differ in groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); word pieces read: "
-        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), "
-        "100 (Wikiformer)."
+        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); options of pre-training: query_length, batch_groups, "
+        "loss, head, mlm_head_steps, optimiser.weight_decay, optimiser.clip, masking.scope, mlm_weight."
     )
 
 
@@ -119,7 +121,7 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     (line, *_) = build_headline(default, files.read()).notes
     assert line == (
         "Rows differ in documents scored per query, at most: 10 (BM25, control, PROP), 7 (QL); queries with a list: "
-        "20 (BM25, control, PROP), 19 (QL); documents scored in all: 200 (BM25, control), 133 (QL), 199 (PROP)."
+        "20 (BM25, control, PROP), 19 (QL); documents scored in all: 200 (control), 199 (PROP)."
     )
     make_tables([PROP_YAML], default, files, tmp_path / "tables")
     with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
@@ -161,7 +163,8 @@ def test_a_claim_says_what_its_sides_differ_in(
     rows = {row.claim: row for row in answer(claims, Measured(scores_of(tmp_path, trainings)), default)}
     groups = "groups read per task: 800 (Wikiformer), 3,200 (PROP)"
     difference = f"{groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
-    difference += "; steps of pre-training: 100 (Wikiformer), 200 (PROP)"
+    difference += "; options of pre-training: query_length, batch_groups, loss, mlm_head_steps, "
+    difference += "optimiser.weight_decay, optimiser.clip, mlm_weight"
     assert rows["zero-shot-better-than-prop"].differs == difference
     assert rows["zero-shot-better-than-encoder"].differs == ""
     write_answers(rows.values(), tmp_path / "claims.csv")
@@ -183,20 +186,18 @@ SUMS_AND_PARTS = {"seen": "depth", "tested_texts": "texts"}
 
 
 def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
-    assert set(COLUMNS) - FACT_LABELS.keys() == {*NAMES, *SUMS_AND_PARTS}
+    assert set(COLUMNS) - FACT_LABELS.keys() - OPTION_LABELS.keys() == {*NAMES, *SUMS_AND_PARTS}
     rows = [Facts("squad", "bm25", model, "full", documents=size, text_pieces=9 * size, queries=f"{size} (a)")
             for size, model in enumerate(("prop", "ares-simple"), 5)]  # fmt: skip
     assert differences_text(default, [rows]) == (
-        "queries: 5 (a) (PROP), 6 (a) (ARES_simple); documents of pre-training: 5 (PROP), 6 (ARES_simple); "
-        "word pieces of these: 45 (PROP), 54 (ARES_simple)"
+        "queries: 5 (a) (PROP), 6 (a) (ARES_simple); documents of pre-training: 5 (PROP), 6 (ARES_simple)"
     )
     rows = [
         Facts("squad", lists, "prop", "full", lists=lists, depth=depth)
         for lists, depth in (("bm25", 10), ("ql", 20))
     ]
     assert differences_text(default, [rows]) == (
-        "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); lists of candidates: "
-        "PROP on SQuAD 1.1 against PROP on SQuAD 1.1; "
+        "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); "
         "documents scored per query, at most: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
     )
 
@@ -233,3 +234,38 @@ def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
     )
     assert differences_text(config, [[bm25, fixed]]) == "b: 0.4 (BM25), 0.7 (F)"
     assert differences_text(config, [[bm25, ql]]) == "ranking model: bm25 (BM25), ql (QL)"
+
+
+def with_training(config: Config, model: str, **changes: object) -> Config:
+    """The configuration with other options of pre-training for one model."""
+    described = config.models[model]
+    changed = described.model_copy(update={"training": deep_merge(described.training, changes)})
+    return config.model_copy(update={"models": config.models | {model: changed}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "differing"),
+    [
+        ({"optimiser": {"learning_rate": 3e-5}}, "optimiser.learning_rate"),
+        ({"batch_groups": 8}, "batch_groups"),
+        ({"max_length": 96}, "max_length"),
+        ({"masking": {"ratio": 0.2}}, "masking.ratio"),
+        ({"dropout": 0.2}, "dropout"),
+        ({"compute": {"threads": 2}, "log_every": 5}, ""),
+    ],
+)
+def test_the_line_names_options_of_pre_training_that_differ(
+    default: Config, changes: dict[str, object], differing: str
+) -> None:
+    changed = with_training(default, "prop", **changes)
+    rows = [planned_facts(config, "squad", "bm25", "prop", "zero-shot") for config in (default, changed)]
+    rows = [replace(row, groups=()) for row in rows]
+    assert differences_text(default, [rows]) == (f"options of pre-training: {differing}" if differing else "")
+    assert any(option.startswith("optimiser.learning_rate ") for option in rows[0].training)
+
+
+def test_the_line_does_not_name_most_rows(default: Config) -> None:
+    models = ("control", "prop", "ares-simple", "wikiformer", "php", "ict")
+    rows = [Facts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
+    odd = Facts("squad", "bm25", "harp", "full", queries="6 (b)")
+    assert differences_text(default, [[*rows, odd]]).startswith("queries: 5 (a) (the others), 6 (b) (")

@@ -287,6 +287,10 @@ def test_the_first_of_two_vectors_of_a_word_counts(tmp_path: Path) -> None:
     assert read(tmp_path, b"a 1 2\na 3 4\n").rows[0].tolist() == [1, 2]
 
 
+def test_marks_within_joined_files_belong_to_no_word(tmp_path: Path) -> None:
+    assert read(tmp_path, b"a 1 2\n\xef\xbb\xbfb 3 4\n").rows[1].tolist() == [3, 4]
+
+
 def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
     found = read(tmp_path, b"a 1 2\n. . b 3 4\nb 5 6\n")
     assert found.rows[1].tolist() == [5, 6]
@@ -303,6 +307,14 @@ def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
         (b"3 " + b"9" * 16 + b"\n", f":1: its first line, '3 {'9' * 16}', gives an impossible number"),
         (b"a 1 2\nb 1\n", ":2: 2 fields where a word and 2 numbers should be"),
         (b"a 1 2\nb x 2\n", ":2: could not convert string to float"),
+        (b"a 1 2\nx 1 2 3\n", ":2: 4 fields where a word and 2 numbers should be"),
+        (b"a 1 2\nb 1 2 3 4\n", ":2: 5 fields where a word and 2 numbers should be"),
+        (b"a 1\nb 1 2\n", ":2: 3 fields where a word and 1 numbers should be"),
+        (b"2 2\na 1\nb 1 2\n", ":2: 2 fields where a word and 2 numbers should be"),
+        (b"2 2\na 1 2 3\nb 1 2\n", ":2: 4 fields where a word and 2 numbers should be"),
+        (b"a 1 2\nb 3 4\x0bc 5 6\n", ":2: 6 fields where a word and 2 numbers should be"),
+        (b"a 1 2\nb" + b" 0" * 9000 + b"\n", ":2: a word of more than 4,096 bytes before 2 numbers"),
+        (b"1 600000\na " + bytes(2_400_000), ":1: its first line, '1 600000', gives an impossible number"),
         (b"a 1 nan\n", ":1: a number is not finite"),
         (b"2 2\na 1 2\n", "it holds 1 words but its first line promises 2"),
         (b"x 1 2\n", "none of its 1 words is a word of the collection"),

@@ -12,7 +12,7 @@ from irpretrain.atomic import write_text
 from irpretrain.catalogue.absence import FileState, status_of
 from irpretrain.catalogue.read import LISTING, Entry, Reading, SourceFile, readings, resolved
 from irpretrain.config.corpora import MalformedConfig
-from irpretrain.corpora.files import given_files, list_files
+from irpretrain.corpora.files import document_files, given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError, IntegrityError
@@ -117,7 +117,7 @@ def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
     """Read the first records of a corpus; the rest is read, and counted, when the corpus is."""
     [source] = reading.paths
     reader = format_of("documents", reading.format)
-    files = list_files(data / source, reader.suffixes, reading.patterns)
+    files = document_files(data / source, reading.format, reading.patterns)
     expected = entry.files[source].files
     if expected not in (None, len(files)):
         return FileState("broken", f"{len(files):,} files, there must be {expected:,}")

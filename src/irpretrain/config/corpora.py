@@ -30,7 +30,8 @@ class MalformedConfig(Section):
 
     record_mb: int = option(
         RECORD_MB,
-        "Size from which on a record is malformed; also its limit of tags, lists, objects or lines, 8,192 per MB.",
+        "Size from which on a record is malformed; also its limit of tags, lists, objects, lines or fields, "
+        "8,192 per MB.",
         unit="MB",
         ge=1,
         le=1024,

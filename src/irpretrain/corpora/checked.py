@@ -55,7 +55,9 @@ def converted(
 def comment_or(line: Line, record: Made) -> Made | Skipped:
     """Return the record of a line; a line that begins with `#` and is no sound record is a skipped comment."""
     # `# ` always begins a comment, so that no line of a header (such as ir_metadata's) is read as data.
-    is_comment = line.text.startswith("#") and (isinstance(record, Malformed) or line.text.split()[0] == "#")
+    is_comment = line.text.startswith("#") and (
+        isinstance(record, Malformed) or line.text.split(None, 1)[0] == "#"
+    )
     return Skipped(line.position, "comment", location=f"line {line.number}") if is_comment else record
 
 
@@ -72,6 +74,8 @@ def document(
     """Return the document; one with a bad identifier is malformed, one without title and body is skipped as empty."""
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
+    if _is_too_long_a_line(title):
+        return too_large(position, line)
     title, body = clean_line(title), clean_text(body)
     if not title and not body.strip():
         return Skipped(position, "empty document", location=f"document {identifier}")
@@ -82,10 +86,17 @@ def query(identifier: str, text: str, position: int, line: int | None = None) ->
     """Return the query, its text on one line; an identifier with white space or an empty text is malformed."""
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
+    if _is_too_long_a_line(text):
+        return too_large(position, line)
     cleaned = clean_line(text)
     if not cleaned:
         return Malformed(position, "empty query", f"query {identifier} has no text", line)
     return Query(position, identifier, cleaned, line)
+
+
+def _is_too_long_a_line(text: str) -> bool:
+    """Whether a title or a query has more words than a record may have parts."""
+    return text.count(" ") + text.count("\n") > most_parts()
 
 
 def judgement(

@@ -102,7 +102,7 @@ def _block(position: int, byte: int, content: bytes, mark: bytes) -> DocBlock | 
         return block.malformed(
             "document is not closed", "there is no </DOC> before the next <DOC> or the file's end"
         )
-    behind = content[end + len(CLOSING) :].strip(b"\0\x1a \t\r\n")
+    behind = content[end + len(CLOSING) :].strip(b"\0\x1a \t\r\n\xef\xbb\xbf")
     if behind:
         return block.malformed("text behind </DOC>", repr(behind[:40].decode("utf-8", "replace")))
     found = Counter(bool(tag[1]) for tag in re.finditer(rb"<(/?)%b\b" % mark, content, re.IGNORECASE))

@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import checked
 from irpretrain.corpora.characters import displayed_names, identifier_fault
-from irpretrain.corpora.files import FieldLine, read_lines
+from irpretrain.corpora.files import FieldLine, Line, read_lines, split_fields
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
 from irpretrain.errors import InputError
 from irpretrain.wording import cli_or_api, instead_of
@@ -38,10 +38,8 @@ def header(path: Path) -> list[str]:
     """Return the column names in the first line of a file, none for an empty file."""
     for line in read_lines(path):
         if isinstance(line, Malformed):
-            raise InputError(
-                path, f"the header cannot be read: {line}", line.line, remedy="Save the file as UTF-8."
-            )
-        names = [name.strip() for name in line.text.split("\t")]
+            raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
+        names = [name.strip() for name in split_fields(line.text, "\t")]
         if len(set(names)) < len(names):
             repeated = repeated_names(names)
             raise InputError(
@@ -55,12 +53,14 @@ def read_rows(
     path: Path, columns: Sequence[str], has_header: bool, share: Share = everything
 ) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
-    first = next((line.position + 1 for line in read_lines(path)), 0) if has_header else 0
+    header_line = next(read_lines(path), None) if has_header else None
     for line in read_lines(path, share=share):
-        if line.position < first:
+        if header_line is not None and line.position <= header_line.position:
             continue
         if isinstance(line, Malformed):
             yield line
+        elif isinstance(header_line, Line) and line.text == header_line.text:
+            yield line.malformed("header within the table", "files that were joined each have one")
         else:
             number = line.text.count("\t") + 1
             if number != len(columns):

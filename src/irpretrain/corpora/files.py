@@ -1,5 +1,6 @@
 """A source's files: opened whatever their compression, read line by line with a bound."""
 
+import codecs
 import gzip
 import io
 import lzma
@@ -10,10 +11,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, AnyStr, Literal, cast
 
 from irpretrain.corpora.characters import without_marks
-from irpretrain.corpora.records import Malformed, Share, everything, most_bytes, too_large
+from irpretrain.corpora.records import Malformed, Share, everything, most_bytes, most_parts, too_large
+from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.streams import STREAMS, Streams
 from irpretrain.errors import InputError
 
@@ -80,6 +82,12 @@ _PAGES = re.compile(r"(?<=\.xml)-p\d+p\d+[^.]*")
 UNIX_LINES = "Save the file with Unix line ends (tr '\\r' '\\n')"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
+# Byte-order marks within a file: they begin lines where files were joined.
+_INNER_MARKS = re.compile(rb"(?m)^(?:\xef\xbb\xbf)+")
+
+# Pattern of characters that end no line here, and lines elsewhere (`str.splitlines`).
+OTHER_LINE_END = "[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -97,8 +105,8 @@ class Line:
         return Malformed(self.position, reason, detail, self.number)
 
     def joined(self) -> Malformed:
-        """Return the fault of a line with a carriage return in it, which ended a line once."""
-        detail = "a carriage return alone ends no line"
+        """Return the fault of a line with a character in it that ended a line once."""
+        detail = "only a line feed ends a line"
         return Malformed(self.position, "several lines in one", detail, self.number, remedy=UNIX_LINES)
 
 
@@ -121,11 +129,8 @@ def list_files(
     folders; any case), sorted by relative path (code points). Names that begin with a dot are hidden.
     """
     source = Path(source)
-    try:
-        if source.is_file():
-            return [source]
-    except OSError as error:  # its name is too long, a folder on the way to it cannot be entered
-        raise InputError(source, error.strerror or str(error), remedy="Check the path.") from None
+    if _is_file(source):
+        return [source]
     if not source.is_dir():
         _refuse_pipe(source)
         raise InputError(source, "there is no such file or folder", remedy="Check the path.")
@@ -147,9 +152,59 @@ def list_files(
         raise InputError(
             source,
             f"the folder holds no file that {what}",
-            remedy="Check the path and the format.",
+            remedy="Check the path and the format, or give a file.",
         )
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # its name is too long, a folder on the way to it cannot be entered
+        raise InputError(path, error.strerror or str(error), remedy="Check the path.") from None
+
+
+# What a folder holds → parts of the usual names of files and folders, the most telling first.
+NAME_PARTS = {
+    "qrels": ("qrel", "judg", "relevance"),
+    "topics": ("topic", "quer", "qry", "question"),
+    "documents": ("document", "docs", "corpus", "collection", "passage", "article", "text", ".all"),
+}
+
+
+def role_of(name: str) -> str | None:
+    """Return what the name of a file or folder says that it holds, a key of `NAME_PARTS`."""
+    return next(
+        (role for role, parts in NAME_PARTS.items() if any(part in name.lower() for part in parts)), None
+    )
+
+
+def document_files(source: str | Path, format_name: str, patterns: Sequence[str] | None = None) -> list[Path]:
+    """Return the files of documents as `list_files` does.
+
+    Raises:
+        InputError: as in `list_files`; or, without patterns, files are named like topics or judgements, others like
+            documents.
+    """
+    paths = list_files(source, format_of("documents", format_name).suffixes, patterns)
+    if patterns is None:
+        refuse_topics(source, paths)
+    return paths
+
+
+def refuse_topics(source: str | Path, paths: Sequence[Path]) -> None:
+    """Raise InputError where files of a folder are named like topics or judgements, others like documents."""
+    if len(paths) == 1:
+        return
+    named: dict[str | None, str] = {}
+    for path in reversed(paths):
+        name = path.relative_to(source)
+        named[next(filter(None, map(role_of, name.parts)), None)] = str(name)
+    other = named.get("topics") or named.get("qrels")
+    if other and "documents" in named:
+        fault = f"{named['documents']} is named like documents, {other} like topics or judgements"
+        remedy = f"Give {named['documents']} alone, or name the files that count by `files` of the corpus."
+        raise InputError(source, fault, remedy=remedy)
 
 
 def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Path]) -> None:
@@ -209,17 +264,17 @@ def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[s
         path
         for source in several
         for path in (
-            list_files(source, suffixes) if suffixes and Path(source).is_dir() else [one_file(source)]
+            list_files(source, suffixes) if suffixes and os.path.isdir(source) else [one_file(source)]
         )
     ]
 
 
 def one_file(source: str | Path) -> Path:
     path = Path(source)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(path, "this is a folder; a file is needed here")
-    _refuse_pipe(path)
-    if not path.is_file():
+    if not _is_file(path):
+        _refuse_pipe(path)
         raise InputError(path, "there is no such file", remedy="Check the path.")
     return path
 
@@ -329,8 +384,8 @@ def read_lines(
 ) -> Iterator[Line | Malformed]:
     r"""Yield the non-blank lines of a share of a text file; a line's position is its number less 1.
 
-    A byte order mark is dropped; `\r\n` ends a line like `\n`. Lines that are not of the encoding or longer than a
-    record may be (`bounds`) are malformed, and so is the line in which a compressed file breaks off.
+    Byte-order marks before a line are dropped; `\r\n` ends a line like `\n`. Lines that are not of the encoding or
+    longer than a record may be (`bounds`) are malformed, and so is the line in which a compressed file breaks off.
 
     Raises:
         InputError: the file begins as UTF-16 does, or reading fails (disk, network), in any share.
@@ -343,7 +398,8 @@ def read_lines(
                     _skip_rest(stream)
                 number += 1
                 if number == 1:  # read by every share: it shows the encoding
-                    raw = _without_bom(path, raw, encoding)
+                    _refuse_utf16(path, raw, encoding)
+                raw = without_marks(raw)
                 if number > 1 or share(0):  # of other shares' lines only the first is read
                     if too_long:
                         yield too_large(number - 1, number)
@@ -371,12 +427,13 @@ def read_text(path: str | Path, encoding: Encoding = "utf-8") -> Iterator[Line |
             while raw := stream.read(_PIECE):
                 last = b"" if raw.endswith(b"\n") else stream.readline(longest + 1)
                 if number == 1:
-                    raw = _without_bom(path, raw, encoding)
+                    _refuse_utf16(path, raw, encoding)
                 if too_long := len(last) > longest and not last.endswith(b"\n"):
                     _skip_rest(stream)
                     raw, last = raw[: raw.rfind(b"\n") + 1], b""
                 raw += last
-                yield from _decode_lines(raw, number, encoding)
+                text = _INNER_MARKS.sub(b"", raw) if codecs.BOM_UTF8 in raw else raw
+                yield from _decode_lines(text, number, encoding)
                 number += raw.count(b"\n")
                 if too_long:
                     yield too_large(number - 1, number)
@@ -390,10 +447,9 @@ def read_text(path: str | Path, encoding: Encoding = "utf-8") -> Iterator[Line |
 _PIECE = 1 << 16
 
 
-def _without_bom(path: str | Path, start: bytes, encoding: Encoding) -> bytes:
+def _refuse_utf16(path: str | Path, start: bytes, encoding: Encoding) -> None:
     if encoding == "utf-8" and start.startswith(_UTF16_BOMS):
         raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
-    return without_marks(start)
 
 
 def _decode_lines(raw: bytes, number: int, encoding: Encoding) -> Iterator[Line | Malformed]:
@@ -413,12 +469,22 @@ def given_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         yield line.number, line.text
 
 
+def split_fields(line: AnyStr, separator: AnyStr | None) -> list[AnyStr]:
+    """Split a line at a separator, None for white space; the fields beyond `most_parts()` stay together as one."""
+    return line.split(separator, most_parts())
+
+
+def split_columns(line: str) -> list[str]:
+    """Split a line at blanks and tabs alone: other white space in an identifier would shift the columns behind it."""
+    return list(filter(None, split_fields(line.replace("\t", " "), " ")))
+
+
 def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
     try:
         return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
     except UnicodeDecodeError as error:
-        detail = f"byte {error.start + 1} of the line"
-        return Malformed(number - 1, f"not valid {encoding.upper()}", detail, number)
+        detail, name = f"byte {error.start + 1} of the line", encoding.upper()
+        return Malformed(number - 1, f"not valid {name}", detail, number, remedy=f"Save the file as {name}")
 
 
 def _pass_lines(stream: IO[bytes], lines: int) -> Iterator[int]:

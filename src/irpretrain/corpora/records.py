@@ -209,7 +209,7 @@ def most_bytes() -> int:
 
 
 def most_parts() -> int:
-    """Return how many tags, lists, objects or lines a record may have: one per 128 bytes of the largest record."""
+    """Return how many tags, lists, objects, lines or fields a record may have: 8,192 per MB of the largest record."""
     return _megabytes.get() << 13  # a tag or an empty list takes some 100 bytes of memory
 
 
@@ -235,6 +235,8 @@ def is_too_large(size: int, parts: int) -> bool:
 def too_large(
     position: int, line: int | None = None, location: str = "", loses_more: bool = False
 ) -> Malformed:
-    detail = f"more than {most_bytes():,} bytes, or than {most_parts():,} tags, lists, objects or lines"
+    detail = (
+        f"more than {most_bytes():,} bytes, or than {most_parts():,} tags, lists, objects, lines or fields"
+    )
     remedy = f"Raise malformed.record_mb (now {_megabytes.get()}) if the record is sound"
     return Malformed(position, TOO_LARGE, detail, line, location, remedy, loses_more)

@@ -29,7 +29,7 @@ from irpretrain.config.usage import (
 )
 from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
-from irpretrain.corpora.files import given_files, list_files, one_file
+from irpretrain.corpora.files import document_files, given_files, one_file
 from irpretrain.corpora.ir_datasets_library import check_downloaded
 from irpretrain.corpora.policy import RecordTally, no_documents
 from irpretrain.corpora.records import Document, Redirect, parts_of_shard
@@ -161,7 +161,7 @@ def with_caveats(config: Config, manifest: Manifest) -> Config:
 def corpus_files(config: Config, corpus: str) -> list[Path]:
     """Return the files of a user's own corpus, in their order; InputError where there is none."""
     section = config.corpora[corpus]
-    return list_files(section.path, format_of("documents", section.format).suffixes, section.files)
+    return document_files(section.path, section.format, section.files)
 
 
 def corpus_aids(config: Config, corpus: str) -> list[str]:
@@ -212,9 +212,8 @@ def _is_file(path: str, manifest: Manifest) -> bool:
 
 
 def _check_documents(corpus: CorpusConfig, paths: Sequence[str]) -> None:
-    suffixes = format_of("documents", corpus.format).suffixes
     for path in paths:
-        _check_usable(list_files(path, suffixes, corpus.files))
+        _check_usable(document_files(path, corpus.format, corpus.files))
 
 
 def _check_files(paths: Sequence[str], suffixes: Sequence[str] = ()) -> None:
@@ -281,7 +280,7 @@ def write_shard(
     """
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
-    files = list_files(source, format_of("documents", config.format).suffixes, config.files)
+    files = document_files(source, config.format, config.files)
     tally = RecordTally(config.malformed, "malformed")
     which = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
     title = f"read {Path(documents).parent.name}{which}"

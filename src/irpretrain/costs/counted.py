@@ -15,7 +15,7 @@ from irpretrain.config.root import Config
 from irpretrain.config.usage import hidden_views, used_corpora, used_datasets
 from irpretrain.corpora.checked import RECORDS_PER_FILE
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
-from irpretrain.corpora.files import DAMAGE, compression_of, given_files, list_files
+from irpretrain.corpora.files import DAMAGE, compression_of, document_files, given_files
 from irpretrain.corpora.ir_datasets_library import count_of
 from irpretrain.corpora.records import Judgement, Query, most_bytes
 from irpretrain.corpora.registry import format_of
@@ -81,7 +81,7 @@ def _records(corpus: CorpusConfig, manifest: Manifest) -> int:
     if kind == "embedded":
         files = _installed([corpus.path], manifest)
     else:
-        files = list_files(location, format_of("documents", corpus.format).suffixes, corpus.files)
+        files = document_files(location, corpus.format, corpus.files)
     if corpus.format == "squad":
         by_article = corpus.options.get("unit") == "article"
         return _of_squad(files, ARTICLE if by_article else PARAGRAPH, corpus.options)

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
 from irpretrain.corpora.checked import read_json
-from irpretrain.corpora.files import given_lines, one_file
+from irpretrain.corpora.files import given_lines, one_file, split_columns
 from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
 from irpretrain.corpora.records import Malformed
 from irpretrain.corpora.shared_queries import compared_text
@@ -255,7 +255,7 @@ def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
 def _read_text(path: str | Path) -> dict[str, int]:
     folds: dict[str, int] = {}
     for line, text in given_lines(path):
-        columns = text.split()
+        columns = split_columns(text)
         if len(columns) != 2:
             raise InputError(path, f"expected a query and its fold, found {len(columns)} columns", line)
         query, printed = columns

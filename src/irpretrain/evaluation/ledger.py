@@ -25,14 +25,13 @@ from irpretrain.config.usage import (
     with_starts,
 )
 from irpretrain.corpora.embedded import resolve
-from irpretrain.corpora.files import list_files
+from irpretrain.corpora.files import document_files
 from irpretrain.corpora.ir_datasets_library import corpus_identifier
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import cutoff
 from irpretrain.evaluation.runs import ListSizes
-from irpretrain.provenance import content_hash
 from irpretrain.retrieval.analysis import IndriOptions
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
 RANGE = "articles"
 # Options that cut the same text into other documents.
 FORM = ("unit",)
+# Options of pre-training that are facts of their own or change no result.
+NOT_COMPARED = {"steps", "epochs", "epochs_of", "snapshots", "log_every", "compute", "accumulation"}
 
 
 @dataclass(frozen=True, order=True)
@@ -93,8 +94,9 @@ class Facts:
         groups: ranking groups read per task.
         word_pieces: word pieces read in pre-training, special tokens included.
         steps: of pre-training.
+        training: options of pre-training, "batch_groups 16"; values of several stages or tasks are joined by /.
         training_queries: data set and candidates that fine-tune the model; data set that teaches term weights.
-        recipe: hash of the options of fine-tuning.
+        recipe: options of fine-tuning, in the same form.
     """
 
     dataset: str
@@ -124,8 +126,9 @@ class Facts:
     groups: tuple[tuple[str, int], ...] = ()
     word_pieces: int | None = None
     steps: int | None = None
+    training: tuple[str, ...] = ()
     training_queries: str = ""
-    recipe: str = ""
+    recipe: tuple[str, ...] = ()
 
     def cells(self) -> list[str]:
         """Return the facts as cells of a CSV file with `COLUMNS`; lists are separated by semicolons."""
@@ -302,6 +305,16 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
         shared = (corpus for corpus in corpora if _overlap(config, corpus, tested))
         facts["tested_texts"] = tuple(sorted({_text_of(config, corpus) for corpus in shared}))
     lengths = [config.training_of(name) for name in chain]
+    tasks = [
+        (length, task)
+        for name, length in zip(chain, lengths, strict=True)
+        for task in config.models[name].tasks
+    ]
+    facts["training"] = _option_texts(
+        length.of_task(task).model_dump(exclude=NOT_COMPARED)
+        | {"weight": task.weight, "mlm_weight": task.mlm_weight}
+        for length, task in tasks
+    )
     if step is not None:
         facts["steps"] = step
     elif any(config.models[name].select_on for name in chain):
@@ -310,9 +323,8 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
         facts["steps"] = sum(length.steps or 0 for length in lengths) or None
         facts["groups"] = _per_task(
             (task.objective, (length.steps or 0) * length.batch_groups)
-            for name, length in zip(chain, lengths, strict=True)
-            for task in config.models[name].tasks
-            if length.mixing == "sum" or len(config.models[name].tasks) == 1
+            for length, task in tasks
+            if length.mixing == "sum" or sum(other is length for other, _ in tasks) == 1
         )
     return facts
 
@@ -321,11 +333,28 @@ def _encoder_text(encoder: EncoderConfig) -> str:
     return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
 
 
-def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, str]:
+def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
     source = trained_on(config, dataset)
     lists = training_candidates(config, dataset, candidates)
     options = config.finetuning_of(model).model_dump(exclude={"recipe", "keep_models", "compute"})
-    return {"training_queries": f"{source}, {lists}", "recipe": content_hash(options)}
+    return {"training_queries": f"{source}, {lists}", "recipe": _option_texts([options])}
+
+
+def _option_texts(sections: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return "key value" of each option, nested ones by dotted keys; the values of several sections joined by /."""
+    values: dict[str, dict[str, None]] = {}
+    for section in sections:
+        for key, value in _leaves(section):
+            values.setdefault(key, {})[_cell(value) or "null"] = None
+    return tuple(f"{key} {'/'.join(texts)}" for key, texts in values.items())
+
+
+def _leaves(section: Mapping[str, Any], parent: str = "") -> Iterable[tuple[str, Any]]:
+    for key, value in section.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{parent}{key}.")
+        else:
+            yield f"{parent}{key}", value
 
 
 def _text_of(config: Config, corpus: str) -> PretrainingText:
@@ -355,9 +384,7 @@ def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: st
     if kind == "embedded":
         return (path,)
     try:
-        files = list_files(
-            os.path.join(folder, path), format_of("documents", format_name).suffixes, patterns or None
-        )
+        files = document_files(os.path.join(folder, path), format_name, patterns or None)
     except InputError:
         return (os.path.realpath(os.path.join(folder, path)),)
     return tuple(sorted(map(os.path.realpath, files)))
@@ -401,4 +428,4 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
         numbers = {number for _, number in value}
         return f"{numbers.pop():,}" if len(numbers) == 1 else ", ".join(f"{task} {n:,}" for task, n in value)
-    return "; ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -22,7 +22,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from irpretrain.atomic import atomic_file
-from irpretrain.corpora.files import given_lines
+from irpretrain.corpora.files import given_lines, split_columns
 from irpretrain.errors import InputError
 
 # Documents of one query and their scores, best first.
@@ -213,7 +213,7 @@ def read_run(path: str | Path) -> Run:
     """
     scores: dict[str, dict[str, float]] = {}
     for line, text in given_lines(path):
-        columns = text.split()
+        columns = split_columns(text)
         if len(columns) != 6:
             expected = "query Q0 document rank score tag"
             raise InputError(path, f"a run has 6 columns ({expected}), this line has {len(columns)}", line)
@@ -251,7 +251,7 @@ def read_qrels(path: str | Path) -> Qrels:
     """
     qrels: Qrels = {}
     for line, text in given_lines(path):
-        columns = text.split()
+        columns = split_columns(text)
         if len(columns) != 4:
             expected = "query iteration document grade"
             raise InputError(

@@ -14,8 +14,7 @@ import numpy as np
 from irpretrain.axioms.predictor import REMEDY
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
-from irpretrain.corpora.files import list_files
-from irpretrain.corpora.registry import format_of
+from irpretrain.corpora.files import document_files
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, need_folder
 from irpretrain.extras import naming_extras
@@ -104,7 +103,7 @@ class Collection(CollectionFiles):
         with collection.naming():
             corpus, source = corpus_options(path, format, others, collection._folder)
             counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
-            files = list_files(source, format_of("documents", corpus.format).suffixes)
+            files = document_files(source, corpus.format)
             check_identifiers(
                 [collection.documents],
                 lambda _, part, position: describe_location_in(files[part], position, corpus.format),

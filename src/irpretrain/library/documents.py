@@ -21,7 +21,7 @@ from irpretrain.corpora.characters import clean_text, identifier_fault, position
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
-from irpretrain.corpora.files import list_files
+from irpretrain.corpora.files import document_files
 from irpretrain.corpora.policy import RecordTally, no_documents, reported_reasons
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
@@ -128,7 +128,7 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
         tally = RecordTally(config.malformed, "malformed")
         identifiers = set[str]()
         with naming({Path(folder): str(path)}):
-            for file in list_files(source, reader.suffixes):
+            for file in document_files(source, config.format):
                 records = reader.read(file, reader.options(**config.options), Share())
                 for record in tally.sound(file, records):
                     if not isinstance(record, Document):

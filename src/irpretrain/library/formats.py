@@ -9,7 +9,7 @@ from typing import Any
 from irpretrain.config.base import explain
 from irpretrain.config.corpora import FileConfig, QrelsConfig, TopicsConfig
 from irpretrain.corpora.embedded import resolve
-from irpretrain.corpora.files import list_files, open_bytes
+from irpretrain.corpora.files import list_files, one_file, open_bytes, refuse_topics
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
@@ -68,7 +68,10 @@ def guess_format(kind: Kind, source: str | Path) -> str:
         return "ir_datasets"
     suffixes = sorted({suffix for name, _ in SIGNS[kind] for suffix in format_of(kind, name).suffixes})
     known: dict[str, Path] = {}
-    for path in list_files(source, suffixes):
+    paths = list_files(source, suffixes) if suffixes else [one_file(source)]
+    if kind == "documents":
+        refuse_topics(source, paths)
+    for path in paths:
         name = _sign(kind, path)
         if name is None:
             fault = (

@@ -7,18 +7,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from irpretrain.corpora.files import NAME_PARTS, role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import InputError, need_folder
 from irpretrain.evaluation.runs import relevant
 from irpretrain.library.documents import read_documents
 from irpretrain.library.formats import guess_format, read_relevance, read_topics
 
-# What is looked for → parts of its usual names, the most telling first.
-WORDS = {
-    "qrels": ("qrel", "judg", "relevance"),
-    "topics": ("topic", "quer", "question"),
-    "documents": ("document", "docs", "corpus", "collection", "passage", "article", "text"),
-}
 KINDS: Mapping[str, Kind] = {"qrels": "judgements", "topics": "topics", "documents": "documents"}
 MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
 # Documents that are read, to see that the format is theirs.
@@ -54,8 +49,8 @@ def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
     """
     need_folder(folder, "Name a folder with documents, topics and judgements.")
     names = {}
-    for role, words in WORDS.items():
-        remedy = f"Rename the file: its name needs {' or '.join(words)}."
+    for role, parts in NAME_PARTS.items():
+        remedy = f"Rename the file: its name needs {' or '.join(parts)}."
         if role in paths:
             remedy = f"Give the path in the folder: --{role} PATH."
         names[role] = paths.get(role) or _named(folder, role, remedy)
@@ -104,9 +99,7 @@ def _named(folder: Path, role: str, remedy: str) -> str:
 
 def _role(name: str) -> str | None:
     """Return what the name of a file or folder says that it holds."""
-    if name == "results" or name.endswith((".yaml", ".md")):
-        return None
-    return next((role for role, words in WORDS.items() if any(word in name.lower() for word in words)), None)
+    return None if name == "results" or name.endswith((".yaml", ".md")) else role_of(name)
 
 
 def _overlay(files: Mapping[str, str], known: Mapping[str, str], queries: int) -> str:

@@ -68,9 +68,11 @@ FACT_LABELS = {
     "word_pieces": "word pieces read",
     "steps": "steps of pre-training",
     "training_queries": "taught by",
-    "recipe": "options of fine-tuning",
 }
-HASHES = ("lists", "recipe")
+# Facts that hold many options → what the line calls them.
+OPTION_LABELS = {"training": "options of pre-training", "recipe": "options of fine-tuning"}
+# Facts that the line leaves out where another one differs, from which they follow.
+FOLLOWING = {"lists": "candidates", "documents": "texts", "text_pieces": "documents", "steps": "groups"}
 NO_OTHERS = PretrainingText((), path="no others")
 # Most rows that the line names for one value.
 NAMED = 4
@@ -127,8 +129,9 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
     """
     differing: dict[str, dict[str, list[Facts]]] = {}
     for rows in map(_without_common_texts, columns):
-        for key, by_value in differences(map(_without_intended, rows), FACT_LABELS).items():
-            for value, same in by_value.items():
+        differing_here = differences(map(_without_intended, rows), FACT_LABELS)
+        for key, by_value in differing_here.items():
+            for value, same in by_value.items() if FOLLOWING.get(key) not in differing_here else ():
                 differing.setdefault(key, {}).setdefault(value, []).extend(same)
     parts = [
         f"{FACT_LABELS[key]}: {_values(config, key, differing[key])}"
@@ -143,6 +146,11 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
         if row.tested_texts
     )
     parts += [f"pre-training on the tested corpus: {_names(reading)}"] if reading else []
+    parts += [
+        f"{label}: {keys}"
+        for name, label in OPTION_LABELS.items()
+        if (keys := _differing_options(columns, name))
+    ]
     return "; ".join(parts)
 
 
@@ -152,8 +160,8 @@ def write_ledger(facts: Iterable[Facts], path: str | Path) -> None:
 
 
 def _without_intended(row: Facts) -> Facts:
-    """Leave out the candidates of a first stage: they are its ranking, which the table compares."""
-    return replace(row, candidates="", lists="") if row.regime == FIRST_STAGE else row
+    """Leave out the candidates of a first stage and their number: they are its ranking, which the table compares."""
+    return replace(row, candidates="", lists="", scored=None) if row.regime == FIRST_STAGE else row
 
 
 def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
@@ -168,6 +176,20 @@ def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
     ]
 
 
+def _differing_options(columns: Sequence[Sequence[Facts]], name: str) -> str:
+    """Return the keys of options in which rows of a column differ; their values stand in the ledger."""
+    keys: dict[str, None] = {}
+    for rows in columns:
+        values = [getattr(row, name) for row in rows if getattr(row, name)]
+        keys |= dict.fromkeys(
+            option.partition(" ")[0]
+            for options in values
+            for option in options
+            if any(option not in others for others in values)
+        )
+    return ", ".join(keys)
+
+
 def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
     names = [dict.fromkeys(configured_label(config, row.model) for row in rows) for rows in by_value.values()]
     if len(set().union(*names)) < sum(map(len, names)):  # a model differs from data set to data set
@@ -178,9 +200,13 @@ def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
             )
             for rows in by_value.values()
         ]
-    if key in HASHES:
+    if key == "lists":
         return " against ".join(map(_names, names))
-    return ", ".join(f"{value} ({_names(same)})" for value, same in zip(by_value, names, strict=True))
+    largest = max(names, key=len)
+    return ", ".join(
+        f"{value} ({'the others' if same is largest and len(same) > NAMED + 1 else _names(same)})"
+        for value, same in zip(by_value, names, strict=True)
+    )
 
 
 def _names(names: Iterable[str]) -> str:

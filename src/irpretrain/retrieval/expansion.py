@@ -4,6 +4,7 @@ The weight of a word is its count in the document and the added text together, s
 index of the longer texts would.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from irpretrain.contracts import DOCUMENTS, EXPANSIONS, TERM_VECTORS
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import parse_object
 from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
-from irpretrain.corpora.files import UNIX_LINES, Line, given_lines
+from irpretrain.corpora.files import OTHER_LINE_END, Line, given_lines
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
 from irpretrain.progress import notice, progress
@@ -111,8 +112,9 @@ def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
             document, texts = _read_json(path, number, line)
         else:
             document, tab, text = line.rstrip("\r\n").partition("\t")
-            if "\r" in text:
-                raise InputError(path, "a carriage return alone ends no line", number, f"{UNIX_LINES}.")
+            if re.search(rf"\r|{OTHER_LINE_END}\S+\t", text):
+                fault = Line(number, line).joined()
+                raise InputError(path, fault.detail, number, f"{fault.remedy}.")
             if not tab or not document.strip():
                 raise InputError(path, "a line has a document, a tab and a text, or is a JSON object", number)
             texts = [text]

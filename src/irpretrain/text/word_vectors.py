@@ -7,7 +7,8 @@ Reading files of word vectors: word2vec's text and binary formats, and GloVe's t
     GloVe            as word2vec text, without the first line
 
 A file is read as a stream, and only words of the collection, which are lower-cased, are stored. The first vector of a
-repeated word counts. Words with blanks in them (GloVe's largest files) are left out.
+repeated word counts. Words with blanks in them (GloVe's largest files) are left out. A number among the parts of such a
+word is refused: the line has too many numbers.
 """
 
 import json
@@ -23,21 +24,21 @@ from irpretrain.arrays import create_mapped
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.corpora.characters import without_marks
-from irpretrain.corpora.files import DAMAGE, one_file, open_bytes
-from irpretrain.corpora.records import most_bytes
+from irpretrain.corpora.files import DAMAGE, one_file, open_bytes, split_fields
+from irpretrain.corpora.records import most_bytes, most_parts
 from irpretrain.errors import InputError, IntegrityError, refusing_damage
 from irpretrain.progress import progress
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import WordStore, word_numbers
 
-# Of a number of the first line; no file has counts with more.
+# Maximum digits of a number in the first line.
 MOST_DIGITS = 15
 
 # Bytes of a line that a message quotes.
 QUOTED = 40
 FORMATS = "Give a file in word2vec's text or binary format, or in GloVe's."
 
-# Bytes; a longer run without a blank is no word of a binary file.
+# Bytes; what is longer is no word.
 LONGEST_WORD = 4096
 Entry = tuple[str, np.ndarray]
 
@@ -80,12 +81,12 @@ def _entries(
     handle: IO[bytes], path: str | Path, numbers: dict[str, int]
 ) -> tuple[str, int, Iterator[Entry]]:
     """Return (format, dimensions, words with their vectors); words that the collection lacks come without theirs."""
-    first = without_marks(_line(handle, path, 1))
-    fields = first.split()
+    first = _line(handle, path, 1)
+    fields = split_fields(first, None)
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         # Python reads no integers of thousands of digits.
         count, dimensions = (int(field) if len(field) <= MOST_DIGITS else 0 for field in fields)
-        if dimensions < 1 or count < 1:
+        if not 1 <= dimensions <= most_parts() or count < 1:
             quoted = first.strip()[:QUOTED].decode()  # digits and blanks
             raise InputError(
                 path,
@@ -110,16 +111,16 @@ def _is_text(path: str | Path, dimensions: int) -> bool:
     with open_bytes(path) as handle:
         _line(handle, path, 1)
         # A number takes no more than 32 characters; a binary file may have no line end for long.
-        fields = handle.readline(LONGEST_WORD + 32 * dimensions).split()
-    return len(fields) == dimensions + 1 and _are_numbers(fields[1:])
+        fields = handle.readline(LONGEST_WORD + 32 * dimensions).split(None, dimensions + 1)
+    return len(fields) > 1 and _are_numbers(fields[1 : dimensions + 1])
 
 
 def _line(handle: IO[bytes], path: str | Path, number: int) -> bytes:
-    """Return the next line; InputError where it is longer than a record may be."""
+    """Return the next line without byte-order marks; InputError where it is longer than a record may be."""
     line = handle.readline(most_bytes() + 1)
     if len(line) > most_bytes():
         raise InputError(path, f"a line of more than {most_bytes():,} bytes", number, FORMATS)
-    return line
+    return without_marks(line)
 
 
 def _are_numbers(fields: list[bytes]) -> bool:
@@ -138,14 +139,18 @@ def _text(
 ) -> Iterator[Entry]:
     text = first
     while text:
-        fields = text.split()
-        if len(fields) <= dimensions:
-            if fields:
-                fault = f"{len(fields)} fields where a word and {dimensions} numbers should be"
+        fields = text.rsplit(None, dimensions)
+        if fields:
+            if len(fields[0]) > LONGEST_WORD:
+                fault = f"a word of more than {LONGEST_WORD:,} bytes before {dimensions} numbers"
                 raise InputError(path, fault, line, FORMATS)
-        else:
-            word = b" ".join(fields[:-dimensions]).decode("utf-8", "replace")
-            yield word, _parsed(fields[-dimensions:], path, line) if word in numbers else NOTHING
+            parts = fields[0].split()
+            number = len(parts) + len(fields) - 1
+            if number <= dimensions or any(_are_numbers([part]) for part in parts[1:]):
+                fault = f"{number} fields where a word and {dimensions} numbers should be"
+                raise InputError(path, fault, line, FORMATS)
+            word = b" ".join(parts).decode("utf-8", "replace")
+            yield word, _parsed(fields[1:], path, line) if word in numbers else NOTHING
         line += 1
         text = _line(handle, path, line)
 

@@ -18,7 +18,7 @@ class ColonTopicOptions(Section):
     encoding: Encoding = option("utf-8", "Of the file; the track's own are latin-1.")
 
 
-_BEHIND_A_WORD = re.compile(r"(?<=[^\s0-9])[0-9]{1,9}(?=:)")
+_BEHIND_A_WORD = re.compile(r"(?<=[^ \t0-9])[0-9]{1,9}(?=:)")
 
 
 def read(path: Path, options: ColonTopicOptions) -> Iterator[Query | Malformed]:

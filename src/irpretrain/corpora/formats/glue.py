@@ -12,7 +12,7 @@ from typing import Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line
-from irpretrain.corpora.files import Line, read_lines
+from irpretrain.corpora.files import Line, read_lines, split_fields
 from irpretrain.corpora.records import LabelledText, Malformed, Skipped
 from irpretrain.corpora.registry import Format
 
@@ -58,7 +58,7 @@ def read(path: Path, options: GlueSentenceOptions) -> Iterator[LabelledText | Sk
             yield line
             continue
         if not columns:
-            columns = [cell.strip() for cell in line.text.split("\t")]
+            columns = [cell.strip() for cell in split_fields(line.text, "\t")]
             if layout.header and layout.texts[0] not in columns:
                 columns = list(layout.header)
             elif missing := [name for name in layout.texts if name not in columns]:
@@ -71,7 +71,7 @@ def read(path: Path, options: GlueSentenceOptions) -> Iterator[LabelledText | Sk
 
 
 def _labelled_text(line: Line, columns: list[str], task: Task) -> LabelledText | Skipped | Malformed:
-    layout, cells = LAYOUTS[task], line.text.split("\t")
+    layout, cells = LAYOUTS[task], split_fields(line.text, "\t")
     if len(cells) != len(columns):
         if task == "qqp" and len(cells) < len(columns):
             return Skipped(line.position, "row cut short")

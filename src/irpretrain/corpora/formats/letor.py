@@ -13,14 +13,14 @@ from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import NoOptions, converted, judgement, retrieved, several_in_one
-from irpretrain.corpora.files import Line, read_lines
+from irpretrain.corpora.files import Line, read_lines, split_columns
 from irpretrain.corpora.records import Judgement, Malformed, Retrieved
 from irpretrain.corpora.registry import Format
 from irpretrain.errors import InputError
 
 PARTS = ("train", "vali", "test")
 _LINE = re.compile(
-    r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>\S++)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>\S+)"
+    r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>[^ \t]++)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>[^ \t]+)"
 )
 _FEATURE = re.compile(r"([0-9]{1,4}):(\S+)")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?|NULL")
@@ -60,7 +60,7 @@ def _parse(line: Line) -> LetorLine | Malformed:
 def _features(text: str) -> dict[int, float | None] | str:
     """The features by their number, or the word that is none."""
     features: dict[int, float | None] = {}
-    for word in text.split():
+    for word in split_columns(text):
         match = _FEATURE.fullmatch(word)
         if match is None or not _NUMBER.fullmatch(match[2]) or int(match[1]) in features:
             return word

@@ -15,7 +15,7 @@ from typing import Literal
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.checked import converted, query, several_in_one
-from irpretrain.corpora.files import Encoding, Line, read_text
+from irpretrain.corpora.files import OTHER_LINE_END, Encoding, Line, read_text
 from irpretrain.corpora.records import (
     AnyDocument,
     Document,
@@ -39,6 +39,9 @@ _MARK = re.compile(r"^\.(?:I(?![A-Za-z])(?P<identifier>.*)|(?P<field>[A-Z])[^\S\
 
 # What is the beginning of a record to a reader's eye, and none by the format: indented, or in a small letter.
 _NEARLY = re.compile(r"^(?:[^\S\n]+\.[Ii]|\.i)[^\S\n]+\S+[^\S\n]*$", re.MULTILINE)
+
+# A mark behind a character that ends no line here.
+_JOINED = re.compile(rf"{OTHER_LINE_END}\.[A-Za-z]\b")
 
 # Letters of fields that no record has twice; others, such as that of authors, may be repeated.
 _ONCE = ("T", "W")
@@ -114,7 +117,7 @@ def _records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed
             start, end = mark.span() if mark else (len(text), len(text))
             if content := text[at:start].strip():
                 first = line + text.count("\n", at, text.find(content, at))
-                if "\r." in content:
+                if _JOINED.search(content):
                     yield replace(Line(first, content).joined(), position=position)
                 elif record is None:
                     yield _stray(0, "text before the first .I", content, first)

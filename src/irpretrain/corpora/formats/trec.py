@@ -6,7 +6,7 @@ tag. Further parts of TREC 1 to 3, such as `<dom>` and `<con>`, are left out. CL
 language in the tags' names (`<EN-title>`). A third form is `<DOC>` with `<DOCNO>`: the text under no other tag is the
 title.
 
-Judgements are lines of query, iteration, document, relevance, separated by white space. Lines of five columns are of
+Judgements are lines of query, iteration, document, relevance, separated by blanks or tabs. Lines of five columns are of
 two kinds, of which a file has one. Prels (Million Query, Web 2009) are query, document, relevance, sampling method,
 sampling probability. Others are query, iteration, document, relevance, weight. Method, probability and weight are
 ignored.
@@ -34,7 +34,7 @@ from irpretrain.corpora.checked import (
     several_in_one,
 )
 from irpretrain.corpora.doc_blocks import CDATA, SMART, escaped_cdata
-from irpretrain.corpora.files import Line, read_lines, read_text
+from irpretrain.corpora.files import Line, read_lines, read_text, split_columns
 from irpretrain.corpora.records import (
     Judgement,
     Malformed,
@@ -250,7 +250,7 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
 
 
 def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
-    cells, (number, document, relevance) = line.text.split(), LOCATIONS[layout]
+    cells, (number, document, relevance) = split_columns(line.text), LOCATIONS[layout]
     if len(cells) != number:
         detail = f"{len(cells)} instead of {number} ({LAYOUT_COLUMNS[layout]})"
         fault = line.malformed("wrong number of columns", detail)
@@ -284,7 +284,7 @@ class _Facts:
         for line in read_lines(path):
             if isinstance(line, Line) and not line.text.startswith("#"):
                 facts.lines += 1
-                facts._add(line.text.split())
+                facts._add(split_columns(line.text))
         return facts
 
     def _add(self, cells: list[str]) -> None:
@@ -335,7 +335,7 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | 
 
 
 def _retrieved(line: Line) -> Retrieved | Malformed:
-    cells = line.text.split()
+    cells = split_columns(line.text)
     if len(cells) != 6:
         detail = f"{len(cells)} instead of 6 (query Q0 document rank score tag)"
         return line.malformed("wrong number of columns", detail)

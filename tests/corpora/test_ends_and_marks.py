@@ -1,0 +1,108 @@
+"""Only a line feed ends a line, only blanks and tabs separate columns, and marks of joined files are no text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Retrieved
+from irpretrain.corpora.registry import format_of
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import read_qrels, read_run
+
+OTHER_ENDS = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r"]
+MARK = b"\xef\xbb\xbf"
+TWO = {
+    ("topics", "colon"): "1:red pear\n2:green apple\n",
+    ("topics", "tsv"): "1\tred pear\n2\tgreen apple\n",
+    ("topics", "jsonl"): '{"id": "1", "text": "red"}\n{"id": "2", "text": "green"}\n',
+    ("topics", "smart"): ".I 1\n.W\nred pear\n.I 2\n.W\ngreen apple\n",
+    ("topics", "trec"): "<top>\n<num> 1\n<title> red\n</top>\n<top>\n<num> 2\n<title> green\n</top>\n",
+    ("judgements", "trec"): "1 0 a 1\n2 0 b 1\n",
+    ("judgements", "letor"): "1 qid:1 1:0.5 #docid = a\n1 qid:2 1:0.5 #docid = b\n",
+    ("runs", "trec"): "1 Q0 a 1 2.5 x\n2 Q0 b 1 2.5 x\n",
+    ("runs", "tsv"): "1\ta\t1\n2\tb\t1\n",
+    ("documents", "jsonl"): '{"id": "a", "text": "red"}\n{"id": "b", "text": "green"}\n',
+    ("documents", "smart"): ".I a\n.W\nred pear\n.I b\n.W\ngreen apple\n",
+    ("documents", "trectext"): "<DOC>\n<DOCNO>a</DOCNO>\nred\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\nred\n</DOC>\n",
+}
+"""Two records in each format."""
+READ = (Document, Judgement, Query, Retrieved)
+
+
+def records(kind: Any, name: str, path: Path) -> list[Any]:
+    module = format_of(kind, name)
+    return list(module.read(path, module.options()))
+
+
+def sound(read: list[Any]) -> list[Any]:
+    return [record for record in read if isinstance(record, READ)]
+
+
+@pytest.mark.parametrize("end", OTHER_ENDS, ids=ascii)
+@pytest.mark.parametrize("case", TWO, ids=" ".join)
+def test_another_line_end_loses_no_record_in_silence(case: tuple[str, str], end: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(TWO[case].replace("\n", end), encoding="utf-8", newline="")
+    read = records(*case, tmp_path / "a")
+    assert len(sound(read)) == 2 or any(isinstance(record, Malformed) for record in read)
+
+
+@pytest.mark.parametrize("case", TWO, ids=" ".join)
+def test_marks_before_any_line_are_no_text(case: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(TWO[case].encode())
+    plain = records(*case, tmp_path / "plain")
+    assert len(sound(plain)) == len(plain) == 2
+    half = TWO[case].encode().find(b"\n", len(TWO[case]) // 2 - 3) + 1
+    first, second = TWO[case].encode()[:half], TWO[case].encode()[half:]
+    (tmp_path / "marked").write_bytes(MARK * 2 + first + MARK + second)
+    assert [type(record) for record in records(*case, tmp_path / "marked")] == [type(plain[0])] * 2
+    if case[1] != "trectext":  # a position there is a byte
+        assert records(*case, tmp_path / "marked") == plain
+
+
+@pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\x85", "\x1f"], ids=ascii)
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        ("judgements", "q1 0 a{}1 1\nq1 0 b{}1 1\n"),
+        ("judgements", "q{}1 0 a 1\nq{}1 0 b 1\n"),
+        ("runs", "q1 Q0 a{}1 1 2.5 x\n"),
+    ],
+)
+def test_other_white_space_in_an_identifier_shifts_no_column(
+    kind: str, lines: str, blank: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text(lines.replace("{}", blank), encoding="utf-8", newline="")
+    read = records(kind, "trec", tmp_path / "a")
+    assert {getattr(record, "reason", "") for record in read} == {"bad identifier"}
+
+
+def test_a_document_of_letor_is_not_cut_at_other_white_space(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1 qid:1 1:0.5 #docid = a\xa01 inc = 1\n", encoding="utf-8")
+    (record,) = records("judgements", "letor", tmp_path / "a")
+    assert isinstance(record, Malformed)
+    assert record.reason == "bad identifier"
+
+
+def test_our_own_files_split_at_blanks_and_tabs_alone(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q1 Q0 a\xa01 1\t2.5 x\n\ufeffq2 Q0 b 1 2.5 x\n", encoding="utf-8")
+    assert read_run(tmp_path / "run") == {"q1": [("a\xa01", 2.5)], "q2": [("b", 2.5)]}
+    (tmp_path / "qrels").write_text("q1 0 a 1\x0bq2 0 b 1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="this line has 7"):
+        read_qrels(tmp_path / "qrels")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("documents", "id\ttext\na\tred\n{}id\ttext\nb\tgreen\n"),
+        ("judgements", "query-id\tcorpus-id\tscore\n1\ta\t1\n{}query-id\tcorpus-id\tscore\n2\tb\t1\n"),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_header_of_a_second_table_is_no_record(kind: str, text: str, mark: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(text.replace("{}", mark), encoding="utf-8")
+    read = records(kind, "tsv", tmp_path / "a")
+    assert [getattr(record, "reason", "") for record in read] == ["", "header within the table", ""]
