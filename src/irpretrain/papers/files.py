@@ -49,7 +49,8 @@ def show_axioms(papers: Iterable[str]) -> bool:
 
 def show_term_weights(papers: Iterable[str]) -> bool:
     """Whether some of these papers has a figure of how term weights are distributed."""
-    return any("weight-curves" in read_paper(paper).drawings().values() for paper in papers)
+    figures = (figure for paper in papers for figure in read_paper(paper).figures.values())
+    return any(figure.drawn == "weight-curves" for figure in figures)
 
 
 def papers_with_depths() -> list[str]:
@@ -59,7 +60,7 @@ def papers_with_depths() -> list[str]:
 
 def figure_names(papers: Iterable[str]) -> list[str]:
     """Return the names of the figures of `papers`, without directory and suffix."""
-    return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).drawings()]
+    return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).figures]
 
 
 @cache

@@ -289,9 +289,14 @@ class PublishedAnswers(PublishedPlace):
 
 # How a figure is drawn; report/figures.py has the functions.
 Drawing = Literal[
-    "loss-curves", "step-curves", "few-shot-curves", "query-curves", "compared-curves", "series", "paired-bars",
-    "importance", "diagnosis", "weight-curves", "set-sizes", "words-outside",
-]  # fmt: skip
+    "loss-curves",
+    "step-curves",
+    "few-shot-curves",
+    "series",
+    "with-and-without",
+    "importance",
+    "weight-curves",
+]
 
 
 class PublishedFigure(Strict):
@@ -320,13 +325,6 @@ class PublishedFigure(Strict):
     def where(self) -> str:
         """Where the figure's runs can be had, to follow the reason for their absence."""
         return f" (the overlays {self.overlays} do)" if self.overlays else ""
-
-
-class OwnFigure(Strict):
-    """A figure that stands beside the paper's own: how it is drawn, and its caption."""
-
-    drawn: Drawing
-    caption: str
 
 
 class PublishedRecipe(Strict):
@@ -362,7 +360,6 @@ class Published(Strict):
     depths: PublishedDepths | None = None
     answers: PublishedAnswers | None = None
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
-    own_figures: dict[str, OwnFigure] = Field(default_factory=dict)
     recipes: dict[str, PublishedRecipe] = Field(default_factory=dict)
     presets: dict[PresetName, Preset] = Field(default_factory=dict)
 
@@ -381,10 +378,6 @@ class Published(Strict):
         if self.depths is not None and self.depths.dataset not in self.datasets:
             raise ValueError(f"depths: unknown data set {self.depths.dataset}")
         return self
-
-    def drawings(self) -> dict[str, Drawing]:
-        """Return the paper's figures in the report's order, and how each is drawn."""
-        return {name: figure.drawn for name, figure in (self.figures | self.own_figures).items()}
 
     def table_names(self) -> list[str]:
         """Return the names of the paper's tables in the report's order, those of axioms, depths and answers among

@@ -37,9 +37,7 @@ MEASURED = (
 )  # fmt: skip
 
 # Files behind a report.
-REPORTED = (
-    *MEASURED, "tables", "claims", "figures", "sweeps", "pictures", "probes"
-)  # fmt: skip
+REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,21 +164,6 @@ class Shown:
         )
         return list(dict.fromkeys(groups))
 
-    @property
-    def groups(self) -> list[str]:
-        """Sidecars of the shards of ranking groups behind every trained model."""
-        return [
-            paths.sidecar(shard)
-            for collection, tokenizer, objective in self.taught_groups
-            for shard in self.corpora.each_shard(
-                paths.GROUPS_SHARD,
-                self.config.collections[collection],
-                collection=collection,
-                tokenizer=tokenizer,
-                objective=objective,
-            )
-        ]
-
     # Axioms
 
     @property
@@ -242,10 +225,6 @@ class Shown:
     def sweeps(self) -> list[str]:
         """What tuned first stages were tuned to."""
         return each(paths.TUNING, self._tuned)
-
-    @property
-    def pictures(self) -> list[str]:
-        return each(paths.SWEEP_FIGURE, self._tuned)
 
     # Views, tables, figures
 

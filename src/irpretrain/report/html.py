@@ -21,7 +21,6 @@ from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness
 from irpretrain.report.first_screen import first_table, picture
 from irpretrain.report.lineage import Lineage
-from irpretrain.report.other_figures import sample_counts
 from irpretrain.report.pages import script_json, svg_uri, write_page
 from irpretrain.report.remarks import background, this_run
 from irpretrain.report.result_files import ResultFiles
@@ -97,7 +96,6 @@ def write_report(
         stages=run_views.stages(lineage),
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
         environments=run_views.environments(lineage),
-        samples=run_views.samples(sample_counts(lineage.records)),
         counts=run_views.counts(lineage),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
@@ -135,16 +133,12 @@ def address(path: str | Path, report: str | Path) -> str:
 def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
     """Return what the template needs of each figure of a paper."""
     views = []
-    for name in paper.drawings():
-        if name in paper.figures:
-            figure = paper.figures[name]
-            title = heading(paper, figure)
-            caption = (
-                f"{figure.published} ({paper.location(figure.page, figure.section)}. The paper's curves are printed as "
-                "pictures only, so none is copied here.)"
-            )
-        else:
-            title = caption = paper.own_figures[name].caption
+    for name, figure in paper.figures.items():
+        title = heading(paper, figure)
+        caption = (
+            f"{figure.published} ({paper.location(figure.page, figure.section)}. The paper's curves are printed as "
+            "pictures only, so none is copied here.)"
+        )
         key = f"{paper.paper}_{name}"
         path = directory / f"{key}.svg"
         picture = {"image": svg_uri(path), "wide": _is_wide(path), "reason": reason_of_emptiness(path)}

@@ -16,12 +16,10 @@ from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.given_json import read_given_json
-from irpretrain.plan.paths import SELECTION_SCORES, SWEEP_FIGURE
+from irpretrain.plan.paths import SELECTION_SCORES
 from irpretrain.progress import duration
 from irpretrain.report.lineage import Lineage, Record, flat_counts
 from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
-from irpretrain.report.other_figures import NAMES, SampleCounts
-from irpretrain.report.pages import svg_uri
 
 # Most outputs of one stage whose counts are listed.
 JOBS_LISTED = 40
@@ -67,20 +65,6 @@ def environments(lineage: Lineage) -> list[dict[str, Any]]:
         entry = entries.setdefault(json.dumps(facts, sort_keys=True, default=str), {**facts, "jobs": 0})
         entry["jobs"] += 1
     return sorted(entries.values(), key=lambda entry: -int(entry["jobs"]))
-
-
-def samples(by_name: Mapping[str, SampleCounts]) -> list[tuple[Any, ...]]:
-    """Return one row per collection and objective whose word sets were sampled."""
-    rows = []
-    for name, sampled in by_name.items():
-        skipped = (
-            f"{count:,} {reason.replace('_', ' ')}" for reason, count in sampled.skipped.items() if count
-        )
-        share = sampled.words_outside / sampled.words_drawn if sampled.words_drawn else 0.0
-        outside = f"{sampled.words_outside:,} ({share:.1%})"
-        counted = (sampled.pairs, sampled.ties, sampled.words_drawn, outside)
-        rows.append((name, sampled.documents, ", ".join(skipped) or "none", *counted))
-    return rows
 
 
 def counts(lineage: Lineage) -> list[dict[str, Any]]:
@@ -194,28 +178,27 @@ def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple
     return sorted(files, key=lambda file: (models.index(file[0]), file[1]))
 
 
-def tunings(config: Config, sweeps: Sequence[str | Path]) -> dict[str, Any] | None:
-    """Return one row and one picture per tuned first stage; None where none was tuned.
+# Parameter of a first stage → its symbol.
+SYMBOLS = {"k1": "k₁", "b": "b", "mu": "μ", "smoothing": "λ"}
+
+
+def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[tuple[Any, ...]]:
+    """Return one row per tuned first stage.
 
     Args:
-        sweeps: `results/tuning/<first stage>.json`; the picture is `results/figures/sweep-<first stage>.svg`.
+        sweeps: `results/tuning/<first stage>.json`.
 
     Raises:
         InputError: a file is no JSON.
     """
-    rows, pictures = [], []
+    rows = []
     for path in map(Path, sweeps):
         stage, tuning = config.first_stages[path.stem], read_given_json(path, MAKE_AGAIN)
-        label, measure = first_stage_labels(config)[path.stem], tuning["measure"]
         dataset = f"{dataset_label(config, str(stage.tuned_on))}, {tuning['queries']:,} queries"
-        parameters = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in tuning["parameters"].items())
-        at_edge = " and ".join(NAMES[name] for name in tuning["at_edge"]) or "no"
-        rows.append((label, dataset, parameters, at_edge, measure, float(tuning["value"])))
-        image = path.parents[1] / SWEEP_FIGURE.removeprefix(RESULTS).format(candidates=path.stem)
-        pictures.append(
-            {"title": f"{measure} of {label} over the grid of its parameters", "image": svg_uri(image)}
-        )
-    return {"rows": rows, "pictures": pictures} if rows else None
+        parameters = ", ".join(f"{SYMBOLS[name]} = {value:g}" for name, value in tuning["parameters"].items())
+        at_edge = " and ".join(SYMBOLS[name] for name in tuning["at_edge"]) or "no"
+        rows.append((stage.label, dataset, parameters, at_edge, tuning["measure"], float(tuning["value"])))
+    return rows
 
 
 # What reports and model cards say of the probe: how accurate a model is on held-out groups, and what it reads.
