@@ -151,14 +151,3 @@ def test_what_is_measured_at_depths_alone_is_said_to_stand_elsewhere(config: Con
     assert "In the table of depths alone: experiments depths-tf, depths-deepct." in table.notes
     shallow = config.of_papers(["prop"])
     assert build_headline(shallow, Scores({})).title == "Nothing was run"
-
-
-@pytest.mark.parametrize("levels", [{}, {"prop": 0.5, "control": 0.3}], ids=["first stages", "models"])
-def test_a_measure_that_tells_no_runs_apart_is_noted(config: Config, tmp_path: Path, levels: dict) -> None:
-    rows = flat_rows("squad", levels, measures=("RR@10", "R@10"))
-    for row in rows:
-        row["value"] = 0.25 if row["measure"] == "R@10" else row["value"]
-    scores, per_query = write_results(tmp_path, rows)
-    notes = build_headline(config, Scores.read(per_query, scores)).notes
-    told = [note for note in notes if "tells none apart" in note]
-    assert told == ["R@10 on SQuAD 1.1: 0.250 for every run, so it tells none apart."]

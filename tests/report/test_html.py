@@ -17,7 +17,7 @@ from irpretrain.errors import InputError
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
-from irpretrain.report.lineage import Lineage, flat_counts
+from irpretrain.report.lineage import Lineage
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import data_lines
 from irpretrain.report.scores import RunName
@@ -252,16 +252,6 @@ def test_provenance_of_a_huge_run_is_cut_to_size(tmp_path: Path) -> None:
     assert len(json.dumps(cut)) < 30_000
 
 
-def test_flat_counts() -> None:
-    counts = {"read": 1234, "skipped": {"no_words": 2}, "mu": 1.5, "note": "a"}
-    assert list(flat_counts(counts)) == [
-        ("read", "1,234"),
-        ("skipped: no words", "2"),
-        ("mu", "1.500"),
-        ("note", "a"),
-    ]
-
-
 def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
@@ -414,6 +404,7 @@ def test_provenance_opens(page) -> None:
         "0123456789abcdef",
         "12.5 s wall, 11 s CPU, 321 MB at most",
         "python 3.11.2",
+        'Counts{"read":1234,"skipped":{"empty":2}}',
         "sha256 abababababababab…",
         "Value0.450 [",
     ):

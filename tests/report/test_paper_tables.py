@@ -466,16 +466,6 @@ def test_a_table_with_harp_says_what_stands_in_for_attention(
         assert ("HARP weighs words and anchors by idf here" in notes) == ("harp" in shown)
 
 
-def test_a_measure_of_all_candidates_is_noted(config_of, tmp_path: Path) -> None:
-    """P@20 of the same 20 candidates is the same for every re-ranker."""
-    config = config_of("control", "ares-simple")
-    flat = flat_rows("squad", {"control": 0.1, "ares-simple": 0.4}, measures=("RR@10", "P@20"))
-    rows = [row | {"value": 0.05} if row["measure"] == "P@20" else row for row in flat]
-    table = _table((config, write_results(tmp_path, rows)), ARES_YAML, "table6")
-    assert "P@20: all 20 candidates count, so re-ranking changes nothing here." in table.notes
-    assert "P@20" not in next(n for n in table.notes if n.startswith("SQuAD 1.1: 20 queries"))
-
-
 def test_a_row_of_the_best_variant_takes_the_best_of_each_column(config_of, tmp_path) -> None:
     levels = {"control": 0.1, "ares-simple": 0.4, "ares-rank": 0.5, "ares-rep": 0.3}
     others = {**levels, "ares-simple": 0.5, "ares-rank": 0.4}

@@ -320,5 +320,7 @@ def training_remark(config: Config, models: Sequence[str]) -> str:
     collections = (config.models[name].collection for name in names)
     corpora = dict.fromkeys(corpus for key in collections if key for corpus in config.collections[key])
     objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]
-    trained = f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_labels(config, names)}."
-    return " ".join((trained, *weight_notes(objectives)))
+    encoders = encoder_labels(config, names)
+    if not corpora:
+        return f"Encoder {encoders}, not pre-trained further."
+    return " ".join((f"Pre-trained on {' + '.join(corpora)}; encoder {encoders}.", *weight_notes(objectives)))

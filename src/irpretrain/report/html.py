@@ -13,16 +13,17 @@ import yaml
 
 from irpretrain.claims.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.config import Config
+from irpretrain.config.usage import used_models
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.other_code import is_of_other_code, other_code_text
 from irpretrain.papers.published import Published, load_published
 from irpretrain.report import run_views
 from irpretrain.report.claim_answers import count_answers
-from irpretrain.report.drawing import heading, reason_of_emptiness
+from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table, picture
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.pages import script_json, svg_uri, write_page
-from irpretrain.report.remarks import background, this_run
+from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
 from irpretrain.report.table_views import CellBook, table_view
@@ -65,14 +66,14 @@ def write_report(
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
     views = [table_view(table, book) for table in tables]
-    claims = count_answers(files.claims)
+    claims, trained = count_answers(files.claims), used_models(config)
     size = write_page(
         "report.html.j2",
         output,
         title=f"{alone.name} · {TITLE}" if alone else TITLE,
         config=config,
         sentences=headline.summary,
-        this_run=this_run(config, files.read()),
+        trained=training_remark(config, trained) if trained else "",
         background=background(papers),
         picture=picture(headline),
         confidence=f"{CONFIDENCE:.0%}",
@@ -95,8 +96,6 @@ def write_report(
         tunings=run_views.tunings(config, files.sweeps),
         stages=run_views.stages(lineage),
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
-        environments=run_views.environments(lineage),
-        counts=run_views.counts(lineage),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
         provenance=script_json({"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}),

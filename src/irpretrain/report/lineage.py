@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -125,6 +125,7 @@ class Lineage:
                 "parameters": None if "parameters" in left_out else shared.number(_parameters(content)),
                 "hash": content.get("parameters_hash", ""),
                 "seed": content.get("parameters", {}).get("seed"),
+                "counts": record.counts,
                 "cost": content.get("cost", {}),
                 "environment": shared.number(
                     {key: content.get(key, {}) for key in ("commit", "versions", "hardware")}
@@ -165,17 +166,3 @@ def _parameters(content: dict[str, Any]) -> str:
     if len(text) <= PARAMETERS_LIMIT:
         return text
     return f"{text[:PARAMETERS_LIMIT]}\n… {len(text) - PARAMETERS_LIMIT:,} more characters in the sidecar"
-
-
-def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (name, value) of nested counts: {"skipped": {"short": 2}} gives ("skipped: short", "2"); no tables."""
-    for key, value in counts.items():
-        name = f"{prefix}{str(key).replace('_', ' ')}"
-        if isinstance(value, list):
-            continue
-        if isinstance(value, dict):
-            yield from flat_counts(value, f"{name}: ")
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            yield name, str(value)
-        else:
-            yield name, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"

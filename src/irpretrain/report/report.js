@@ -101,6 +101,8 @@
         ["Parameters' hash", record.hash],
         ["Cost", `${cost.wall_seconds ?? "?"} s wall, ${cost.cpu_seconds ?? "?"} s CPU, ${cost.peak_memory_mb ?? "?"} MB at most`],
         ["Commit", typeof environment.commit === "string" ? environment.commit : "unknown"],
+        ["Counts", Object.keys(record.counts).length ? JSON.stringify(record.counts) : "none"],
+        ["Hardware", Object.values(environment.hardware).join(", ")],
         ["Versions", Object.entries(environment.versions).map((pair) => pair.join(" ")).join(", ")],
         ["Sidecar", record.sidecar],
       ],

@@ -1,8 +1,7 @@
-"""What the report's page says of the run: its data sets, chosen snapshots, tuned first stages and indexes; cost and
-counts of each stage, where it was made, licences."""
+"""What the report's page says of the run: its data sets, chosen snapshots, tuned first stages, probes, the cost of each
+stage, licences."""
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +17,9 @@ from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.given_json import read_given_json
 from irpretrain.plan.paths import SELECTION_SCORES
 from irpretrain.progress import duration
-from irpretrain.report.lineage import Lineage, Record, flat_counts
+from irpretrain.report.lineage import Lineage, Record
 from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
 
-# Most outputs of one stage whose counts are listed.
-JOBS_LISTED = 40
 PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
 # Share of queries without candidates from which on they are a warning.
@@ -55,31 +52,6 @@ def stages(lineage: Lineage) -> dict[str, Any]:
         "jobs": jobs,
         "time": duration(wall_all),
     }
-
-
-def environments(lineage: Lineage) -> list[dict[str, Any]]:
-    """Return the distinct (commit, versions, hardware), with the number of outputs made with each."""
-    entries: dict[str, dict[str, Any]] = {}
-    for record in lineage.records:
-        facts = {key: record.content.get(key) or {} for key in ("commit", "versions", "hardware")}
-        entry = entries.setdefault(json.dumps(facts, sort_keys=True, default=str), {**facts, "jobs": 0})
-        entry["jobs"] += 1
-    return sorted(entries.values(), key=lambda entry: -int(entry["jobs"]))
-
-
-def counts(lineage: Lineage) -> list[dict[str, Any]]:
-    """Return the stages and their outputs' counts, at most JOBS_SHOWN outputs a stage."""
-    return [
-        {
-            "stage": stage.replace("_", " "),
-            "jobs": [
-                {"output": (record.outputs or [record.path])[0], "counts": list(flat_counts(record.counts))}
-                for record in records[:JOBS_LISTED]
-            ],
-            "more": max(0, len(records) - JOBS_LISTED),
-        }
-        for stage, records in _by_stage(record for record in lineage.records if record.counts).items()
-    ]
 
 
 def _by_stage(records: Iterable[Record]) -> dict[str, list[Record]]:
