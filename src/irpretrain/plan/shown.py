@@ -32,8 +32,7 @@ FIGURE_FORMATS = ("svg", "png")
 
 # Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name.
 MEASURED = (
-    "scores", "per_query", "trainings", "predictors", "rank_intervals", "temperatures", "diagnoses", "depths",
-    "answers",
+    "scores", "per_query", "trainings", "predictors", "rank_intervals", "diagnoses", "depths", "answers",
 )  # fmt: skip
 
 # Files behind a report.
@@ -198,13 +197,6 @@ class Shown:
     def rank_intervals(self) -> list[str]:
         """How high pseudo-queries rank their documents."""
         return each(paths.RANK_INTERVALS, self._sampled_collections)
-
-    @property
-    def temperatures(self) -> list[str]:
-        """How the temperatures that are not given were chosen."""
-        calibrated = self.config.pseudo_queries.temperature == "calibrated"
-        names = self._sampled_collections if calibrated else []
-        return each(paths.TEMPERATURE, names)
 
     @property
     def diagnoses(self) -> list[str]:
