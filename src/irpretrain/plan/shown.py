@@ -25,7 +25,6 @@ from irpretrain.plan.corpora import Corpora
 from irpretrain.plan.datasets import Experiments
 from irpretrain.plan.part import each
 from irpretrain.plan.retrieval import Retrieval
-from irpretrain.report.filled_tables import filled_tables
 
 TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
@@ -232,10 +231,10 @@ class Shown:
         """Each paper's headline table, that of its claims, and its own tables."""
         names, comparing = list[str](), list[str]()
         for numbers in self.numbers:
-            filled = filled_tables(numbers, self.whole)
+            printed = numbers.table_names()
             claims = ["claims"] if has_claims(numbers.paper) else []
-            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *filled)]
-            runs = [table for table in filled if numbers.compares_runs(table)]
+            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *printed)]
+            runs = [table for table in printed if numbers.compares_runs(table)]
             comparing += [f"{numbers.paper}_{table}" for table in ("headline", *runs)]
         return table_files(names, comparing)
 

@@ -16,7 +16,6 @@ from irpretrain.report.cells import (
     AnyCell,
     Baseline,
     Cell,
-    Changed,
     Column,
     Compared,
     Panel,
@@ -24,7 +23,6 @@ from irpretrain.report.cells import (
     Table,
 )
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
     dataset_label,
     encoder_labels,
@@ -110,7 +108,6 @@ class PaperTable:
             self._notes(here),
             self.config,
             TableTest.of(self.config.evaluation, self.table),
-            is_of_ones_own(self.published, self.config),
         )
 
     def _notes(self, here: list[Pair]) -> list[str]:
@@ -164,8 +161,6 @@ class PaperTable:
             columns.append(Column(group, measure))
             if self.table.counts_outcomes(measure):
                 columns.append(Column(group, f"{measure} W/T/L"))
-            if self.table.changes_from:
-                columns.append(Column(group, f"{measure} change"))
         return tuple(columns)
 
     def _with_tallies(self, values: Iterable[Cell]) -> tuple[AnyCell, ...]:
@@ -175,11 +170,6 @@ class PaperTable:
             cells.append(cell)
             if self.table.outcomes is not None and self.table.counts_outcomes(cell.measure):
                 cells.append(Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True))
-            if self.table.changes_from:
-                row = self.table.row(self.table.changes_from)
-                base = self._cell(row, (cell.dataset, cell.candidates), cell.measure, cell.regime)
-                printed = self.table.printed_change(cell.row, cell.dataset, cell.measure)
-                cells.append(Changed(cell=cell, base=base, printed=printed))
         return tuple(cells)
 
     def _group(self, column: PublishedColumn) -> str:

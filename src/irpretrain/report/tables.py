@@ -18,7 +18,6 @@ from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.axiom_tables import diagnosis_table, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
-from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.naming import (
     FIRST_STAGES,
@@ -153,10 +152,7 @@ def build_tables(published: Sequence[Published], config: Config, files: ResultFi
 def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[Table]:
     scores, axioms = files.read(), files.read_axioms()
     depths, answers = (Scores.read(path, (), files.trainings) for path in (files.depths, files.answers))
-    return [
-        build_table(paper, name, config, scores, axioms, depths, answers)
-        for name in filled_tables(paper, config)
-    ]
+    return [build_table(paper, name, config, scores, axioms, depths, answers) for name in paper.table_names()]
 
 
 def build_table(
