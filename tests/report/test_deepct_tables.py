@@ -244,22 +244,3 @@ def test_a_first_stage_that_is_not_run_is_not_said_to_be_missing(config) -> None
     reasons = {row.key: cell.note for row in own.rows for cell in row.cells if isinstance(cell, Cell)}
     assert reasons["tf-bm25"] == f"no experiment runs this first stage on {DATASET}"
     assert reasons["doc2query-bm25"] == "no first stage of this configuration searches such an index"
-
-
-def test_first_stages_of_a_user_have_rows_of_their_own(config) -> None:
-    """In the table of searches of an index, not in that of structured queries; without claims of the paper."""
-    own = {
-        "mine": FirstStageConfig(label="Mine", parameters={"k1": 2.0}),
-        "mine-structured": FirstStageConfig(label="Structured", model="indri"),
-        "not-run": FirstStageConfig(label="Not run"),
-    }
-    known = config.model_copy(update={"first_stages": {**config.first_stages, **own}})
-    names = ("tf-bm25", "mine", "mine-structured", "bow-tf")
-    scores = Scores(dict(first_stage(name, *[0.5] * 8) for name in names))
-    for name, expected in (("table2", "mine"), ("table6", "mine-structured")):
-        table = build_table(load_published(DEEPCT_YAML), name, known, scores)
-        *_, last = next(panel for panel in table.panels if "SQuAD" in panel.title).rows
-        assert (last.key, last.cells[0].ours.mean) == (expected, 0.5)
-        assert last.cells[0].ours.comparisons == ()
-        keys = [r.key for panel in table.panels for r in panel.rows]
-        assert len({*keys} & {*own}) == 1
