@@ -14,12 +14,10 @@ from irpretrain.resources import resources_directory
 
 @cache
 def known_papers() -> tuple[str, ...]:
-    """Return every paper that has a file, sorted."""
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 
 
 def paper_file(paper: str) -> Path:
-    """Return where the published numbers of a paper lie."""
     return _folder() / f"{paper}.yaml"
 
 
@@ -54,7 +52,6 @@ def show_term_weights(papers: Iterable[str]) -> bool:
 
 
 def papers_with_depths() -> list[str]:
-    """Return the papers with a table of re-ranking at several depths."""
     return [paper for paper in known_papers() if read_paper(paper).depths]
 
 
@@ -89,7 +86,6 @@ def fill_objective(kind: str, preset: str, given: dict[str, Any]) -> dict[str, A
 
 
 def recipe_names() -> list[str]:
-    """Return what `finetuning.recipe` can be called, beside none."""
     return [name for paper in known_papers() for name in read_paper(paper).recipes]
 
 

@@ -54,7 +54,6 @@ class PublishedInterval(Strict):
 
     @property
     def share(self) -> PublishedValue:
-        """The printed share as a fraction of one."""
         return PublishedValue.of_percent(self.percent)
 
 

@@ -97,7 +97,6 @@ class PublishedRow(Strict):
 
     @property
     def all_models(self) -> list[str]:
-        """What may fill the row on some data set."""
         return [*self.models, *(model for models in self.by_dataset.values() for model in models)]
 
     @property
@@ -161,7 +160,6 @@ class PublishedTable(PublishedPlace):
                 raise ValueError(f"row {row.key}: {printed!r} is not wins/ties/losses")
 
     def counts_outcomes(self, measure: str) -> bool:
-        """Whether wins, ties and losses stand beside the values of a measure."""
         return self.outcomes is not None and self.outcomes.measure == measure
 
     def printed_outcomes(self, row: str, dataset: str, measure: str) -> str:
@@ -171,11 +169,9 @@ class PublishedTable(PublishedPlace):
         return by_dataset.get(dataset, "") if self.counts_outcomes(measure) else ""
 
     def row(self, key: str) -> PublishedRow:
-        """Return the row called `key`."""
         return next(row for row in self.rows if row.key == key)
 
     def regime(self, row: PublishedRow, column: PublishedColumn) -> str:
-        """Return the regime that the paper reports in a cell."""
         return column.regime or row.regimes[0]
 
     def value(
@@ -209,7 +205,6 @@ class PublishedTable(PublishedPlace):
         return PublishedValue.parse(printed)
 
     def can_have(self, row: str, mark: PublishedMark) -> bool:
-        """Whether a row can have a mark."""
         return not mark.rows or not {row, *self.row(row).stands_for}.isdisjoint(mark.rows)
 
 

@@ -106,7 +106,6 @@ class Diagnosis:
 
     @property
     def models(self) -> dict[str, str]:
-        """Model → label, in the file's order."""
         return {row.model: row.label for row in self.agreements}
 
     def get(self, model: str, axiom: str) -> Agreement | None:
@@ -116,8 +115,6 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class AxiomResults:
-    """Everything that a run measured of axioms."""
-
     predictors: tuple[PredictorScores, ...] = ()
     rank_intervals: tuple[RankIntervals, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
@@ -210,7 +207,6 @@ def predictor_groups(
 
 
 def axioms_text(published: PublishedAxioms, predictor: PredictorScores) -> str:
-    """Return "all nine axioms", or the axioms' names."""
     if set(predictor.axioms) == set(published.groups):
         return "all nine axioms" if len(published.groups) == 9 else "all axioms"
     return ", ".join(axiom for axiom in in_order(published, predictor.axioms))

@@ -179,11 +179,9 @@ class Row:
 
     @property
     def short_label(self) -> str:
-        """The label without what stands in brackets."""
         return self.label.partition(" (")[0]
 
     def is_filled(self) -> bool:
-        """Whether some cell has a number of ours."""
         return any(isinstance(cell, Cell) and cell.ours is not None for cell in self.cells)
 
 
@@ -197,7 +195,6 @@ class Panel:
     rows_are: str = "Model"
 
     def is_filled(self) -> bool:
-        """Whether some cell has a number of ours."""
         return any(row.is_filled() for row in self.rows)
 
     def groups(self) -> list[tuple[str, int]]:
@@ -253,7 +250,6 @@ class Table:
 
     @property
     def heading(self) -> str:
-        """The title, after the paper's name where there is a paper."""
         return f"{self.paper}, {self.title}" if self.paper else self.title
 
     def cells(self) -> Iterator[Cell]:

@@ -212,7 +212,6 @@ FEWEST = 2
 
 
 def series_figure(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    """Draw the scores of a series of models over their numbers."""
     view = ScoreFigure.of(published, name, config, scores)
     figure, series, panels = view.figure, view.models("series"), []
     # What the models are but for their number: the label of the one that is called like the series.

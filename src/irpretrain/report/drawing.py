@@ -109,8 +109,6 @@ def legend_below(axis: Any) -> None:
 
 
 def empty_figure(title: str, reason: str) -> Any:
-    """Return a figure that says why there is nothing to draw."""
-
     def write(axis: Any, text: str) -> None:
         axis.axis("off")
         axis.text(0.5, 0.5, text, ha="center", va="center", color="#444444")
@@ -167,7 +165,6 @@ class ScorePanel(NamedTuple):
 
     @property
     def runs(self) -> list[RunName]:
-        """Runs of all lines, then of all levels."""
         return [run for points in (*self.lines.values(), self.levels) for run in points.values()]
 
 
@@ -182,11 +179,9 @@ class ScoreFigure:
 
     @classmethod
     def of(cls, published: Published, name: str, config: Config, scores: Scores) -> Self:
-        """Return a figure by its name."""
         return cls(published, published.figures[name], config, scores)
 
     def models(self, kind: str) -> list[str]:
-        """Models that are drawn in one way; none where the figure has no such."""
         return self.figure.models.get(kind, [])
 
     def measure(self, dataset: str) -> str:
@@ -198,7 +193,6 @@ class ScoreFigure:
         return theirs if theirs in computed else (kin or computed)[0]
 
     def was_run(self, run: RunName) -> bool:
-        """Whether a run has scores by the figure's measure."""
         return self.scores.get(run, self.measure(run.dataset)) is not None
 
     def draw(

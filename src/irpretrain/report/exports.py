@@ -89,7 +89,6 @@ class GroupFacts(NamedTuple):
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
-        """Return the facts that plain values give."""
         return cls(**with_sources(values))
 
 
@@ -163,7 +162,6 @@ class _Texts:
         self.schema = pa.schema([*fields, *numbers])
 
     def row(self, group: RankingGroup, scores: list[float]) -> dict[str, Any]:
-        """Return the row of a group."""
         queries, documents = (
             [self._text(part) for part in parts] for parts in (group.queries, group.documents)
         )

@@ -111,7 +111,6 @@ def write_report(
 
 
 def _paper_lines(papers: Sequence[Published], files: ResultFiles) -> list[dict[str, Any]]:
-    """One line for each paper: where its report lies, and its claims by verdict."""
     claims = {Path(path).stem: count_answers([path]) for path in files.claims}
     return [
         {
@@ -130,7 +129,6 @@ def address(path: str | Path, report: str | Path) -> str:
 
 
 def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
-    """Return what the template needs of each figure of a paper."""
     views = []
     for name, figure in paper.figures.items():
         title = heading(paper, figure)

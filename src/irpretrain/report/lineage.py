@@ -18,19 +18,15 @@ PARAMETERS_LIMIT = 4_000
 
 @dataclass(frozen=True)
 class Record:
-    """One sidecar."""
-
     path: str
     content: dict[str, Any]
 
     @property
     def stage(self) -> str:
-        """Name of the rule."""
         return str(self.content.get("stage", ""))
 
     @property
     def outputs(self) -> list[str]:
-        """Files and directories that it made."""
         return list(self.content.get("outputs", {}))
 
     @property
@@ -56,7 +52,6 @@ class Lineage:
 
     @classmethod
     def read(cls, sidecars: Iterable[str | Path]) -> Lineage:
-        """Read sidecars, in sorted order."""
         return cls([Record(path, _read(path)) for path in sorted({str(p) for p in sidecars})])
 
     def maker(self, path: str) -> int | None:
@@ -92,7 +87,6 @@ class Lineage:
         return sorted(reached)
 
     def leading_to(self, paths: Iterable[str]) -> Lineage:
-        """Return the records that lead to any of `paths`."""
         makers = (self.maker(path) for path in paths)
         return Lineage([self.records[i] for i in self.reachable(m for m in makers if m is not None)])
 

@@ -65,14 +65,12 @@ def write_sections(title: str, front: str, introduction: str, sections: Mapping[
 
 
 def yaml_block(content: Mapping[str, Any]) -> str:
-    """Return options as a block of YAML."""
     return (
         f"```yaml\n{yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False, allow_unicode=True)}```"
     )
 
 
 def source_table(kind: str, sources: Sequence[Source]) -> str:
-    """Return sources and their licences as a table."""
     rows = [f"| {cell(source.name)} | {cell(source.licence)} |" for source in sources]
     return "\n".join([f"| {kind} | licence |", "|---|---|", *rows])
 
@@ -157,7 +155,6 @@ class CardFacts(NamedTuple):
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
-        """Return the facts that plain values give."""
         return cls(**with_sources(values))
 
 

@@ -183,7 +183,6 @@ class PaperTable:
         return dataset_label(self.config, *pair)
 
     def _measures(self, dataset: str) -> list[str]:
-        """All measures of a data set of ours, in the order of the configuration."""
         return ordered_measures(self.config, self.scores, dataset)
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:

@@ -70,7 +70,6 @@ def deep_experiments(config: Config) -> list[str]:
 
 
 def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
-    """Return the notes of the headline table."""
     test = test_text(TableTest.of(config.evaluation))
     measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
@@ -108,7 +107,6 @@ def _marks(table: PublishedTable) -> str:
 
 
 def test_text(testing: TableTest) -> str:
-    """Return how differences are tested: level, test, correction."""
     return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, {CORRECTIONS[testing.correction]}"
 
 

@@ -66,7 +66,6 @@ class ResultFiles:
         return Scores.read(self.per_query, self.scores, self.trainings)
 
     def read_axioms(self) -> AxiomResults:
-        """Return what was measured of axioms."""
         return AxiomResults.read(self.predictors, self.rank_intervals, self.diagnoses)
 
     def of_paper(self, paper: str, config: Config) -> ResultFiles:

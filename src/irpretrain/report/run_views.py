@@ -62,7 +62,6 @@ def _by_stage(records: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def licences(config: Config, manifest: str | Path) -> list[tuple[str, str, str, str]]:
-    """Return the embedded assets in use, with their package, licence and description."""
     assets = read_manifest(manifest)
     used = ((name, assets.asset(name)) for name in used_assets(config))
     return [(name, f"{asset.package} {asset.version}", asset.licence, asset.remark) for name, asset in used]

@@ -145,7 +145,6 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
 
 
 def write_ledger(facts: Iterable[Facts], path: str | Path) -> None:
-    """Write one line for each run, with the columns of `irpretrain.evaluation.ledger.Facts`."""
     write_csv(path, COLUMNS, [row.cells() for row in facts])
 
 

@@ -31,7 +31,6 @@ class CellBook:
         self._numbers: dict[tuple[str, Ours], int] = {}
 
     def number(self, table: str, cell: Cell, ours: Ours) -> int:
-        """Return the number of a cell, adding it when it is new."""
         key = (table, ours)
         if key not in self._numbers:
             self._numbers[key] = len(self.cells)
