@@ -2,7 +2,6 @@
 
 import csv
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,11 @@ from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Ours, Table, value_text
 from irpretrain.report.comparisons import Comparison, TableTest
-from irpretrain.report.lineage import Lineage
 from irpretrain.report.paper_table import differences
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells
-from irpretrain.report.table_views import CellBook, table_view
+from irpretrain.report.table_views import displayed_panels, left_out
 from irpretrain.report.tables import build_table, make_tables
 
 LEVELS = {
@@ -44,11 +42,6 @@ def _table(run, paper: Path, name: str) -> Table:
     return build_table(load_published(paper), name, config, Scores.read(per_query, scores))
 
 
-def _view(table: Table) -> dict:
-    """The panel of the paper's data sets, of which none was run, as the report's page shows it."""
-    return table_view(replace(table, panels=table.panels[:1]), None)
-
-
 def _here(table: Table) -> dict[str, list]:
     return {row.key: list(row.cells) for row in table.panels[1].rows}
 
@@ -65,11 +58,11 @@ def test_two_regimes_in_one_table(run) -> None:
 
 def test_what_was_not_run_is_one_line_of_the_page(run) -> None:
     table = _table(run, WIKIFORMER_YAML, "table2")
-    view = table_view(table, CellBook(run[0], Lineage([])))
-    assert [panel["title"] for panel in view["panels"]] == [table.panels[1].title]
-    rows = [row["label"] for row in view["panels"][0]["rows"]]
+    [panel] = displayed_panels(table)
+    assert panel.title == table.panels[1].title
+    rows = [row.short_label for row in panel.rows]
     assert len(rows) < len(table.panels[1].rows)
-    whole, others = view["left_out"].split("; ")
+    whole, others = left_out(table).split("; ")
     assert whole == f"Data sets of the paper ({len(table.panels[0].rows)} rows)"
     assert {*rows, *others.split(", ")} == {row.label.partition(" (")[0] for row in table.panels[1].rows}
 

@@ -6,6 +6,7 @@ The report of a run says what came out and leads to the report of each paper, wh
 import os
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from irpretrain.config.usage import used_models
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.other_code import is_of_other_code, other_code_text
 from irpretrain.papers.published import Published, load_published
-from irpretrain.report import run_views
+from irpretrain.report import run_views, table_views
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table, picture
@@ -26,7 +27,7 @@ from irpretrain.report.pages import script_json, svg_uri, write_page
 from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
-from irpretrain.report.table_views import CellBook, table_view
+from irpretrain.report.table_views import CellBook, cell_view, displayed_panels
 from irpretrain.report.tables import build_tables
 
 # Most bytes of provenance inside the page, so that the whole stays under 5 MB.
@@ -65,7 +66,6 @@ def write_report(
     made = [*files.paths(), *(str(pictures / f"{figure['name']}.svg") for figure in figures)]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
-    views = [table_view(table, book) for table in tables]
     claims, trained = count_answers(files.claims), used_models(config)
     size = write_page(
         "report.html.j2",
@@ -79,13 +79,15 @@ def write_report(
         confidence=f"{CONFIDENCE:.0%}",
         notes=config.report.notes,
         data=run_views.data_lines(config, lineage),
-        first=table_view(first_table(headline), book, decimals=2),
-        headline=table_view(headline, book),
+        first=first_table(headline),
+        headline=headline,
+        views=table_views,
+        view=partial(cell_view, book),
         papers=[] if alone else _paper_lines(papers, files),
         tested=[verdict for verdict in TESTED if claims.get(verdict)],
         untested=", ".join(f"{claims[verdict]} {verdict}" for verdict in UNTESTED if claims.get(verdict)),
-        tables=[view for view in views if view["panels"]],
-        empty_tables=[view for view in views if not view["panels"]],
+        tables=[table for table in tables if displayed_panels(table)],
+        empty_tables=[table for table in tables if not displayed_panels(table)],
         figures=[figure for figure in figures if not figure["reason"]],
         empty_figures=[figure for figure in figures if figure["reason"]],
         query_scores=[address(path, output) for path in files.per_query],
@@ -98,7 +100,10 @@ def write_report(
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
-        provenance=script_json({"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}),
+        # Asked for at the page's end, when the book has all cells.
+        provenance=lambda: script_json(
+            {"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}
+        ),
         citations=[f"{paper.citation} doi:{paper.doi}" for paper in papers],
     )  # fmt: skip
     return {
