@@ -91,7 +91,7 @@ def write_report(
         figures=[figure for figure in figures if not figure["reason"]],
         empty_figures=[figure for figure in figures if figure["reason"]],
         query_scores=[address(path, output) for path in files.per_query],
-        selections=run_views.selections(config, lineage, results),
+        selections=run_views.selections(config, files.trainings, results),
         probes=probe_views(config, files.probes),
         probe_inputs=list(INPUTS.values()),
         probe_explained=EXPLAINED,

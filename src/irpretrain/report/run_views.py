@@ -19,6 +19,7 @@ from irpretrain.plan.paths import SELECTION_SCORES
 from irpretrain.progress import duration
 from irpretrain.report.lineage import Lineage, Record
 from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
+from irpretrain.report.scores import SELECTED_FOLDER
 
 PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
@@ -27,10 +28,7 @@ WORTH_A_WARNING = 0.01
 FINETUNED = "finetune"
 # Data set and model of a fine-tuning, in its output.
 FINETUNED_OUTPUT = re.compile(r"runs/([^/]+)/[^/]+/([^/]+)/[^/]+/seed-\d+/fold-")
-CHOOSING = "select_model"
 RESULTS = "results/"
-# Output of that stage with the choice and all scores, inside the results directory.
-CHOICE = re.compile(SELECTION_SCORES.removeprefix(RESULTS).format(model="([^/]+)", seed=r"(\d+)"))
 
 
 def stages(lineage: Lineage) -> dict[str, Any]:
@@ -119,34 +117,28 @@ def _below_random(config: Config, lineage: Lineage) -> dict[str, list[str]]:
     return {dataset: list(models) for dataset, models in labels.items()}
 
 
-def selections(config: Config, lineage: Lineage, results: str | Path) -> list[tuple[Any, ...]]:
+def selections(config: Config, trainings: Iterable[str | Path], results: str | Path) -> list[tuple[Any, ...]]:
     """Return one row per model and seed whose snapshot was chosen on held-out queries.
 
     Args:
-        lineage: sidecars of the run, whose `select_model` stages are looked up.
+        trainings: sidecars of trainings, those of chosen snapshots among them.
         results: the directory of results.
 
     Raises:
         InputError: the file of a choice is no JSON.
     """
-    chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
     rows = []
-    for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
-        choosing, choice = chosen_by[model], read_given_json(path, MAKE_AGAIN)
+    for path in (path for path in map(Path, trainings) if path.parts[-3] == SELECTED_FOLDER):
+        model, seed = path.parent.name, path.name.partition(".")[0].removeprefix("seed-")
+        choosing, file = config.models[model].select_on, SELECTION_SCORES.format(model=model, seed=seed)
+        assert choosing is not None
+        choice = read_given_json(Path(results) / file.removeprefix(RESULTS), MAKE_AGAIN)
         dataset = dataset_label(config, choosing.dataset, choosing.candidates)
         scores = ", ".join(f"{score['step']:,}: {score['score']:.3f}" for score in choice["scores"])
         chosen_on = f"{dataset}, {choice['queries']:,} queries"
         step = choice["chosen"]["step"]
-        rows.append((model_label(config, model), seed, chosen_on, choice["measure"], step, scores))
+        rows.append((model_label(config, model), int(seed), chosen_on, choice["measure"], step, scores))
     return rows
-
-
-def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple[str, int, Path]]:
-    """Model, seed and file of every choice, in the order of `models` and seeds."""
-    outputs = [output for record in lineage.records if record.stage == CHOOSING for output in record.outputs]
-    matches = [match for output in outputs if (match := CHOICE.search(output)) and match[1] in models]
-    files = [(match[1], int(match[2]), results / match[0]) for match in matches]
-    return sorted(files, key=lambda file: (models.index(file[0]), file[1]))
 
 
 # Parameter of a first stage → its symbol.
