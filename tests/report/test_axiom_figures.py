@@ -89,9 +89,9 @@ def drawn(config: Config, tmp_path_factory) -> Path:
     results = write_results(base, flat_rows("squad", {"control": 0.1}))
     files = axiom_files(base)
     for name in ("one", "two"):
-        made = make_figures([ARES_YAML], with_axioms(config), ResultFiles(*results, **files), [], base / name)
+        made = make_figures(ARES_YAML, with_axioms(config), ResultFiles(*results, **files), [], base / name)
         assert made == {"figures": 2}
-    make_figures([ARES_YAML], config, ResultFiles(*results), [], base / "none")
+    make_figures(ARES_YAML, config, ResultFiles(*results), [], base / "none")
     return base
 
 

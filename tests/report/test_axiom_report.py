@@ -27,7 +27,7 @@ def page(config: Config, tmp_path_factory: pytest.TempPathFactory) -> tuple[str,
     sidecar(base, "compute_axioms", values, [])
     scores = str(files["predictors"][0])
     sidecar(base, "train_predictor", "results/predictors/i/model", [values], outputs={scores: "ab" * 32})
-    make_figures([ARES_YAML], config, ResultFiles(*results, **files), [], base / "results" / "figures")
+    make_figures(ARES_YAML, config, ResultFiles(*results, **files), [], base / "results" / "figures")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(base)
         all_files, page = ResultFiles(*results, **files), base / "report.html"

@@ -194,12 +194,12 @@ def files(config: Config, tmp_path_factory):
     base = tmp_path_factory.mktemp("tables")
     results = write_results(base, flat_rows("squad", {"control": 0.1, "prop": 0.3}))
     with_files = make_tables(
-        [ARES_YAML],
+        ARES_YAML,
         with_axioms(config),
         ResultFiles(*results, **axiom_files(base)),
         base / "with",
     )
-    without = make_tables([ARES_YAML], config, ResultFiles(*results), base / "none")
+    without = make_tables(ARES_YAML, config, ResultFiles(*results), base / "none")
     return base, with_files, without
 
 

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_run import DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, write_results
+from small_run import DEEPCT_YAML
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ExperimentConfig
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, TextCell
-from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells
-from irpretrain.report.tables import build_table, build_tables
+from irpretrain.report.tables import build_table
 
 DATASET = "squad-first-stages"
 QUERIES = tuple(f"q{number}" for number in range(8))
@@ -204,24 +203,6 @@ def test_without_depths_the_paper_stands_alone(config) -> None:
     table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=Scores({}))
     assert len(table.panels) == 1
     assert "↑" in " ".join(table.notes)
-
-
-def test_tables_of_a_paper_show_its_own_experiments(config, tmp_path: Path) -> None:
-    """In a run of several papers, as in a run of one."""
-    written = {"zero-shot": rows_of("squad"), "first-stages-deepct": flat_rows(DATASET, {})}
-    files: dict[str, list[Path]] = {"scores": [], "per_query": []}
-    for experiment, rows in written.items():
-        (tmp_path / experiment).mkdir()
-        [scores], [per_query] = write_results(tmp_path / experiment, rows)
-        files["scores"].append(scores.rename(tmp_path / f"{experiment}.csv"))
-        files["per_query"].append(per_query.rename(tmp_path / f"{experiment}.parquet"))
-    papers = [load_published(path) for path in (PROP_YAML, DEEPCT_YAML)]
-    tables = {table.name: table for table in build_tables(papers, config, ResultFiles(**files))}
-    titles = {name: " ".join(panel.title for panel in table.panels) for name, table in tables.items()}
-    own, other = config.datasets["squad"].label, config.datasets[DATASET].label
-    assert other in titles["headline"]
-    assert titles["prop_table2"].endswith(f"This configuration: {own}")
-    assert titles["deepct_table2"].endswith(f"This configuration: {other}")
 
 
 def test_first_stages_alone_are_not_called_re_ranked(config) -> None:

@@ -34,7 +34,7 @@ def made(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> t
     base = tmp_path_factory.mktemp("figures")
     for run in ("one", "two"):
         files = [metrics(base, "prop-rop"), metrics(base, "prop-rop", 2), metrics(base, "prop-random")]
-        made = make_figures([PROP_YAML], config, ResultFiles(*results), files, base / run)
+        made = make_figures(PROP_YAML, config, ResultFiles(*results), files, base / run)
         assert made == {"figures": 3}
     return base / "one", base / "two"
 
@@ -54,7 +54,7 @@ def test_a_dollar_in_a_label_is_a_dollar(config: Config, results, tmp_path: Path
     models = {name: model.model_copy(update={"label": label}) for name, model in config.models.items()}
     datasets = {name: entry.model_copy(update={"label": label}) for name, entry in config.datasets.items()}
     named = config.model_copy(update={"models": models, "datasets": datasets})
-    make_figures([PROP_YAML], named, ResultFiles(*results), [metrics(tmp_path, "prop-rop")], tmp_path / "out")
+    make_figures(PROP_YAML, named, ResultFiles(*results), [metrics(tmp_path, "prop-rop")], tmp_path / "out")
     assert label in texts_of_svg(tmp_path / "out" / "prop_figure2.svg")
 
 
@@ -112,7 +112,7 @@ def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: st
     rows = [row for row in rows_of("squad", models=("control",)) if row["regime"] != "full"]
     only_mlm = [metrics(tmp_path, "prop-mlm", ranking=False)]
     make_figures(
-        [PROP_YAML], config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, tmp_path / "figures"
+        PROP_YAML, config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, tmp_path / "figures"
     )
     assert f"No data: {reason}" in texts_of_svg(tmp_path / "figures" / f"prop_{name}.svg")
 

@@ -15,7 +15,7 @@ from irpretrain.report.tables import build_headline, make_tables
 
 @pytest.fixture
 def made(config: Config, results, tmp_path: Path) -> Path:
-    make_tables([PROP_YAML], config, ResultFiles(*results), tmp_path / "tables")
+    make_tables(PROP_YAML, config, ResultFiles(*results), tmp_path / "tables")
     return tmp_path
 
 
@@ -93,7 +93,7 @@ def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_p
     asked = config.model_copy(update={"datasets": {**config.datasets, "squad": squad}})
     rows = flat_rows("squad", {"prop": 0.5, "control": 0.3}, ("zero-shot", "full"), tuple(measures))
     files = ResultFiles(*write_results(tmp_path, rows))
-    make_tables([PROP_YAML], asked, files, tmp_path / "tables", tmp_path / "v.csv")
+    make_tables(PROP_YAML, asked, files, tmp_path / "tables", tmp_path / "v.csv")
     for table in ("prop_headline", "prop_table2", "prop_table3"):
         with open(tmp_path / "tables" / f"{table}.csv", newline="") as handle:
             cells = [cell for cell in csv.DictReader(handle) if cell["dataset"] == "squad"]
@@ -115,7 +115,7 @@ def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path
         ("first stage", "RR@10"), ("first stage", "AP"), ("first stage", "RR@10 against BM25"),
     ]  # fmt: skip
     assert not re.search("re-rank|encoder|zero-shot", "\n".join(table.notes[:-1]))
-    make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
+    make_tables(PROP_YAML, config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
     assert "control" not in headline(tmp_path, paper="prop")
     panel = (tmp_path / "tables" / "prop_table2.md").read_text().partition("This configuration: SQuAD")[2]
     assert "SQuAD 1.1, first stage" in panel
@@ -134,7 +134,7 @@ def test_few_shot_regimes_stand_between_zero_shot_and_full(config: Config, tmp_p
 
 def test_few_shot_regimes_alone_are_shown(config: Config, tmp_path: Path) -> None:
     scores, per_query = write_results(tmp_path, flat_rows("squad", {"prop": 0.5}, ("few-shot-1",)))
-    make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
+    make_tables(PROP_YAML, config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
     text = headline(tmp_path, paper="prop")
     assert re.search(r"^Model +few-shot \(1 query\)$", text, re.MULTILINE)
     assert re.search(r"^PROP +0\.700\*", text, re.MULTILINE)

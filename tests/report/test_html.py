@@ -122,7 +122,7 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
         }
     )
     files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
-    make_figures([PROP_YAML], hostile, ResultFiles(*results), files, base / "results" / "figures")
+    make_figures(PROP_YAML, hostile, ResultFiles(*results), files, base / "results" / "figures")
     sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
     sidecar(base, "stale", "results/of/another/configuration", [])
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
@@ -259,7 +259,7 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
 
 def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-    make_figures([PROP_YAML], config, ResultFiles(*results), [], tmp_path / "figures")
+    make_figures(PROP_YAML, config, ResultFiles(*results), [], tmp_path / "figures")
     page = tmp_path / "report.html"
     counts = write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     assert counts["tables"] == 5
@@ -268,7 +268,7 @@ def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) 
 
 def test_the_report_names_results_of_other_code(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-    make_figures([PROP_YAML], config, ResultFiles(*results), [], tmp_path / "figures")
+    make_figures(PROP_YAML, config, ResultFiles(*results), [], tmp_path / "figures")
     page = tmp_path / "report.html"
     record = {
         "stage": "evaluate",
@@ -305,7 +305,7 @@ def test_the_report_of_a_run_leads_to_each_paper(config: Config, results, tmp_pa
 
 
 def test_a_paper_names_its_tables_and_figures(config: Config, results, tmp_path: Path) -> None:
-    make_figures([PHP_YAML], config, ResultFiles(*results), [], tmp_path / "figures")
+    make_figures(PHP_YAML, config, ResultFiles(*results), [], tmp_path / "figures")
     page = tmp_path / "report.html"
     counts = write_report(config, [PHP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     assert (counts["tables"], counts["figures"]) == (1 + 3, 4)

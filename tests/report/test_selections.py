@@ -48,7 +48,7 @@ def test_a_missing_file_is_named(selecting: Config, tmp_path: Path) -> None:
 
 
 def test_the_report_shows_them(selecting: Config, results, tmp_path: Path) -> None:
-    make_figures([PROP_YAML], selecting, ResultFiles(*results), [], tmp_path / "results" / "figures")
+    make_figures(PROP_YAML, selecting, ResultFiles(*results), [], tmp_path / "results" / "figures")
     pages = []
     for name in ("without", "with"):
         trainings = [choose(tmp_path, "prop-rop")] if name == "with" else []

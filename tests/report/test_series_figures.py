@@ -233,8 +233,11 @@ def empty(config: Config, tmp_path_factory) -> Path:
     base = tmp_path_factory.mktemp("empty")
     results = write_results(base, flat_rows("squad", {"control": 0.1}))
     for name in ("one", "two"):
-        made = make_figures([WIKIFORMER_YAML, PHP_YAML], config, ResultFiles(*results), [], base / name)
-        assert made == {"figures": 5}
+        made = [
+            make_figures(p, config, ResultFiles(*results), [], base / name)
+            for p in (WIKIFORMER_YAML, PHP_YAML)
+        ]
+        assert made == [{"figures": 1}, {"figures": 4}]
     return base
 
 

@@ -269,7 +269,7 @@ def test_latex_compiles_and_fits_its_pages(robust, config: Config, results, tmp_
 @pytest.mark.parametrize("paper", ["prop", "wikiformer", "php", "ares", "deepct"])
 def test_latex_of_every_paper_compiles(config: Config, results, paper: str, tmp_path: Path) -> None:
     published = PROP_YAML.with_name(f"{paper}.yaml")
-    make_tables([published], config, ResultFiles(*results), tmp_path / "tables")
+    make_tables(published, config, ResultFiles(*results), tmp_path / "tables")
     tables = sorted((tmp_path / "tables").glob("*.tex"))
     said = _compile("\n".join(path.read_text() + r"\clearpage" for path in tables), tmp_path)
     assert _complaints(said) == []
@@ -292,7 +292,7 @@ def test_latex_escapes() -> None:
 def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tmp_path: Path) -> None:
     counts = [
         make_tables(
-            [PROP_YAML],
+            PROP_YAML,
             config,
             ResultFiles(*results),
             tmp_path / run / "tables",
@@ -330,7 +330,7 @@ def test_nothing_run_at_all(config: Config, tmp_path: Path) -> None:
     assert len(table.panels) == 1
     assert all(cell.ours is None for cell in table.cells())
     assert all(cell.note for cell in table.cells())
-    make_tables([PROP_YAML], config, ResultFiles(*results), tmp_path / "tables")
+    make_tables(PROP_YAML, config, ResultFiles(*results), tmp_path / "tables")
 
 
 def test_letters() -> None:

@@ -12,16 +12,16 @@ from irpretrain.report.result_files import ResultFiles
 
 
 def make_figures(
-    papers: Sequence[str | Path],
+    paper: str | Path,
     config: Config,
     files: ResultFiles,
     metrics: Sequence[str | Path],
     output_directory: str | Path,
 ) -> dict[str, Any]:
-    """Draw every figure of `papers`; return how many.
+    """Draw every figure of a paper; return how many.
 
     Args:
-        papers: files of published numbers, `resources/published/<paper>.yaml`.
+        paper: file of published numbers, `resources/published/<paper>.yaml`.
         metrics: training metrics, `results/metrics/pretrained/<model>/seed-<n>.jsonl`.
         output_directory: where `<paper>_<figure>.svg` and `.png` go.
     """
@@ -35,12 +35,8 @@ def make_figures(
         "importance": (other_figures.importance_bars, axioms.predictors),
         "weight-curves": (other_figures.weight_curves, files.distributions),
     }
-    drawn = 0
-    for path in papers:
-        published = load_published(path)
-        for name, printed in published.figures.items():
-            figure, source = draw[printed.drawn]
-            made = figure(published, name, config, source)
-            save(made, output_directory, f"{published.paper}_{name}")
-            drawn += 1
-    return {"figures": drawn}
+    published = load_published(paper)
+    for name, printed in published.figures.items():
+        figure, source = draw[printed.drawn]
+        save(figure(published, name, config, source), output_directory, f"{published.paper}_{name}")
+    return {"figures": len(published.figures)}

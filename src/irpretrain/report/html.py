@@ -60,7 +60,7 @@ def write_report(
     """
     papers = [load_published(path) for path in published]
     alone = papers[0] if len(papers) == 1 else None
-    headline, *tables = build_tables(papers if alone else [], config, files)
+    headline, *tables = build_tables(alone, config, files)
     pictures = Path(results) / "figures"
     figures = figure_views(alone, pictures) if alone else []
     made = [*files.paths(), *(str(pictures / f"{figure['name']}.svg") for figure in figures)]
