@@ -22,7 +22,7 @@ from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import AttributedText
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.report.cases import Case, choose_cases
-from irpretrain.report.coloured_texts import Word, _named, signed, words_of, write_attributions
+from irpretrain.report.coloured_texts import CaseSource, Word, _named, signed, words_of, write_attributions
 from irpretrain.text.texts import stream_chosen
 from small_documents import document_rows
 from tiny_models import write_bert
@@ -152,8 +152,8 @@ def write(project: Path, output: str = "page.html", runs: bool = True, **options
         for key in ("ours", "theirs")
     ]
     page = AttributionConfig(dataset="tiny", models=["ours", "theirs"], **options)
-    files = data_set_files(project)
-    return write_attributions("page", page, models, *files, TEXT, LENGTHS, project / output)
+    source = CaseSource(*data_set_files(project), TEXT)
+    return write_attributions("page", page, models, source, LENGTHS, project / output)
 
 
 def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:

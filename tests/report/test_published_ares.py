@@ -155,20 +155,6 @@ def test_rank_intervals_add_up_to_all_queries(paper) -> None:
     assert intervals.shares == shares
 
 
-def test_the_papers_table_of_data_sets(paper) -> None:
-    printed = {key: dataset.printed for key, dataset in paper.datasets.items()}
-    assert [facts.queries for facts in printed.values()] == [
-        "0.37M",
-        "0.37M",
-        "250",
-        "1,692",
-        "0.32M",
-        "0.22M",
-    ]
-    assert {key for key, facts in printed.items() if "fine-tuned" not in facts.used} == {"entity-questions"}
-    assert {key for key, facts in printed.items() if "zero-shot" not in facts.used} == {"robust04", "mq2007"}
-
-
 def test_the_overlay_at_the_papers_scale_fills_the_papers_cells(paper) -> None:
     overlays = (ROOT / "configs" / name for name in ("paper.yaml", "ares-paper.yaml"))
     config = load_config(ROOT / "config.yaml", *overlays)

@@ -20,6 +20,7 @@ from irpretrain.evaluation.runs import write_run
 from irpretrain.report.cases import Case, choose_cases
 from irpretrain.report.coloured_texts import (
     CASES,
+    CaseSource,
     Word,
     query_terms,
     read_passage,
@@ -198,8 +199,8 @@ def write(project: Path, output: str = "page.html", **options: Any) -> dict[str,
     ]
     runs = [project / f"{name}.gz" for name in ("tf", "deepct")]
     page = TermWeightPageConfig(dataset="tiny", weightings=["tf", "deepct"], **options)
-    files = data_set_files(project)
-    return write_term_weight_page("page", page, weightings, runs, *files, TEXT, OPTIONS, project / output)
+    source = CaseSource(*data_set_files(project), TEXT)
+    return write_term_weight_page("page", page, weightings, runs, source, OPTIONS, project / output)
 
 
 def shaded(page: Page) -> list[dict[str, str | None]]:

@@ -26,15 +26,6 @@ OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
 FIRST_STAGE = "first-stage"
 
 
-class PrintedFacts(Strict):
-    """A row of the paper's own table of data sets, as printed; `for` names the regimes in which it is tested."""
-
-    genre: str
-    queries: str
-    documents: str
-    used: list[Literal["fine-tuned", "zero-shot"]] = Field(alias="for", min_length=1)
-
-
 class PublishedDataset(Strict):
     """A data set of the paper and why a configuration may lack it."""
 
@@ -42,7 +33,6 @@ class PublishedDataset(Strict):
     queries: int = Field(ge=1)
     documents: str
     absent: str
-    printed: PrintedFacts | None = None
 
 
 class PublishedColumn(Strict):

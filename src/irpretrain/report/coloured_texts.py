@@ -15,7 +15,7 @@ from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import IntegrityError
-from irpretrain.evaluation.runs import RankColumn, rank_in, read_qrels, read_run
+from irpretrain.evaluation.runs import Qrels, RankColumn, rank_in, read_qrels, read_run
 from irpretrain.progress import progress
 from irpretrain.report.cases import choose_cases
 from irpretrain.report.pages import write_page
@@ -33,6 +33,18 @@ STRONGEST = 0.75
 RED, BLUE = "214,39,40", "44,100,220"
 # Words below this part of the strongest have neither colour nor line.
 FAINT = 1 / 20
+
+
+class CaseSource(NamedTuple):
+    """What cases come from: DOCUMENTS tables of a corpus, a QUERIES table, qrels, and how texts are read."""
+
+    documents: Sequence[str | Path]
+    queries: str | Path
+    qrels: str | Path
+    text: TextConfig
+
+    def judged(self) -> tuple[dict[str, str], Qrels]:
+        return read_queries(self.queries), read_qrels(self.qrels)
 
 
 class Word(NamedTuple):
@@ -97,25 +109,16 @@ def write_attributions(
     name: str,
     options: AttributionConfig,
     models: Sequence[Mapping[str, Any]],
-    documents: Sequence[str | Path],
-    queries: str | Path,
-    qrels: str | Path,
-    text: TextConfig,
+    source: CaseSource,
     reranking: RerankingConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write, for one query and document, what each model's score comes from.
+    """Write, for one query and document, what each model's score comes from; return counts.
 
     Args:
         models: `label`, `directory` and `run` of each, in the order of the page; the run over the candidates is None
             for a query of the user's own.
-        documents: DOCUMENTS tables of the data set's corpus.
-        queries: QUERIES table.
-        text: fields of a document's text, and the most word pieces read of it.
         reranking: lengths, threads and device; always in single precision.
-
-    Returns:
-        Counts: models, word pieces attributed (of all models), and the largest share that completeness misses.
 
     Raises:
         ConfigError: the case cannot be chosen; see `cases.choose_cases`.
@@ -126,11 +129,9 @@ def write_attributions(
     from irpretrain.training.compute import reproducible
 
     runs = [read_run(model["run"]) for model in models if model["run"] is not None]
-    [case] = choose_cases(
-        f"attributions.{name}", _named(options), read_queries(queries), read_qrels(qrels), runs
-    )
+    [case] = choose_cases(f"attributions.{name}", _named(options), *source.judged(), runs)
     [document] = case.documents
-    bodies = read_chosen(documents, [document], text)
+    bodies = read_chosen(source.documents, [document], source.text)
     attributions: list[Attribution] = []
     with reproducible(reranking.compute) as device:
         for model in progress(models, f"attributions {name}", "models"):
@@ -143,7 +144,7 @@ def write_attributions(
                     bodies[document],
                     reranking.max_length,
                     reranking.query_length,
-                    longest_document=text.max_word_pieces,
+                    longest_document=source.text.max_word_pieces,
                 )
             )
     positions = [rank_in(run.get(str(case.query), []), document) for run in runs] or [None] * len(models)
@@ -264,26 +265,17 @@ def write_term_weight_page(
     options: TermWeightPageConfig,
     weightings: Sequence[Mapping[str, Any]],
     runs: Sequence[str | Path],
-    documents: Sequence[str | Path],
-    queries: str | Path,
-    qrels: str | Path,
-    text: TextConfig,
+    source: CaseSource,
     retrieval: RetrievalConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write what several weightings give the words of queries' passages.
+    """Write what several weightings give the words of queries' passages; return counts.
 
     Args:
         weightings: `key`, `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
             of the page.
         runs: of the page's first stages; the first chooses documents that are left out.
-        documents: DOCUMENTS tables of the data set's corpus.
-        queries: QUERIES table.
-        text: fields of a document's text, and what a word is.
         retrieval: stemmer and stop words of the indexes.
-
-    Returns:
-        Counts: cases and passages of the page, weightings, words.
 
     Raises:
         ConfigError: see `cases.choose_cases`.
@@ -291,41 +283,28 @@ def write_term_weight_page(
         IntegrityError: a weighting lacks one.
         SetupError: Java or the jar is missing.
     """
-    cases = choose_cases(
-        f"term_weight_pages.{name}",
-        options.cases,
-        read_queries(queries),
-        read_qrels(qrels),
-        [read_run(run) for run in runs],
-        CASES,
-        is_contrasted=True,
-    )
+    where, read = f"term_weight_pages.{name}", [read_run(run) for run in runs]
+    cases = choose_cases(where, options.cases, *source.judged(), read, CASES, is_contrasted=True)
     displayed = {document for case in cases for document in case.documents}
-    texts = read_chosen(documents, displayed, text)
-    analyser = Analyser.of(retrieval, text.word_kind)
+    texts, kind = read_chosen(source.documents, displayed, source.text), source.text.word_kind
+    analyser = Analyser.of(retrieval, kind)
     weights = {
         weighting["key"]: read_weights(weighting["vectors"], displayed, analyser) for weighting in weightings
     }
     views = []
     words = 0
     for case in cases:
-        in_query = query_terms(case.text, text.word_kind, analyser)
+        in_query = query_terms(case.text, kind, analyser)
         maps = {}
         for document in case.documents:
-            passage, rest = read_passage(texts[document], text.word_kind, analyser, in_query)
+            passage, rest = read_passage(texts[document], kind, analyser, in_query)
             maps[document] = [
                 ColourMap(w["label"], "", [ColouredText(shade(passage, weights[w["key"]][document]), rest)])
                 for w in weightings
             ]
             words += len(passage)
         views.append((case, maps))
-    write_page(
-        TEMPLATE,
-        output,
-        title=f"Term weights: {name}",
-        reading=READING_WEIGHTS,
-        cases=views,
-    )
+    write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, cases=views)
     return {
         "cases": len(views),
         "passages": sum(len(case.documents) for case in cases),

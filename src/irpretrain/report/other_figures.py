@@ -42,11 +42,10 @@ def importance_bars(
     settings = [setting.setting for setting in axioms.predictors.settings]
     groups = predictor_groups(axioms, config, predictors)
     panels = [(group, setting) for group in groups for setting in settings if setting in group.members]
-    missing = _missing(groups, settings)
     remark = (
         "Bars: gain of all splits on an axiom, divided by that of the axiom with the largest. Colours: the groups "
         f"{', '.join(dict.fromkeys(axioms.groups.values()))}."
-    ) + (f" Not run: {'; '.join(missing)}." if missing else "")
+    )
     return draw_panels(
         title,
         panels,
@@ -55,18 +54,6 @@ def importance_bars(
         height=PANEL_HEIGHT,
         columns=2,
     )
-
-
-def _missing(groups: Sequence[PredictorGroup], settings: Sequence[str]) -> list[str]:
-    """Return "SQuAD 1.1 train, settings II, III" for each group that lacks some."""
-    lacking = [
-        (group.label, [setting for setting in settings if setting not in group.members]) for group in groups
-    ]
-    return [
-        f"{label}, setting{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
-        for label, absent in lacking
-        if absent
-    ]
 
 
 def _draw_importance(
