@@ -16,6 +16,7 @@ from irpretrain.errors import InputError
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.provenance import read_sidecar
 from irpretrain.report.run_views import probe_markdown
+from irpretrain.report.table_files import pipe_table
 from irpretrain.training.selection import NOT_CONTENT
 
 # What cards of models and of data have in common: sources with their licences, blocks of options.
@@ -71,13 +72,7 @@ def yaml_block(content: Mapping[str, Any]) -> str:
 
 
 def source_table(kind: str, sources: Sequence[Source]) -> str:
-    rows = [f"| {cell(source.name)} | {cell(source.licence)} |" for source in sources]
-    return "\n".join([f"| {kind} | licence |", "|---|---|", *rows])
-
-
-def cell(text: str) -> str:
-    """Return a text as a cell of a table holds it."""
-    return " ".join(text.split()).replace("|", "\\|")
+    return pipe_table([kind, "licence"], [source[:2] for source in sources])
 
 
 CARD = "README.md"
@@ -307,10 +302,8 @@ def _scores(rows: Sequence[Mapping[str, str]], regime: str) -> str:
     if not rows:
         return ""
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
-    lines = [[cell(row[name]) for name in names] for row in rows]
-    table = [f"| {' | '.join(line)} |" for line in [list(names), ["---"] * len(names), *lines]]
-    others = any(row["regime"] != regime for row in rows)
-    return "\n".join([*table, *(["", FINE_TUNED] if others else [])])
+    table = pipe_table(names, [[row[name] for name in names] for row in rows])
+    return f"{table}\n\n{FINE_TUNED}" if any(row["regime"] != regime for row in rows) else table
 
 
 def _provenance(record: Mapping[str, Any]) -> str:

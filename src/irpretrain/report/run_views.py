@@ -20,6 +20,7 @@ from irpretrain.progress import duration
 from irpretrain.report.lineage import Lineage, Record
 from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
 from irpretrain.report.scores import SELECTED_FOLDER
+from irpretrain.report.table_files import pipe_table
 
 PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
@@ -273,6 +274,5 @@ def probe_markdown(paths: Sequence[str | Path]) -> str:
     """Return the tasks of probes as a table in Markdown with its explanation; nothing without tasks."""
     tasks = [task for path in paths for task in read_probe(path)]
     heading = ["objective", "groups", *INPUTS.values(), "reading"]
-    lines = [[t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks]
-    table = [f"| {' | '.join(line)} |" for line in (heading, ["---"] * len(heading), *lines)]
-    return "\n".join([EXPLAINED, "", *table]) if tasks else ""
+    rows = ([t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks)
+    return f"{EXPLAINED}\n\n{pipe_table(heading, rows)}" if tasks else ""

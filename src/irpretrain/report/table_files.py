@@ -3,7 +3,7 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from irpretrain.atomic import write_csv
@@ -65,15 +65,18 @@ def _pipe_table(table: Table, panel: Panel) -> str:
     filled = any(row.filled_by for row in panel.rows)
     heads = [panel.rows_are, *(["Ours"] if filled else [])]
     heads += [f"{column.group} {column.label}" for column in panel.columns]
-    lines = [_pipe_line(heads), "|" + "---|" * (2 if filled else 1) + "---:|" * len(panel.columns)]
-    for row in panel.rows:
-        labels = [row.label, *([row.filled_by or "–"] if filled else [])]
-        lines.append(_pipe_line([*labels, *(cell_text(table, cell) for cell in row.cells)]))
-    return "\n".join(lines)
+    rows = (
+        [row.label, *([row.filled_by or "–"] if filled else []), *(cell_text(table, c) for c in row.cells)]
+        for row in panel.rows
+    )
+    return pipe_table(heads, rows, len(panel.columns))
 
 
-def _pipe_line(texts: list[str]) -> str:
-    return "| " + " | ".join(markdown_escape(text) for text in texts) + " |"
+def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+    """Return a table of Markdown; the last so many columns hold numbers."""
+    rules = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
+    lines = ([*map(markdown_escape, texts)] for texts in rows)
+    return "\n".join(f"| {' | '.join(line)} |" for line in ([*map(markdown_escape, heads)], rules, *lines))
 
 
 # A table as CSV, one line per cell.
