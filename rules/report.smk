@@ -42,7 +42,6 @@ for paper in CFG.report.papers:
             per_query=shown.per_query,
             published=shown.published,
             metrics=shown.metrics,
-            groups=shown.groups,
             predictors=shown.predictors,
             rank_intervals=shown.rank_intervals,
             diagnoses=shown.diagnoses,

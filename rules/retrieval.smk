@@ -252,24 +252,3 @@ rule search_structured:
         drop_own=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search_structured.py"
-
-
-rule draw_sweep:
-    input:
-        tuning=paths.TUNING,
-        grid=paths.TUNING_GRID,
-    output:
-        svg=paths.SWEEP_FIGURE,
-        png=paths.SWEEP_PICTURE,
-        meta=sidecar(paths.SWEEP_FIGURE),
-    log:
-        "results/logs/draw_sweep/{candidates}.log",
-    priority: RESULTS
-    resources:
-        mem_mb=memory(1000),
-        runtime=minutes(15),
-    params:
-        label=settings("first_stages.label"),
-        dataset=plan.retrieval.tuning_dataset,
-    script:
-        "../scripts/draw_sweep.py"

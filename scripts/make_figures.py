@@ -10,11 +10,10 @@ from irpretrain.stage import stage
 with stage(snakemake) as done:
     done(
         make_figures(
-            list(snakemake.input.published),
+            snakemake.input.published[0],
             Config(**snakemake.params.config).of_papers(snakemake.params.papers),
             ResultFiles.named(snakemake.input),
             list(snakemake.input.metrics),
-            list(snakemake.input.groups),
             Path(snakemake.output.figures[0]).parent,
         )
     )

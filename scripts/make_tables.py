@@ -10,7 +10,7 @@ from irpretrain.stage import stage
 with stage(snakemake) as done:
     done(
         make_tables(
-            list(snakemake.input.published),
+            snakemake.input.published[0],
             Config(**snakemake.params.config).of_papers(snakemake.params.papers),
             ResultFiles.named(snakemake.input),
             Path(snakemake.output.tables[0]).parent,

@@ -3,7 +3,7 @@
 from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.report.coloured_texts import write_attributions
+from irpretrain.report.coloured_texts import CaseSource, write_attributions
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
@@ -12,10 +12,12 @@ with stage(snakemake) as done:
             snakemake.wildcards.page,
             AttributionConfig(**snakemake.params.options),
             snakemake.params.models,
-            list(snakemake.input.documents),
-            snakemake.input.queries,
-            snakemake.input.qrels,
-            TextConfig(**snakemake.params.text),
+            CaseSource(
+                list(snakemake.input.documents),
+                snakemake.input.queries,
+                snakemake.input.qrels,
+                TextConfig(**snakemake.params.text),
+            ),
             RerankingConfig(**snakemake.params.reranking),
             snakemake.output.page,
         )

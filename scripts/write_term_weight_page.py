@@ -3,7 +3,7 @@
 from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.report.coloured_texts import write_term_weight_page
+from irpretrain.report.coloured_texts import CaseSource, write_term_weight_page
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
@@ -13,10 +13,12 @@ with stage(snakemake) as done:
             TermWeightPageConfig(**snakemake.params.options),
             snakemake.params.weightings,
             list(snakemake.input.runs),
-            list(snakemake.input.documents),
-            snakemake.input.queries,
-            snakemake.input.qrels,
-            TextConfig(**snakemake.params.text),
+            CaseSource(
+                list(snakemake.input.documents),
+                snakemake.input.queries,
+                snakemake.input.qrels,
+                TextConfig(**snakemake.params.text),
+            ),
             RetrievalConfig(**snakemake.params.retrieval),
             snakemake.output.page,
         )

@@ -12,7 +12,6 @@ from irpretrain.config import Config, load_config
 from irpretrain.evaluation.ledger import Facts, unlike
 from irpretrain.papers.files import read_paper
 from irpretrain.report.cells import Table
-from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.table_engine import compared_runs, facts_of
 from irpretrain.report.tables import HeadlineTable
@@ -27,7 +26,7 @@ def plans(config: Config) -> Iterator[Table]:
     yield HeadlineTable(config, made_scores(config)).describe("headline")
     for paper in config.report.papers:
         narrowed, published = config.of_papers([paper]), read_paper(paper)
-        for name in filled_tables(published, narrowed):
+        for name in published.table_names():
             if name in published.tables:
                 yield PaperTable(
                     published, published.tables[name], narrowed, made_scores(narrowed)

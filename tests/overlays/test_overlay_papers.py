@@ -19,12 +19,17 @@ from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores, runs
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.papers.published import Published, PublishedRow, load_published
-from irpretrain.report.curves import compared_curves, query_curves
+from irpretrain.report.curves import (
+    SUFFIXES,
+    few_shot_curves,
+    series_figure,
+    series_points,
+    with_and_without,
+)
 from irpretrain.report.drawing import short_label
 from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.paper_table import differences
 from irpretrain.report.scores import Scores
-from irpretrain.report.series import SUFFIXES, paired_bars, series_figure, series_points
 from irpretrain.report.tables import build_table
 
 PAPERS = {
@@ -167,11 +172,9 @@ def test_reasons_name_overlays_that_have_what_is_missing(paper):
         assert len([name for name in configs if fnmatch(f"configs/{name}", figure.overlays)]) == 2
 
 
-def drawn(figure) -> tuple[set[str], str]:
-    """The labels of all legends of a figure, and its words."""
-    labels = {label for axis in figure.axes for label in axis.get_legend_handles_labels()[1]}
-    texts = [text.get_text() for axis in figure.axes for text in axis.texts]
-    return labels, " ".join(" ".join(texts).split())
+def labels_of(figure) -> set[str]:
+    """The labels of all legends of a figure."""
+    return {label for axis in figure.axes for label in axis.get_legend_handles_labels()[1]}
 
 
 @pytest.mark.parametrize(("paper", "figure"), SERIES)
@@ -182,7 +185,7 @@ def test_every_series_has_a_shape_and_its_levels(paper, figure):
             for regime in data.regimes:
                 if len(series_points(data, config, scores, pair, regime)) >= FEWEST:
                     regimes.add(regime)
-        labels, _ = drawn(series_figure(PAPERS[paper], figure, config, scores))
+        labels = labels_of(series_figure(PAPERS[paper], figure, config, scores))
         levels |= {model for model in data.models["levels"] if short_label(config, model) in labels}
     assert regimes == set(data.regimes)
     assert levels == set(data.models["levels"])
@@ -191,29 +194,32 @@ def test_every_series_has_a_shape_and_its_levels(paper, figure):
 def test_few_and_many_queries_are_drawn_for_every_curve():
     published = PAPERS["php"]
     curves = published.figures["figure4"].models["curves"]
-    scales: dict[str, set[int]] = {}
+    scales: dict[str, set[bool]] = {}
     for config, scores in of_paper("php"):
-        axes = query_curves(published, "figure4", config, scores).axes
-        for position, axis in enumerate(axes):
-            labels = axis.get_legend_handles_labels()[1]
-            for model in curves:
-                if short_label(config, model) in labels:
-                    scales.setdefault(model, set()).add(position % 2)
+        for axis in few_shot_curves(published, "figure4", config, scores).axes:
+            ticks = [int(tick.get_text().replace(",", "")) for tick in axis.get_xticklabels()]
+            for line in axis.lines:
+                many = {ticks[round(x)] >= 1000 for x in line.get_xdata()}
+                for model in curves:
+                    if short_label(config, model) == line.get_label():
+                        scales.setdefault(model, set()).update(many)
     # On the embedded data PROP stands for PROP (Wiki), and there are not a thousand queries.
-    assert scales == {model: {0} if model == "prop" else {0, 1} for model in curves}
+    assert scales == {model: {False} if model == "prop" else {False, True} for model in curves}
 
 
-def test_every_bar_is_drawn_in_both_regimes():
+def test_every_dot_is_drawn_in_both_regimes():
     published = PAPERS["php"]
     data = published.figures["figure6"]
     complete, levels = set(), set()
     for config, scores in of_paper("php"):
-        figure = paired_bars(published, "figure6", config, scores)
-        labels, words = drawn(figure)
+        figure = with_and_without(published, "figure6", config, scores)
+        labels = labels_of(figure)
         levels |= {model for model in data.models["levels"] if short_label(config, model) in labels}
-        if figure.axes[0].patches and "not run" not in words:
-            titles = " ".join(axis.get_title() for axis in figure.axes)
-            complete |= {regime for regime in data.regimes if f", {regime_label(regime)}," in titles}
+        for axis in figure.axes:
+            if [len(line.get_xdata()) for line in axis.lines[:2]] == 2 * [len(data.models["curves"])]:
+                complete |= {
+                    regime for regime in data.regimes if f", {regime_label(regime)}," in axis.get_title()
+                }
     assert complete == set(data.regimes)
     assert levels == set(data.models["levels"])
 
@@ -228,7 +234,7 @@ def names_in_paper(published: Published) -> str:
             names |= set(models) - set(FIRST_STAGES)
             if kind == "series":
                 names |= {rf"{model}-[0-9]+" for model in models}
-            if kind == "with":
+            if figure.drawn == "with-and-without" and kind == "curves":
                 names |= {model + suffix for model in models for suffix in SUFFIXES.values()}
     return "|".join(sorted(names))
 
@@ -295,7 +301,7 @@ def test_all_papers_at_once_compare_numbers_of_ares_and_zero_shot_ones_of_equal_
 def test_figure_3_of_ares_has_the_data_sets_that_the_paper_plots():
     """TREC-COVID, Robust04, MQ2007, TREC DL 2019 and MS MARCO, both models from no query on."""
     config = load(ROOT / "configs/ares-paper.yaml")
-    figure = compared_curves(PAPERS["ares"], "figure3", config, made_scores(config))
+    figure = few_shot_curves(PAPERS["ares"], "figure3", config, made_scores(config))
     curves = {axis.get_title().split(",")[0]: axis for axis in figure.axes}
     assert len(curves) == 5
     measures = {name: axis.get_ylabel() for name, axis in curves.items()}

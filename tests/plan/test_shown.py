@@ -18,9 +18,6 @@ def test_a_report_shows_the_experiments_and_trainings_of_its_papers():
     displayed = plan.shown_by("prop")
     assert displayed.scores == ["results/scores/main.csv"]
     assert displayed.metrics == ["results/metrics/pretrained/prop/seed-3.jsonl"]
-    assert displayed.groups == [
-        f"results/groups/both/rop/{shard}.parquet.meta.json" for shard in ("wiki-0", "wiki-1", "web-0")
-    ]
     assert plan.shown_by("php").scores == ["results/scores/other.csv"]
     assert plan.shown_by("php").metrics == []
     assert plan.shown_by("prop", "php").claims == ["results/claims/prop.csv", "results/claims/php.csv"]
@@ -149,7 +146,6 @@ def test_the_groups_of_earlier_stages_are_exported_too():
     plan = plan_of(STAGES + "experiments: {main: {models: [base, second]}}")
     folder = "results/exported_groups/both"
     assert plan.exports.groups(W()) == [f"{folder}/hp", f"{folder}/rop"]
-    assert "results/groups/both/hp/wiki-0.parquet.meta.json" in plan.shown_by("prop").groups
 
 
 def test_the_card_of_a_model_of_stages_names_each():

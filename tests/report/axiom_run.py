@@ -35,15 +35,6 @@ def rank_intervals(folder: Path, collection: str, **changes) -> Path:
     return _write(folder / "results" / "axioms" / collection / "rank-intervals.json", json.dumps(found))
 
 
-def temperature(folder: Path, collection: str, **changes) -> Path:
-    """Write what was chosen for a collection: 0.03 of three, with a distance of 0.07."""
-    found = {
-        "temperature": 0.03, "distance": 0.07, "at_bound": False, "documents": 50, "queries": 200,
-        "tried": [{"temperature": value} for value in (0.01, 0.03, 0.1)], **changes,
-    }  # fmt: skip
-    return _write(folder / "results" / "pseudo_queries" / collection / "temperature.json", json.dumps(found))
-
-
 def diagnosis(folder: Path, name: str, models: dict[str, str], rows: list[dict] | None = None) -> Path:
     """Write a diagnosis of models (key → label): 60 of 100 pairs with RANK, 40 with REG, none to count with STM-2."""
     path = folder / "results" / "diagnosis" / f"{name}.csv"

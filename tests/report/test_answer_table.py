@@ -1,4 +1,4 @@
-"""PHP's Table 4: printed percent as shares, ours beside it, a mean of all six sets or none, comparisons."""
+"""PHP's Table 4: printed percent as shares, ours beside it, comparisons."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table
 
 QUESTIONS = 40
+MEANS = {
+    "bert": 75.06, "ict": 75.31, "wlp": 74.14, "prop-wikipedia": 75.34, "harp": 75.46, "php": 78.38,
+}  # fmt: skip
+"""The paper's column of means over the six sets."""
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +50,9 @@ def made(tmp_path: Path, published: Published, config: Config, levels: dict[tupl
 def test_the_printed_numbers_fit_together(published) -> None:
     answers = published.answers
     for row in (row for row in answers.rows if row.values):
-        *values, mean = [float(text.rstrip("†")) for text in row.values]
-        assert sum(values) / 6 == pytest.approx(mean, abs=0.0051), row.key
-    best = {place: max(answers.rows, key=lambda row: row.values[place : place + 1]) for place in range(7)}
+        values = [float(text.rstrip("†")) for text in row.values]
+        assert sum(values) / 6 == pytest.approx(MEANS[row.key], abs=0.0051), row.key
+    best = {place: max(answers.rows, key=lambda row: row.values[place : place + 1]) for place in range(6)}
     assert {row.key for row in best.values()} == {"php"}
     assert published.table_names() == ["table3", "table4", "table5"]
 
@@ -56,7 +60,7 @@ def test_the_printed_numbers_fit_together(published) -> None:
 def test_without_a_run_every_cell_says_why(tmp_path, published, config) -> None:
     table = build_table(published, "table4", config, answers=Scores({}))
     [panel] = table.panels
-    assert [column.group for column in panel.columns] == [*published.answers.tasks.values(), "Avg."]
+    assert [column.group for column in panel.columns] == [*published.answers.tasks.values()]
     assert {cell.note for row in panel.rows for cell in row.cells} == {NOTHING_RUN}
     php = next(row for row in panel.rows if row.key == "php")
     assert php.cells[0].published.printed == "0.7793†"
@@ -83,20 +87,6 @@ def test_ours_on_other_questions(tmp_path, published, config) -> None:
     assert f1.ours.source == "results/downstream/predictions/spans/php/seed-1.json"
     assert cells["harp"][0].ours is None
     assert any("spans: 40 tested examples" in note for note in table.notes)
-
-
-def test_the_mean_needs_all_sets(tmp_path, published, config) -> None:
-    tasks = list(published.answers.tasks)
-    five = {(task, "php"): 0.7 + 0.01 * place for place, task in enumerate(tasks[:5])}
-    [panel] = made(tmp_path, published, config, five).panels
-    cells = next(row for row in panel.rows if row.key == "php").cells
-    assert cells[-1].note == "the mean needs all 6 data sets"
-    assert cells[0].ours is not None
-    [panel] = made(tmp_path, published, config, {**five, (tasks[5], "php"): 0.9}).panels
-    average = next(row for row in panel.rows if row.key == "php").cells[-1]
-    assert average.ours.mean == pytest.approx((5 * 0.7 + 0.1 + 0.9) / 6)
-    assert average.ours.queries == 6 * QUESTIONS
-    assert average.difference == average.ours.mean - average.published.value
 
 
 def test_a_number_is_compared_as_a_share(tmp_path, published, config) -> None:

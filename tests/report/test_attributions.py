@@ -21,8 +21,8 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import AttributedText
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.report.cases import Case, choose_case
-from irpretrain.report.coloured_texts import colour, signed, words_of, write_attributions
+from irpretrain.report.cases import Case, choose_cases
+from irpretrain.report.coloured_texts import CaseSource, Word, _named, signed, words_of, write_attributions
 from irpretrain.text.texts import stream_chosen
 from small_documents import document_rows
 from tiny_models import write_bert
@@ -80,9 +80,12 @@ def test_words_keep_the_text_and_the_sum(text: str, places: list[tuple[int, int]
 
 
 def test_colours_say_sign_and_size():
-    assert colour(2.0, 2.0) == "rgba(214,39,40,0.750)"
-    assert colour(-1.0, 2.0) == "rgba(44,100,220,0.375)"
-    assert colour(0.0, 2.0) == colour(0.0, 0.0) == "transparent"
+    def style(value: float, scale: float) -> str:
+        return Word("", "x", value).coloured(scale).style
+
+    assert style(2.0, 2.0) == "background:rgba(214,39,40,0.750);border-bottom:5px solid"
+    assert style(-1.0, 2.0) == "background:rgba(44,100,220,0.375);border-bottom:3px dotted"
+    assert style(0.0, 2.0) == style(0.0, 0.0) == style(0.09, 2.0) == ""
     assert (signed(0.0), signed(0.12345), signed(-2.5e-5)) == ("0", "+0.123", "-2.5e-05")
 
 
@@ -101,7 +104,8 @@ RUNS = [run("q1 a b c", "q10 a b c", "q2 a b c"), run("q1 c a b", "q10 c b a", "
 
 def case(**options: Any) -> Case:
     page = AttributionConfig(dataset="tiny", models=["m", "n"], **options)
-    return choose_case("page", page, TEXTS, QRELS, RUNS)
+    [chosen] = choose_cases("attributions.page", _named(page), TEXTS, QRELS, RUNS)
+    return chosen
 
 
 def test_the_case_is_where_models_disagree_most():
@@ -114,14 +118,13 @@ def test_the_case_is_where_models_disagree_most():
 
 def test_a_case_that_cannot_be_chosen_is_refused():
     with pytest.raises(
-        ConfigError, match=r"attributions\.page\.query: 'q3' is not among the queries of tiny"
+        ConfigError, match=r"attributions\.page: 'q3' is not among the queries of the data set"
     ):
         case(query="q3")
-    page = AttributionConfig(dataset="tiny", models=["m"])
-    with pytest.raises(ConfigError, match="no relevant document of any query is a candidate of every model"):
-        choose_case("page", page, TEXTS, {"q1": {"z": 1}}, RUNS)
+    with pytest.raises(ConfigError, match="no relevant document of any query is in all runs"):
+        choose_cases("page", [], TEXTS, {"q1": {"z": 1}}, RUNS)
     with pytest.raises(ConfigError, match="no relevant document of any query"):
-        choose_case("page", page, TEXTS, QRELS, [RUNS[0], {}])
+        choose_cases("page", [], TEXTS, QRELS, [RUNS[0], {}])
 
 
 # The page
@@ -149,8 +152,8 @@ def write(project: Path, output: str = "page.html", runs: bool = True, **options
         for key in ("ours", "theirs")
     ]
     page = AttributionConfig(dataset="tiny", models=["ours", "theirs"], **options)
-    files = data_set_files(project)
-    return write_attributions("page", page, models, *files, TEXT, LENGTHS, project / output)
+    source = CaseSource(*data_set_files(project), TEXT)
+    return write_attributions("page", page, models, source, LENGTHS, project / output)
 
 
 def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
@@ -163,7 +166,6 @@ def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
     assert "rank 2 of 3" in text
     assert "more characters are not read" in text
     words = [attributes for tag, attributes in page.elements if tag == "span" and "style" in attributes]
-    assert {attributes["class"] for attributes in words} <= {"positive", "negative", "neutral"}
     assert all(attributes["title"] for attributes in words)
     strongest = [a for a in words if "0.750" in str(a["style"])]
     assert len(strongest) >= 2, "each model's own strongest word is as deep as can be"

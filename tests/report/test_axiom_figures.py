@@ -1,9 +1,9 @@
-"""Importance of axioms, the diagnosis of re-rankers, and ARES against PROP with few queries."""
+"""Importance of axioms, and ARES against PROP with few queries."""
 
 from pathlib import Path
 
 import pytest
-from axiom_run import AXIOMS, axiom_files, diagnosis, predictor, predictors, with_axioms
+from axiom_run import AXIOMS, axiom_files, predictor, predictors, with_axioms
 from page_reader import texts_of_svg
 from small_run import ARES_YAML, flat_rows, write_results
 
@@ -11,9 +11,9 @@ from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.curves import compared_curves
+from irpretrain.report.curves import few_shot_curves
 from irpretrain.report.figures import make_figures
-from irpretrain.report.other_figures import diagnosis_dots, importance_bars
+from irpretrain.report.other_figures import importance_bars
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 
@@ -25,10 +25,6 @@ def paper():
 
 def _bars(paper, config: Config, files: list[Path]):
     return importance_bars(paper, "figure2", config, AxiomResults.read(files).predictors)
-
-
-def _dots(paper, config: Config, *files: Path):
-    return diagnosis_dots(paper, "diagnosis", config, AxiomResults.read(diagnoses=files).diagnoses)
 
 
 def _remark(figure) -> str:
@@ -51,7 +47,6 @@ def test_a_panel_for_each_setting_and_a_bar_for_each_axiom(paper, config: Config
     colours = [bar.get_facecolor() for bar in axis.patches]
     assert len(set(colours)) == 5  # RANK, REP, PROX, REG, STM
     assert colours[1] == colours[2]
-    assert "Not run" not in _remark(figure)
 
 
 def test_importance_is_divided_by_the_largest(paper, config: Config, tmp_path: Path) -> None:
@@ -61,47 +56,6 @@ def test_importance_is_divided_by_the_largest(paper, config: Config, tmp_path: P
     assert [bar.get_width() for bar in axis.patches] == [1, 0.25]
     texts = [text.get_text() for text in axis.texts]
     assert (texts[0], texts[1], texts.count("not a feature")) == ("1.00", "not a feature", 7)
-    assert _remark(figure).endswith("Not run: SQuAD 1.1 train, RANK, REG alone, settings II, III, IV.")
-
-
-def test_a_dot_for_each_model_and_axiom(paper, config: Config, tmp_path: Path) -> None:
-    models = {f"m{number}": f"model {number}" for number in range(9)}
-    figure = _dots(paper, with_axioms(config), diagnosis(tmp_path, "heads", models))
-    (axis,) = figure.axes
-    assert axis.get_title() == "Which way it points"
-    labels = [tick.get_text() for tick in axis.get_yticklabels()]
-    assert labels == ["RANK (100)", "REG (100)", "STM-2 (0)"]  # pairs on which the axiom has a preference
-    assert "In brackets: these pairs." in _remark(figure)
-    drawn = axis.lines[1:]  # the first is chance
-    assert axis.lines[0].get_xdata()[0] == 0.5
-    assert [list(line.get_xdata()) for line in drawn] == [[0.6, 0.4]] * 9  # STM-2 decides no pair
-    assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 9
-    places = [line.get_ydata()[0] for line in drawn]
-    assert places == sorted(places)
-    assert -0.5 < places[0] < places[-1] < 0.5
-    segments = axis.collections[0].get_segments()
-    assert [(one[0][0], one[1][0]) for one in segments] == [(0.5, 0.7), (0.3, 0.5)]
-    labels = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert labels == list(models.values())
-
-
-def test_nothing_of_a_diagnosis_is_cut_off(paper, config: Config, tmp_path: Path) -> None:
-    models = {f"m{number}": f"a re-ranker with quite a long name, number {number}" for number in range(12)}
-    figure = _dots(
-        paper,
-        with_axioms(config),
-        diagnosis(tmp_path, "heads", models),
-        diagnosis(tmp_path, "tails", {"one": "one model"}),
-    )
-    figure.draw_without_rendering()
-    whole = figure.bbox
-    for axis in figure.axes:
-        legend = axis.get_legend().get_window_extent()
-        assert 0 <= legend.x0 < legend.x1 <= whole.x1
-        assert legend.y0 >= 0
-        assert axis.get_position().height * figure.get_figheight() > 1
-    remark = figure._supxlabel.get_window_extent()
-    assert figure.axes[-1].get_legend().get_window_extent().y0 > remark.y1
 
 
 def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Path) -> None:
@@ -114,7 +68,7 @@ def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Pa
         if regimes == ("zero-shot",) or row["regime"] != "first-stage"
     ]
     scores = Scores.read(*reversed(write_results(tmp_path, rows)))
-    figure = compared_curves(paper, "figure3", config, scores)
+    figure = few_shot_curves(paper, "figure3", config, scores)
     (axis,) = figure.axes
     ares, prop, bm25 = axis.lines
     assert list(ares.get_ydata()) == pytest.approx([0.4, 0.6, 0.6])
@@ -123,7 +77,7 @@ def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Pa
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "10", "2,000"]
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["ARES_simple (ares-simple)", "PROP", "BM25"]
-    assert _remark(figure).endswith("Not run: prop-msmarco, prop-wikipedia.")
+    assert _remark(figure).endswith("Not drawn: prop-msmarco, prop-wikipedia.")
 
 
 @pytest.fixture(scope="module")
@@ -133,11 +87,9 @@ def drawn(config: Config, tmp_path_factory) -> Path:
     results = write_results(base, flat_rows("squad", {"control": 0.1}))
     files = axiom_files(base)
     for name in ("one", "two"):
-        made = make_figures(
-            [ARES_YAML], with_axioms(config), ResultFiles(*results, **files), [], [], base / name
-        )
-        assert made == {"figures": 3}
-    make_figures([ARES_YAML], config, ResultFiles(*results), [], [], base / "none")
+        made = make_figures(ARES_YAML, with_axioms(config), ResultFiles(*results, **files), [], base / name)
+        assert made == {"figures": 2}
+    make_figures(ARES_YAML, config, ResultFiles(*results), [], base / "none")
     return base
 
 
@@ -155,10 +107,6 @@ def test_the_figures_are_the_same_bytes_every_time(drawn: Path) -> None:
     [
         ("ares_figure2", "this configuration has no preference predictors (section predictors)"),
         ("ares_figure3", "no experiment fine-tunes ares-simple in a few-shot regime"),
-        (
-            "ares_diagnosis",
-            "no re-ranker was diagnosed: this configuration has no diagnoses (section diagnoses)",
-        ),
     ],
 )
 def test_a_figure_without_data_says_why(drawn: Path, name: str, reason: str) -> None:

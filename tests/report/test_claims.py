@@ -374,7 +374,7 @@ def test_faults_of_a_file_are_told(changes: dict, told: str, tmp_path: Path) -> 
 @pytest.fixture
 def made(config, results, tmp_path: Path) -> Path:
     make_tables(
-        [PROP_YAML],
+        PROP_YAML,
         config,
         ResultFiles(*results),
         tmp_path / "tables",

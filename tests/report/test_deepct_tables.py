@@ -7,19 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_run import ARES_YAML, DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, write_results
+from small_run import DEEPCT_YAML
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ExperimentConfig
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, TextCell
-from irpretrain.report.filled_tables import filled_tables
-from irpretrain.report.remarks import this_run
-from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells
-from irpretrain.report.tables import build_table, build_tables
+from irpretrain.report.tables import build_table
 
 DATASET = "squad-first-stages"
 QUERIES = tuple(f"q{number}" for number in range(8))
@@ -70,28 +67,6 @@ def test_printed_outcomes_stand_beside_their_values(config) -> None:
     assert "2022/3861/1097" in markdown(table)
     assert "2022/3861/1097" in latex(table)
     assert "6/1/1" in markdown(table)
-
-
-def test_relative_changes_by_hand(config) -> None:
-    """Table 3 has the relative change from DeepCT's index beside each value: 0.4 is 20 % below 0.5."""
-    scores = Scores(
-        dict(
-            [
-                first_stage("deepct-bm25", *[0.5] * 8),
-                first_stage("bm25", *[0.4] * 8),
-                first_stage("ql", *[0.1] * 8),
-            ]
-        )
-    )
-    table = build_table(load_published(DEEPCT_YAML), "table3", config, scores)
-    assert [column.label for column in table.panels[0].columns] == ["RR@10", "RR@10 change"] * 2
-    assert row(table, 0, "bert").cells[1:4:2] == (TextCell("", printed="+50%", order=""),) * 2
-    [panel] = [place for place, panel in enumerate(table.panels) if "SQuAD" in panel.title]
-    changes = {r.key: r.cells[1].text for r in table.panels[panel].rows}
-    assert changes["official-bm25"] == "-20%"
-    assert changes["deepct-bm25"] == changes["letor"] == ""
-    assert "-20%" in markdown(table)
-    assert r"-20\%" in latex(table)
 
 
 def test_a_mark_compares_with_the_index_of_the_same_retrieval_model(config) -> None:
@@ -230,24 +205,6 @@ def test_without_depths_the_paper_stands_alone(config) -> None:
     assert "↑" in " ".join(table.notes)
 
 
-def test_tables_of_a_paper_show_its_own_experiments(config, tmp_path: Path) -> None:
-    """In a run of several papers, as in a run of one."""
-    written = {"zero-shot": rows_of("squad"), "first-stages-deepct": flat_rows(DATASET, {})}
-    files: dict[str, list[Path]] = {"scores": [], "per_query": []}
-    for experiment, rows in written.items():
-        (tmp_path / experiment).mkdir()
-        [scores], [per_query] = write_results(tmp_path / experiment, rows)
-        files["scores"].append(scores.rename(tmp_path / f"{experiment}.csv"))
-        files["per_query"].append(per_query.rename(tmp_path / f"{experiment}.parquet"))
-    papers = [load_published(path) for path in (PROP_YAML, DEEPCT_YAML)]
-    tables = {table.name: table for table in build_tables(papers, config, ResultFiles(**files))}
-    titles = {name: " ".join(panel.title for panel in table.panels) for name, table in tables.items()}
-    own, other = config.datasets["squad"].label, config.datasets[DATASET].label
-    assert other in titles["headline"]
-    assert titles["prop_table2"].endswith(f"This configuration: {own}")
-    assert titles["deepct_table2"].endswith(f"This configuration: {other}")
-
-
 def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
     scores = Scores(
         dict(
@@ -258,45 +215,6 @@ def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
     table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
     assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
     assert not any("re-ranked" in note for note in table.notes)
-    run = this_run(config.of_papers(["deepct"]), scores)
-    assert f"8 queries of {config.datasets[DATASET].label}, first stages alone, {text}." in run
-
-
-@pytest.mark.parametrize(
-    ("paper", "stage", "written"),
-    [
-        (PROP_YAML, "mine", ["table2"]),
-        (DEEPCT_YAML, "mine", ["table2", "table3"]),
-        (DEEPCT_YAML, "structured", ["table3", "table6"]),
-        (ARES_YAML, "mine", ["table4", "table5", "table6"]),
-    ],
-    ids=["prop", "deepct", "deepct-structured", "ares"],
-)
-def test_a_run_of_ones_own_has_the_tables_that_it_fills(
-    config, tmp_path: Path, paper, stage, written
-) -> None:
-    """And of these the panels that it fills; an experiment that names the paper brings all of them back."""
-    stages = {
-        "mine": FirstStageConfig(label="Mine", parameters={"k1": 2.0}),
-        "structured": FirstStageConfig(label="Structured", model="indri"),
-    }
-    published = load_published(paper)
-    one = ExperimentConfig(dataset=DATASET, first_stages=[stage])
-    sections = {"predictors": {}, "diagnoses": {}, "downstream": {}}
-    known = config.model_copy(
-        update={"experiments": {"e": one}, "first_stages": {**config.first_stages, **stages}, **sections}
-    )
-    assert [name for name in filled_tables(published, known) if name != "rank_intervals"] == written
-    scores = Scores(dict(first_stage(name, *[0.5] * 8) for name in ("bm25", "ql", stage)))
-    for name in written:
-        panels = build_table(published, name, known, scores).panels
-        assert [panel.title for panel in panels] == [f"This configuration: {config.datasets[DATASET].label}"]
-        assert all(panel.is_filled() for panel in panels)
-    named = one.model_copy(update={"papers": [published.paper]})
-    assert (
-        filled_tables(published, known.model_copy(update={"experiments": {"e": named}}))
-        == published.table_names()
-    )
 
 
 def test_a_first_stage_that_is_not_run_is_not_said_to_be_missing(config) -> None:
@@ -307,22 +225,3 @@ def test_a_first_stage_that_is_not_run_is_not_said_to_be_missing(config) -> None
     reasons = {row.key: cell.note for row in own.rows for cell in row.cells if isinstance(cell, Cell)}
     assert reasons["tf-bm25"] == f"no experiment runs this first stage on {DATASET}"
     assert reasons["doc2query-bm25"] == "no first stage of this configuration searches such an index"
-
-
-def test_first_stages_of_a_user_have_rows_of_their_own(config) -> None:
-    """In the table of searches of an index, not in that of structured queries; without claims of the paper."""
-    own = {
-        "mine": FirstStageConfig(label="Mine", parameters={"k1": 2.0}),
-        "mine-structured": FirstStageConfig(label="Structured", model="indri"),
-        "not-run": FirstStageConfig(label="Not run"),
-    }
-    known = config.model_copy(update={"first_stages": {**config.first_stages, **own}})
-    names = ("tf-bm25", "mine", "mine-structured", "bow-tf")
-    scores = Scores(dict(first_stage(name, *[0.5] * 8) for name in names))
-    for name, expected in (("table2", "mine"), ("table6", "mine-structured")):
-        table = build_table(load_published(DEEPCT_YAML), name, known, scores)
-        *_, last = next(panel for panel in table.panels if "SQuAD" in panel.title).rows
-        assert (last.key, last.cells[0].ours.mean) == (expected, 0.5)
-        assert last.cells[0].ours.comparisons == ()
-        keys = [r.key for panel in table.panels for r in panel.rows]
-        assert len({*keys} & {*own}) == 1

@@ -13,8 +13,6 @@ from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
 from irpretrain.report.curves import binned, few_shot_curves, loss_curves, step_curves
 from irpretrain.report.figures import make_figures
-from irpretrain.report.lineage import Lineage
-from irpretrain.report.other_figures import sample_counts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 
@@ -31,41 +29,13 @@ def metrics(directory: Path, model: str, seed: int = 1, ranking: bool = True) ->
     return path
 
 
-def group_sidecar(directory: Path, objective: str = "rop", shard: int = 0) -> Path:
-    """Ten pairs of one word and four of two; thirteen of the 36 words outside their document."""
-    path = directory / "groups" / "pretraining" / objective / f"squad-train-{shard}.parquet.meta.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sizes = {
-        "1": {"pairs": 10, "expected": 9.5},
-        "2": {"pairs": 4, "expected": 4.5},
-        "3": {"pairs": 0, "expected": 0.1},
-    }
-    counts = {
-        "documents": 3,
-        "skipped": {"short": 1},
-        "ties": 2,
-        "words_drawn": 36,
-        "words_outside_document": 13,
-    }
-    output = f"results/groups/pretraining/{objective}/squad-train-{shard}.parquet"
-    record = {
-        "stage": "build_groups",
-        "outputs": {output: "ef" * 32},
-        "counts": {**counts, "set_sizes": sizes},
-    }
-    path.write_text(json.dumps(record))
-    return path
-
-
 @pytest.fixture(scope="module")
 def made(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     base = tmp_path_factory.mktemp("figures")
     for run in ("one", "two"):
         files = [metrics(base, "prop-rop"), metrics(base, "prop-rop", 2), metrics(base, "prop-random")]
-        sidecars = [group_sidecar(base), group_sidecar(base, shard=1), group_sidecar(base, "rop-random")]
-        assert make_figures([PROP_YAML], config, ResultFiles(*results), files, sidecars, base / run) == {
-            "figures": 5
-        }
+        made = make_figures(PROP_YAML, config, ResultFiles(*results), files, base / run)
+        assert made == {"figures": 3}
     return base / "one", base / "two"
 
 
@@ -84,9 +54,7 @@ def test_a_dollar_in_a_label_is_a_dollar(config: Config, results, tmp_path: Path
     models = {name: model.model_copy(update={"label": label}) for name, model in config.models.items()}
     datasets = {name: entry.model_copy(update={"label": label}) for name, entry in config.datasets.items()}
     named = config.model_copy(update={"models": models, "datasets": datasets})
-    make_figures(
-        [PROP_YAML], named, ResultFiles(*results), [metrics(tmp_path, "prop-rop")], [], tmp_path / "out"
-    )
+    make_figures(PROP_YAML, named, ResultFiles(*results), [metrics(tmp_path, "prop-rop")], tmp_path / "out")
     assert label in texts_of_svg(tmp_path / "out" / "prop_figure2.svg")
 
 
@@ -98,23 +66,22 @@ def test_what_the_figures_say(made) -> None:
     curve = texts_of_svg(directory / "prop_figure1b.svg")
     assert "zero-shot, on SQuAD 1.1" in curve
     assert "Zero-shot, not fine-tuned as in the paper." in curve
-    assert "Without snapshots here: prop-random." in curve
+    assert "Not drawn: prop-random." in curve
     assert "20 test queries" in curve
     few = texts_of_svg(directory / "prop_figure2.svg")
-    assert "control, fine-tuned on all queries" in few
+    assert "control, fresh score head, fine-tuned on all queries" in few
     assert "BM25" in few
-    assert "pretraining / rop, 28 pairs" in texts_of_svg(directory / "prop_set_sizes.svg")
-    assert "36.1 % of 72 outside" in texts_of_svg(directory / "prop_words_outside.svg")
 
 
 def test_lines_go_through_the_numbers(config: Config, results) -> None:
     paper, scores = load_published(PROP_YAML), Scores.read(results[1])
     axis = few_shot_curves(paper, "figure2", config, scores).axes[0]
     solid, fine_tuned, bm25 = axis.lines[:3]
-    assert list(solid.get_xdata()) == [0, 10, 30, 50, 70]
+    assert list(solid.get_xdata()) == [0, 1, 2, 3, 4]
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "10", "30", "50", "70"]
     assert list(solid.get_ydata()) == pytest.approx([0.5, 0.51, 0.53, 0.55, 0.57])
     assert (fine_tuned.get_ydata()[0], bm25.get_ydata()[0]) == pytest.approx((0.4, 0.6))
-    assert fine_tuned.get_linestyle() == "--"
+    assert fine_tuned.get_linestyle() == ":"
     axis = step_curves(paper, "figure1b", config, scores).axes[0]
     assert list(axis.lines[0].get_xdata()) == [25, 50, 75, config.training_of("prop-rop").steps]
     assert list(axis.lines[0].get_ydata()) == pytest.approx(
@@ -139,28 +106,15 @@ def test_the_loss_is_the_mean_over_seeds(config: Config, tmp_path: Path) -> None
         ("figure1a", "no experiment pre-trains prop-rop or prop-random with a ranking loss"),
         ("figure1b", "no model that is run zero-shot keeps snapshots"),
         ("figure2", "no experiment fine-tunes prop in a few-shot regime"),
-        ("set_sizes", "no word sets were sampled in this run"),
-        ("words_outside", "no word sets were sampled in this run"),
     ],
 )
 def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: str, reason: str) -> None:
     rows = [row for row in rows_of("squad", models=("control",)) if row["regime"] != "full"]
     only_mlm = [metrics(tmp_path, "prop-mlm", ranking=False)]
     make_figures(
-        [PROP_YAML], config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, [], tmp_path / "figures"
+        PROP_YAML, config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, tmp_path / "figures"
     )
     assert f"No data: {reason}" in texts_of_svg(tmp_path / "figures" / f"prop_{name}.svg")
-
-
-def test_counts_of_shards_are_added(tmp_path: Path) -> None:
-    other = tmp_path / "groups" / "pretraining" / "rop" / "other.meta.json"
-    sidecars = [group_sidecar(tmp_path), group_sidecar(tmp_path, shard=1)]
-    other.write_text(json.dumps({"stage": "merge_groups", "counts": {"groups": 28}}))
-    counts = sample_counts(Lineage.read([*sidecars, other]).records)
-    assert list(counts) == ["pretraining / rop"]
-    found = counts["pretraining / rop"]
-    assert (found.pairs, found.ties, found.documents, found.skipped) == (28, 4, 6, {"short": 2})
-    assert found.expected[1] == 19.0
 
 
 def test_broken_metrics_are_named(config: Config, tmp_path: Path) -> None:

@@ -31,18 +31,15 @@ def sweeps(tmp_path: Path) -> list[Path]:
         "at_edge": ["b"],
     }
     (results / "tuning/deepct-bm25.json").write_text(json.dumps(found))
-    for name in ("sweep-deepct-bm25", "deepct_figure1"):
-        (results / f"figures/{name}.svg").write_text("<svg/>")
+    (results / "figures/deepct_figure1.svg").write_text("<svg/>")
     return [results / "tuning/deepct-bm25.json"]
 
 
 def test_tuned_parameters(config: Config, sweeps: list[Path]) -> None:
     made = tunings(config, sweeps)
-    assert made is not None
     label, dataset = config.first_stages["deepct-bm25"].label, config.datasets["squad-held-out"].label
-    assert made["rows"] == [(label, f"{dataset}, 500 queries", "k₁ = 10, b = 0.9", "b", "RR@10", 0.75)]
-    assert made["pictures"][0]["image"].startswith("data:image/svg+xml")
-    assert tunings(config, []) is None
+    assert made == [(label, f"{dataset}, 500 queries", "k₁ = 10, b = 0.9", "b", "RR@10", 0.75)]
+    assert tunings(config, []) == []
 
 
 def test_the_page_shows_them(config: Config, sweeps: list[Path], tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def export(tmp_path: Path, make_store: Callable[..., Path], tiny_encoder: Path) 
 
 
 def test_a_group_that_shares_a_query_is_a_row_of_documents(export: Callable[..., Path]) -> None:
-    first, second = pq.read_table(export(ONE_QUERY) / "train-00000-of-00001.parquet").to_pylist()
+    first, second = pq.read_table(export(ONE_QUERY) / "train.parquet").to_pylist()
     assert first == {
         "query": "word01 word02",
         "positive": "word01 word02 cab word03 word04",
@@ -67,14 +67,14 @@ def test_a_group_that_shares_a_query_is_a_row_of_documents(export: Callable[...,
 
 
 def test_a_group_that_shares_a_document_is_a_row_of_queries(export: Callable[..., Path]) -> None:
-    [row] = pq.read_table(export(ONE_DOCUMENT) / "train-00000-of-00001.parquet").to_pylist()
+    [row] = pq.read_table(export(ONE_DOCUMENT) / "train.parquet").to_pylist()
     assert list(row) == ["document", "positive", "negative_1", "scores", "labels"]
     assert (row["positive"], row["negative_1"]) == ("word01 cab", "word02 word03")
 
 
 def test_a_gap_at_either_end_leaves_no_space(export: Callable[..., Path]) -> None:
     rows = [group((0, 0), ["word01"], [Span("b", 0, 2, 0, 1), Span("c", 0, -1, 3, 5)])]
-    [row] = pq.read_table(export(rows) / "train-00000-of-00001.parquet").to_pylist()
+    [row] = pq.read_table(export(rows) / "train.parquet").to_pylist()
     assert (row["positive"], row["negative_1"]) == ("word06", "word09 word10 word11")
 
 
@@ -83,15 +83,13 @@ def test_groups_of_both_kinds_are_refused(export: Callable[..., Path]) -> None:
         export(ONE_QUERY + ONE_DOCUMENT)
 
 
-def test_files_have_a_fixed_number_of_rows(
+def test_groups_keep_their_order_over_several_blocks(
     export: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exports, "ROWS_PER_FILE", 4)
     monkeypatch.setattr(exports, "ROWS_PER_GROUP", 2)
-    files = sorted(export(ONE_QUERY * 5).glob("*.parquet"))
-    assert [file.name[6:12] for file in files] == ["00000-", "00001-", "00002-"]
-    assert [pq.read_metadata(file).num_rows for file in files] == [4, 4, 2]
-    queries = [row["query"] for file in files for row in pq.read_table(file, columns=["query"]).to_pylist()]
+    [file] = export(ONE_QUERY * 5).glob("*.parquet")
+    assert pq.read_metadata(file).num_row_groups == 5
+    queries = [row["query"] for row in pq.read_table(file, columns=["query"]).to_pylist()]
     assert queries == ["word01 word02", "word12 word13"] * 5
 
 
@@ -101,9 +99,8 @@ def test_the_card_has_what_the_hub_reads(export: Callable[..., Path]) -> None:
     card = DatasetCard.load(export(ONE_QUERY) / "README.md")
     assert card.data.license == "cc-by-sa-4.0"
     assert card.data.task_categories == ["text-ranking"]
-    assert card.data.size_categories == "n<1K"
     assert yaml.safe_load(card.data.to_yaml())["configs"][0]["data_files"] == [
-        {"split": "train", "path": "train-*.parquet"}
+        {"split": "train", "path": "train.parquet"}
     ]
     assert "| squad | CC BY-SA 4.0 |" in card.text
     assert "- `negative_1` to `negative_2`: " in card.text
@@ -118,13 +115,6 @@ def test_the_card_of_groups_of_one_sequence_names_no_negative(export: Callable[.
 
 def test_the_card_names_a_single_negative_once(export: Callable[..., Path]) -> None:
     assert "- `negative_1`: " in (export(ONE_DOCUMENT) / "README.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("count", "size"), [(999, "n<1K"), (1000, "1K<n<10K"), (10**8 - 1, "10M<n<100M"), (10**8, "n>100M")]
-)
-def test_the_hub_names_sizes(count: int, size: str) -> None:
-    assert exports._size(count) == size
 
 
 @pytest.mark.deep

@@ -93,7 +93,7 @@ def test_the_ledger_beside_a_table_has_a_line_for_each_run(
     sidecar = {"inputs": {"results/runs/squad/bm25/first-stage.run.gz": "abc"}}
     (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps(sidecar))
     files = ResultFiles(scores, per_query, trainings=trainings)
-    make_tables([PROP_YAML], default, files, tmp_path / "tables")
+    make_tables(PROP_YAML, default, files, tmp_path / "tables")
     with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
         rows = {(row["model"], row["regime"]): row for row in csv.DictReader(file)}
     prop = rows["prop", "zero-shot"]
@@ -123,7 +123,7 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
         "Rows differ in documents scored per query, at most: 10 (BM25, control, PROP), 7 (QL); queries with a list: "
         "20 (BM25, control, PROP), 19 (QL); documents scored in all: 200 (control), 199 (PROP)."
     )
-    make_tables([PROP_YAML], default, files, tmp_path / "tables")
+    make_tables(PROP_YAML, default, files, tmp_path / "tables")
     with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
         rows = {(row["model"], row["regime"]): row for row in csv.DictReader(file)}
     names = ("depth", "seen", "answered", "scored")
@@ -148,7 +148,7 @@ def test_a_chosen_snapshot_has_read_as_far_as_its_step(
 
 def test_a_ledger_has_no_baseline_that_was_not_run(default: Config, tmp_path: Path) -> None:
     files = ResultFiles(*write_results(tmp_path, rows_of("squad", models=("prop",))))
-    make_tables([PROP_YAML], default, files, tmp_path / "tables")
+    make_tables(PROP_YAML, default, files, tmp_path / "tables")
     models = set()
     for path in (tmp_path / "tables").glob("*.ledger.csv"):
         with open(path, newline="") as file:

@@ -130,7 +130,7 @@ def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: P
         )
     )
     export_model(trained, trained, [], FACTS, tmp_path / "out", [probe])
-    written = (tmp_path / "out/README.md").read_text()
+    written = (tmp_path / "out/README.md").read_text().replace("\\", "")
     assert "## Held-out groups" in written
     assert "| rop | 40 | 0.80 [0.70, 0.90] | 0.50 [0.40, 0.60] |" in written
     assert "The text is used (p = 0.001)." in written

@@ -37,7 +37,7 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     scores, per_query = (one + two for one, two in zip(first, second, strict=True))
     claims = [tmp_path / "prop.csv", tmp_path / "again.csv"]
     for path in claims:
-        make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", path)
+        make_tables(PROP_YAML, config, ResultFiles(scores, per_query), tmp_path / "tables", path)
     made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
     counts = write_overview(config, ResultFiles(scores, per_query, claims=claims), *made, tmp_path / "tables")
 

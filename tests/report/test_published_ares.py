@@ -151,27 +151,8 @@ def test_settings_and_their_order(paper) -> None:
 def test_rank_intervals_add_up_to_all_queries(paper) -> None:
     intervals = paper.axioms.rank_intervals
     assert sum(round(float(one.percent) * 100) for one in intervals.intervals) == 10_000
-    assert [one.percent for one in intervals.other_reading] == [
-        one.percent for one in intervals.intervals[:2]
-    ]
-    assert {rank for one in intervals.other_reading for rank in one.ranks} == {"1", "2", "3-5"}
     shares = {"1-2": 0.3208, "3-5": 0.1119, "6-10": 0.0428, "11-50": 0.1007, ">50": 0.4238}
     assert intervals.shares == shares
-    assert [one.name for one in intervals.other_reading] == ["1", "2-5"]
-
-
-def test_the_papers_table_of_data_sets(paper) -> None:
-    printed = {key: dataset.printed for key, dataset in paper.datasets.items()}
-    assert [facts.queries for facts in printed.values()] == [
-        "0.37M",
-        "0.37M",
-        "250",
-        "1,692",
-        "0.32M",
-        "0.22M",
-    ]
-    assert {key for key, facts in printed.items() if "fine-tuned" not in facts.used} == {"entity-questions"}
-    assert {key for key, facts in printed.items() if "zero-shot" not in facts.used} == {"robust04", "mq2007"}
 
 
 def test_the_overlay_at_the_papers_scale_fills_the_papers_cells(paper) -> None:

@@ -13,7 +13,6 @@ from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
-from irpretrain.report.lineage import Lineage
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import selections
 
@@ -27,11 +26,10 @@ def selecting(config_of) -> Config:
 
 
 def test_every_choice_is_listed_with_its_candidates(selecting: Config, tmp_path: Path) -> None:
-    # Written in another order than that of configuration and numbers.
     files = [
-        choose(tmp_path, *given) for given in (("prop-random", 1, 40), ("prop-rop", 10), ("prop-rop", 2))
+        choose(tmp_path, *given) for given in (("prop-rop", 2), ("prop-rop", 10), ("prop-random", 1, 40))
     ]
-    found = selections(selecting, Lineage.read(files), tmp_path / "results")
+    found = selections(selecting, files, tmp_path / "results")
     assert [(model.split()[0], seed, chosen) for model, seed, _, _, chosen, _ in found] == [
         ("w/", 2, 100),
         ("w/", 10, 100),
@@ -41,29 +39,29 @@ def test_every_choice_is_listed_with_its_candidates(selecting: Config, tmp_path:
     assert found[0][-1] == "40: 0.250, 100: 0.412, 160: 0.400"
 
 
-def test_only_this_configurations_choices_count(selecting: Config, config: Config, tmp_path: Path) -> None:
-    lineage = Lineage.read([choose(tmp_path, "prop-rop"), choose(tmp_path, "of-another-configuration")])
-    assert len(selections(selecting, lineage, tmp_path / "results")) == 1
-    assert selections(config, lineage, tmp_path / "results") == []
-
-
 def test_a_missing_file_is_named(selecting: Config, tmp_path: Path) -> None:
-    lineage = Lineage.read([choose(tmp_path, "prop-rop")])
+    files = [choose(tmp_path, "prop-rop")]
     with pytest.raises(
         InputError, match=r"elsewhere/metrics/selected/prop-rop/seed-1\.json: there is no such file"
     ):
-        selections(selecting, lineage, tmp_path / "elsewhere")
+        selections(selecting, files, tmp_path / "elsewhere")
 
 
 def test_the_report_shows_them(selecting: Config, results, tmp_path: Path) -> None:
-    make_figures([PROP_YAML], selecting, ResultFiles(*results), [], [], tmp_path / "results" / "figures")
+    make_figures(PROP_YAML, selecting, ResultFiles(*results), [], tmp_path / "results" / "figures")
     pages = []
     for name in ("without", "with"):
-        if name == "with":
-            choose(tmp_path, "prop-rop")
+        trainings = [choose(tmp_path, "prop-rop")] if name == "with" else []
         sidecars(tmp_path, str(results[1][0]), ("results/models/selected/prop-rop/seed-1",))
         page = tmp_path / f"{name}.html"
-        write_report(selecting, [PROP_YAML], ResultFiles(*results), tmp_path / "results", MANIFEST, page)
+        write_report(
+            selecting,
+            [PROP_YAML],
+            ResultFiles(*results, trainings=trainings),
+            tmp_path / "results",
+            MANIFEST,
+            page,
+        )
         pages.append(page.read_text(encoding="utf-8"))
     without, page = pages
     assert "Chosen checkpoints" not in without

@@ -9,12 +9,11 @@ from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, 
 from irpretrain.config import Config
 from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
-from irpretrain.report.curves import query_curves
+from irpretrain.report.curves import few_shot_curves, series_figure, series_points, with_and_without
 from irpretrain.report.drawing import draw_panels
 from irpretrain.report.figures import make_figures
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
-from irpretrain.report.series import paired_bars, series_figure, series_points
 
 PAIR = ("squad", "bm25")
 SERIES = {
@@ -38,13 +37,12 @@ def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Pa
     scores = _scores(tmp_path, flat_rows("squad", SERIES))
     axis = series_figure(load_published(WIKIFORMER_YAML), "figure4", config_of(*SERIES), scores).axes[0]
     series, ql, control = axis.lines[:3]
-    assert list(series.get_xdata()) == [100, 1000, 100_000]
+    assert list(series.get_xdata()) == [0, 1, 2]
     assert list(series.get_ydata()) == pytest.approx([0.2, 0.28, 0.4])
     assert ql.get_ydata()[0] == pytest.approx(0.25)
     assert ql.get_linestyle() == ":"
     assert control.get_ydata()[0] == pytest.approx(0.1)
-    assert axis.get_xscale() == "log"
-    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["100", "1,000", "10,000", "100,000"]
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["100", "1,000", "100,000"]
 
 
 def test_a_series_is_called_like_its_model_and_its_regime(config_of, tmp_path: Path) -> None:
@@ -63,9 +61,9 @@ def test_a_figure_can_be_read_without_the_tables(config_of, tmp_path: Path) -> N
     regimes = ("zero-shot", "few-shot-16", "few-shot-32")
     for paper, name, draw, levels in (
         (WIKIFORMER_YAML, "figure4", series_figure, SERIES),
-        (PHP_YAML, "figure4", query_curves, php),
+        (PHP_YAML, "figure4", few_shot_curves, php),
         (PHP_YAML, "figure5a", series_figure, php),
-        (PHP_YAML, "figure6", paired_bars, php),
+        (PHP_YAML, "figure6", with_and_without, php),
     ):
         folder = tmp_path / f"{paper.stem}-{name}"
         folder.mkdir()
@@ -105,7 +103,7 @@ def test_a_figure_of_few_queries_says_how_few_steps_they_are(
 ) -> None:
     config = config_of("php", finetuning={"few_shot_batch_sizes": batches, "epochs": epochs})
     scores = _scores(tmp_path, flat_rows("squad", {"php": 0.3}, ("few-shot-16", "few-shot-64")))
-    figure = query_curves(load_published(PHP_YAML), "figure4", config, scores)
+    figure = few_shot_curves(load_published(PHP_YAML), "figure4", config, scores)
     assert said in " ".join(figure.get_supxlabel().split())
 
 
@@ -123,8 +121,8 @@ def test_a_stand_in_for_a_curve_of_the_paper_is_not_missed(config_of, tmp_path: 
         folder = tmp_path / "-".join(models)
         folder.mkdir()
         scores = _scores(folder, flat_rows("squad", dict.fromkeys(models, 0.3), ("few-shot-16",)))
-        figure = query_curves(load_published(PHP_YAML), "figure4", config_of(*models), scores)
-        return " ".join(figure.get_supxlabel().split()).partition("Not run: ")[2]
+        figure = few_shot_curves(load_published(PHP_YAML), "figure4", config_of(*models), scores)
+        return " ".join(figure.get_supxlabel().split()).partition("Not drawn: ")[2]
 
     assert missing("php", "prop-wikipedia") == "harp, ict, wlp, control."
     assert missing("php", "prop") == "harp, prop-wikipedia, ict, wlp, control."
@@ -161,7 +159,7 @@ def test_both_regimes_of_a_series_have_panels(config_of, tmp_path: Path) -> None
     fine_tuned, zero_shot = series_figure(paper, "figure5b", config, scores).axes
     assert list(fine_tuned.lines[0].get_ydata()) == pytest.approx([0.5, 0.6, 0.4])
     assert list(zero_shot.lines[0].get_ydata()) == pytest.approx([0.3, 0.4, 0.2])
-    assert list(zero_shot.lines[0].get_xdata()) == [15, 50, 90]
+    assert [tick.get_text() for tick in zero_shot.get_xticklabels()] == ["15", "50", "90"]
     assert zero_shot.get_ylabel() == "RR@10"  # the paper's RR@100 was not computed
     assert not series_figure(paper, "figure5a", config, scores).axes[0].lines  # one point is no series
 
@@ -172,21 +170,18 @@ def _few_shot_rows() -> list[dict]:
     return rows + [r for r in flat_rows("squad", {"php": 0.3}, regimes) if r["regime"] != "first-stage"]
 
 
-def test_few_and_many_queries_have_panels_of_their_own(config_of, tmp_path: Path) -> None:
-    config = config_of("php", "harp")
-    few, many = query_curves(
-        load_published(PHP_YAML), "figure4", config, _scores(tmp_path, _few_shot_rows())
-    ).axes
-    assert [round(x) for x in few.lines[0].get_xdata()] == [0, 1, 2]
-    assert [tick.get_text() for tick in few.get_xticklabels()] == ["0", "16", "128"]
-    assert list(few.lines[0].get_ydata()) == pytest.approx([0.4, 0.5, 0.5])
-    assert [tick.get_text() for tick in many.get_xticklabels()] == ["8,000", "64,000"]
+def test_few_and_many_queries_are_evenly_spaced(config_of, tmp_path: Path) -> None:
+    scores, config = _scores(tmp_path, _few_shot_rows()), config_of("php", "harp")
+    (axis,) = few_shot_curves(load_published(PHP_YAML), "figure4", config, scores).axes
+    assert [round(x) for x in axis.lines[0].get_xdata()] == [0, 1, 2, 3, 4]
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "16", "128", "8,000", "64,000"]
+    assert list(axis.lines[0].get_ydata()) == pytest.approx([0.4, 0.5, 0.5, 0.5, 0.5])
 
 
 def test_intervals_of_several_curves_stand_side_by_side(config_of, tmp_path: Path) -> None:
     rows = flat_rows("squad", {"php": 0.4, "harp": 0.35}, ("few-shot-16", "few-shot-32"))
     scores = _scores(tmp_path, rows)
-    few, _ = query_curves(load_published(PHP_YAML), "figure4", config_of("php", "harp"), scores).axes
+    (few,) = few_shot_curves(load_published(PHP_YAML), "figure4", config_of("php", "harp"), scores).axes
     php, harp = few.lines
     assert php.get_xdata()[0] != harp.get_xdata()[0]
     (first, *_), _ = (bars.get_segments() for bars in few.collections)
@@ -194,23 +189,13 @@ def test_intervals_of_several_curves_stand_side_by_side(config_of, tmp_path: Pat
     assert first[0][1] < php.get_ydata()[0] < first[1][1]
 
 
-def test_a_panel_without_runs_says_so(config_of, tmp_path: Path) -> None:
-    rows = [row for row in _few_shot_rows() if row["regime"] not in ("few-shot-8000", "few-shot-64000")]
-    figure = query_curves(
-        load_published(PHP_YAML), "figure4", config_of("php", "harp"), _scores(tmp_path, rows)
-    )
-    many = figure.axes[1]
-    text = " ".join(many.texts[0].get_text().split())
-    assert text == "Not run: no experiment fine-tunes with 1,000 queries or more (few-shot-<n>)"
-
-
 @pytest.mark.parametrize("shown", [True, False])
 def test_a_figure_with_harp_says_what_stands_in_for_attention(config_of, tmp_path: Path, shown: bool) -> None:
     config = with_harp(config_of())
     models = {"php": 0.4, "php-without-mlm": 0.37, **({"harp": 0.3} if shown else {})}
     for draw, name, regimes in (
-        (paired_bars, "figure6", ("zero-shot",)),
-        (query_curves, "figure4", ("few-shot-16",)),
+        (with_and_without, "figure6", ("zero-shot",)),
+        (few_shot_curves, "figure4", ("few-shot-16",)),
     ):
         folder = tmp_path / name
         folder.mkdir()
@@ -219,21 +204,25 @@ def test_a_figure_with_harp_says_what_stands_in_for_attention(config_of, tmp_pat
         assert ("HARP weighs words and anchors by idf here" in remark) == shown
 
 
-def test_bars_with_and_without(config_of, tmp_path: Path) -> None:
+def test_dots_with_and_without(config_of, tmp_path: Path) -> None:
     scores = _scores(tmp_path, flat_rows("squad", PHP))
-    (axis,) = paired_bars(load_published(PHP_YAML), "figure6", config_of(*PHP), scores).axes
-    heights = [round(bar.get_height(), 6) for bar in axis.patches]
-    assert heights == [0.3, 0.4, 0.37]  # with: HP alone and PHP; without: PHP
-    assert [text.get_text().strip() for text in axis.texts] == ["not run"] * 5
-    assert axis.lines[-1].get_ydata()[0] == pytest.approx(0.35)  # HARP
+    (axis,) = with_and_without(load_published(PHP_YAML), "figure6", config_of(*PHP), scores).axes
+    with_mlm, without_mlm, harp = axis.lines
+    assert list(with_mlm.get_ydata()) == pytest.approx(
+        [0.3, 0.4]
+    )  # HP alone and PHP; the others were not run
+    assert list(without_mlm.get_ydata()) == pytest.approx([0.37])
+    assert [round(x) for line in axis.lines[:2] for x in line.get_xdata()] == [0, 3, 3]
+    assert with_mlm.get_linestyle() == "None"
+    assert harp.get_ydata()[0] == pytest.approx(0.35)
     assert QUERIES == 20
 
 
-def test_bars_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
+def test_dots_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
     config = config_of(*PHP)
     models = {name: model for name, model in config.models.items() if name != "php-shp-only"}
     scores, paper = _scores(tmp_path, flat_rows("squad", PHP)), load_published(PHP_YAML)
-    (axis,) = paired_bars(paper, "figure6", config.model_copy(update={"models": models}), scores).axes
+    (axis,) = with_and_without(paper, "figure6", config.model_copy(update={"models": models}), scores).axes
     labels = [models[name].label for name in ("php-hp-only", "php-mrds-only", "php")]
     labels.insert(1, "php-\nshp-only")  # not in the configuration
     assert [tick.get_text() for tick in axis.get_xticklabels()] == labels
@@ -244,8 +233,11 @@ def empty(config: Config, tmp_path_factory) -> Path:
     base = tmp_path_factory.mktemp("empty")
     results = write_results(base, flat_rows("squad", {"control": 0.1}))
     for name in ("one", "two"):
-        made = make_figures([WIKIFORMER_YAML, PHP_YAML], config, ResultFiles(*results), [], [], base / name)
-        assert made == {"figures": 5}
+        made = [
+            make_figures(p, config, ResultFiles(*results), [], base / name)
+            for p in (WIKIFORMER_YAML, PHP_YAML)
+        ]
+        assert made == [{"figures": 1}, {"figures": 4}]
     return base
 
 

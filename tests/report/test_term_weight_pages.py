@@ -19,11 +19,9 @@ from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.report.cases import Case, choose_cases
 from irpretrain.report.coloured_texts import (
-    DEEPEST,
-    PassageWord,
-    colour,
-    legend,
-    level,
+    CASES,
+    CaseSource,
+    Word,
     query_terms,
     read_passage,
     shade,
@@ -44,88 +42,50 @@ def analyser() -> Analyser:
 # Words and their shares
 
 
-def shades(
-    analyser: Analyser, text: str, query: str, weights: dict[str, int]
-) -> list[tuple[str, str, int, bool]]:
-    """Word, share in per cent, level, whether it is in the query."""
+def shades(analyser: Analyser, text: str, query: str, weights: dict[str, int]) -> list[tuple[str, str, bool]]:
+    """Word, share in per cent, whether it is in the query."""
     asked = query_terms(query, "alphanumeric", analyser)
     passage, _ = read_passage(text, "alphanumeric", analyser, asked)
-    found = []
-    for word in shade(passage, weights):
-        line = next((int(kind[1:]) for kind in word.kind.split() if kind != "asked"), 0)
-        found.append((word.text, f"{100 * word.value:.4g}", line, "asked" in word.kind))
-    return found
+    return [(word.text, f"{100 * word.value:.4g}", word.in_query) for word in shade(passage, weights)]
 
 
 def test_words_have_the_shares_of_their_terms(analyser: Analyser) -> None:
     found = shades(analyser, "The Zoo has two zoos!", "what do zoos serve", {"zoo": 6, "two": 2})
     assert found == [
-        ("The", "0", 0, False), ("Zoo", "75", 6, True), ("has", "0", 0, False), ("two", "25", 3, False),
-        ("zoos", "75", 6, True),
+        ("The", "0", False), ("Zoo", "75", True), ("has", "0", False), ("two", "25", False), ("zoos", "75", True),
     ]  # fmt: skip
 
 
 def test_a_word_that_the_index_cuts_further_has_all_its_terms(analyser: Analyser) -> None:
     found = shades(analyser, "東京 zoo", "京", {"東": 1, "京": 4, "zoo": 5})
-    assert found == [("東京", "50", 6, True), ("zoo", "50", 6, False)]
+    assert found == [("東京", "50", True), ("zoo", "50", False)]
 
 
 def test_a_passage_without_weights_is_not_shaded(analyser: Analyser) -> None:
-    assert shades(analyser, "red fox", "fox", {}) == [("red", "0", 0, False), ("fox", "0", 0, True)]
-
-
-@pytest.mark.parametrize(
-    ("weight", "expected"),
-    [(1, 1), (99, 1), (100, 2), (299, 3), (300, 4), (499, 5), (500, 6), (1000, 6)],
-)
-def test_levels_are_tenths_up_to_a_half(weight: int, expected: int) -> None:
-    assert level(weight, 1000) == expected
-
-
-@pytest.mark.parametrize(
-    ("weight", "shown"),
-    [
-        (0, "transparent"),
-        (1, "rgba(214,39,40,0.150)"),
-        (4, "rgba(214,39,40,0.600)"),
-        (9, "rgba(214,39,40,0.750)"),
-    ],
-)
-def test_shades_deepen_to_a_half(weight: int, shown: str) -> None:
-    assert colour(weight / 10, DEEPEST) == shown
-
-
-def test_the_legend_names_every_level() -> None:
-    names = [name.replace("\u00a0", " ") for *_, name in legend()]
-    assert names == ["below 10 %", "10–20 %", "20–30 %", "30–40 %", "40–50 %", "50 % and more"]
-    assert [entry[0] for entry in legend()] == ["s1", "s2", "s3", "s4", "s5", "s6"]
-    assert [entry[1:3] for entry in legend()][::5] == [
-        ("transparent", "rgba(214,39,40,0.150)"),
-        ("rgba(214,39,40,0.750)", "rgba(214,39,40,0.750)"),
-    ]
+    assert shades(analyser, "red fox", "fox", {}) == [("red", "0", False), ("fox", "0", True)]
 
 
 def test_titles_name_term_and_numbers() -> None:
-    passage = [PassageWord("", "Zoos", ("zoo",), True), PassageWord(" ", "Fox", ("fox",), False)]
+    passage = [(Word("", "Zoos"), ("zoo",)), (Word(" ", "Fox"), ("fox",))]
     zoos, fox = shade(passage, {"zoo": 1200, "fox": 3200, "two": 5200})
-    assert zoos.title == "Zoos as zoo: 12.5\u00a0%, weight 1,200 of 9,600"
-    assert fox.title == "Fox: 33.3\u00a0%, weight 3,200 of 9,600"
+    assert zoos.title == "Zoos as zoo: 12.5%, weight 1,200 of 9,600"
+    assert fox.title == "Fox: 33.3%, weight 3,200 of 9,600"
 
 
 def test_overlapping_words_show_each_letter_once() -> None:
     analyser = Analyser.of(OPTIONS, "chinese:alphanumeric")
     asked = query_terms("京大", "chinese:alphanumeric", analyser)
     passage, rest = read_passage("在北京大学 ok。", "chinese:alphanumeric", analyser, asked)
-    assert [word.text for word in passage] == ["在", "北", "京", "大学", "ok"]
-    assert [word.in_query for word in passage] == [False, False, True, True, False]
-    assert "".join(word.before + word.text for word in passage) + rest == "在北京大学 ok。"
+    assert [word.text for word, _ in passage] == ["在", "北", "京", "大学", "ok"]
+    assert [word.in_query for word, _ in passage] == [False, False, True, True, False]
+    assert "".join(word.before + word.text for word, _ in passage) + rest == "在北京大学 ok。"
     assert [word.value for word in shade(passage, {"北京": 3, "大学": 2})] == [0, 0.6, 0, 0.4, 0]
 
 
 @given(st.text(max_size=40))
 def test_a_passage_keeps_every_character(text: str) -> None:
     passage, rest = read_passage(text, "alphanumeric", Analyser.of(OPTIONS), frozenset())
-    assert "".join(word.before + word.text for word in passage) + rest == text
+    assert "".join(word.before + word.text for word, _ in passage) + rest == text
 
 
 # Cases
@@ -141,38 +101,37 @@ QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "a": 2}, "q3": {"z": 1, "y": 1}}
 RUNS = [run("q1 b a c", "q2 c a b", "q3 a"), run("q1 a b c", "q2 b a c", "q3 a")]
 
 
-def cases(**options: Any) -> list[Case]:
+def cases(qrels=QRELS, runs=RUNS, most: int = CASES, **options: Any) -> list[Case]:
     page = TermWeightPageConfig(dataset="tiny", weightings=["tf"], **options)
-    return choose_cases("page", page, TEXTS, QRELS, RUNS)
+    where = "term_weight_pages.page"
+    return choose_cases(where, page.cases, TEXTS, qrels, runs, most, is_contrasted=True)
 
 
-def test_a_page_chooses_what_first_stages_disagree_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_chooses_what_first_stages_disagree_on() -> None:
     # Differences of rank: q1 a 1; q2 c 2, a 0; no run finds a relevant document of q3.
     assert cases() == [Case("q2", "two", ("c", "b")), Case("q1", "one", ("a", "b"))]
-    monkeypatch.setattr("irpretrain.report.cases.CASES", 1)
-    assert cases() == [Case("q2", "two", ("c", "b"))]
+    assert cases(most=1) == [Case("q2", "two", ("c", "b"))]
 
 
-def test_documents_that_are_left_out_are_the_highest_relevant_and_the_highest_other() -> None:
-    assert cases(cases=[{"query": "q2"}, {"query": "q1", "documents": ["c", 7]}, {"query": "q3"}]) == [
+def test_documents_that_are_left_out_are_the_relevant_one_of_most_disagreement_and_the_highest_other() -> (
+    None
+):
+    assert cases(cases=[{"query": "q2"}, {"query": "q1", "documents": ["c", 7]}]) == [
         Case("q2", "two", ("c", "b")),
         Case("q1", "one", ("c", "7")),
-        Case("q3", "three", ("y", "a")),
     ]
     assert cases(cases=[{"text": "my own", "documents": ["a"]}]) == [Case(None, "my own", ("a",))]
 
 
 def test_cases_that_cannot_be_shown_are_refused() -> None:
     with pytest.raises(
-        ConfigError, match=r"term_weight_pages\.page\.cases: 'q9' is not among the queries of tiny"
+        ConfigError, match=r"term_weight_pages\.page: 'q9' is not among the queries of the data set"
     ):
         cases(cases=[{"query": "q9"}])
-    page = TermWeightPageConfig(dataset="tiny", weightings=["tf"])
-    with pytest.raises(ConfigError, match="no query has a relevant document in the runs of all first_stages"):
-        choose_cases("page", page, TEXTS, QRELS, [{}])
-    page = TermWeightPageConfig(dataset="tiny", weightings=["tf"], cases=[{"query": "q1"}])
-    with pytest.raises(ConfigError, match="query 'q1' has neither a relevant document"):
-        choose_cases("page", page, TEXTS, {}, [{}])
+    with pytest.raises(ConfigError, match="no relevant document of any query is in all runs"):
+        cases(runs=[{}])
+    with pytest.raises(ConfigError, match="no relevant document of query 'q3' is in all runs"):
+        cases(cases=[{"query": "q3"}])
 
 
 def test_what_contradicts_itself_is_refused() -> None:
@@ -240,8 +199,8 @@ def write(project: Path, output: str = "page.html", **options: Any) -> dict[str,
     ]
     runs = [project / f"{name}.gz" for name in ("tf", "deepct")]
     page = TermWeightPageConfig(dataset="tiny", weightings=["tf", "deepct"], **options)
-    files = data_set_files(project)
-    return write_term_weight_page("page", page, weightings, runs, *files, TEXT, OPTIONS, project / output)
+    source = CaseSource(*data_set_files(project), TEXT)
+    return write_term_weight_page("page", page, weightings, runs, source, OPTIONS, project / output)
 
 
 def shaded(page: Page) -> list[dict[str, str | None]]:
@@ -259,16 +218,16 @@ def test_a_page_shows_a_text_for_each_weighting(project: Path) -> None:
     counts = write(project, cases=ALL[:1])
     assert (counts["cases"], counts["passages"], counts["weightings"]) == (1, 2, 2)
     page = Page(project / "page.html")
-    deepest = [a for a in shaded(page) if a["class"] == "s6 asked"]
-    assert [a["title"] for a in deepest] == ["Boyle as boyl: 50.0\u00a0%, weight 50 of 100"]
-    troll = [a for a in shaded(page) if "troll" in str(a["title"])]
-    assert [a["class"] for a in troll] == ["s3", "s6"], "a fifth by tf, nearly all by DeepCT"
+    deepest = [a for a in shaded(page) if "5px" in str(a.get("style")) and a.get("class") == "asked"]
+    assert [a["title"] for a in deepest] == ["Boyle as boyl: 50.0%, weight 50 of 100"]
+    lines = [str(a.get("style"))[-9:] for a in shaded(page) if "troll" in str(a["title"])]
+    assert lines == ["2px solid", "5px solid"], "a fifth by tf, nearly all by DeepCT"
 
 
 def test_every_class_of_a_word_has_a_style(project: Path) -> None:
     write(project, cases=ALL)
     page = Page(project / "page.html")
-    classes = {name for tag, a in page.elements if tag == "span" for name in str(a.get("class")).split()}
+    classes = {name for tag, a in page.elements if tag == "span" for name in str(a.get("class", "")).split()}
     assert "asked" in classes
     style = (project / "page.html").read_text(encoding="utf-8").partition("</style>")[0]
     assert [name for name in sorted(classes) if f".{name}{{" not in style] == []

@@ -49,7 +49,7 @@ def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
 def test_the_paper_s_figure_is_the_same_bytes_twice(config: Config, tmp_path: Path) -> None:
     files = ResultFiles([], [], distributions=[write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)])
     for run in ("one", "two"):
-        assert make_figures([DEEPCT], config, files, [], [], tmp_path / run) == {"figures": 1}
+        assert make_figures(DEEPCT, config, files, [], tmp_path / run) == {"figures": 1}
     for name in ("deepct_figure1.svg", "deepct_figure1.png"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     text = texts_of_svg(tmp_path / "one" / "deepct_figure1.svg")
@@ -58,7 +58,7 @@ def test_the_paper_s_figure_is_the_same_bytes_twice(config: Config, tmp_path: Pa
 
 
 def test_a_configuration_without_collections_says_so(config: Config, tmp_path: Path) -> None:
-    make_figures([DEEPCT], config, ResultFiles([], []), [], [], tmp_path)
+    make_figures(DEEPCT, config, ResultFiles([], []), [], tmp_path)
     assert "No data: the configuration names no collection under weight_distributions" in texts_of_svg(
         tmp_path / "deepct_figure1.svg"
     )

@@ -189,7 +189,7 @@ def report(inputs: Path, out: Path) -> dict[str, Any]:
     if not small.exists():
         small.mkdir()
         files = write_results(small, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-        make_figures([PROP_YAML], config, ResultFiles(*files), [], [], small / "figures")
+        make_figures(PROP_YAML, config, ResultFiles(*files), [], small / "figures")
     beside = out / "per_query.parquet"  # the report links to it
     beside.symlink_to(small / "per_query.parquet")
     given = ResultFiles([small / "scores.csv"], [beside])

@@ -302,7 +302,7 @@ def test_a_trained_model_can_be_taken_by_others(copied):
     for reported in ("| tiny | bm25 | zero-shot | nDCG@20 |", "| tiny | bm25 | full |", "model-index:"):
         assert reported in card, "the run has evaluated it"
     assert "| first-stage |" in (copied / weigher / "README.md").read_text()
-    [table] = (copied / groups).glob("train-*.parquet")
+    [table] = (copied / groups).glob("train.parquet")
     assert pq.read_table(table).column_names[:3] == ["document", "positive", "negative_1"]
     weights = "model.safetensors"
     assert (exported / weights).read_bytes() == (trained / weights).read_bytes()

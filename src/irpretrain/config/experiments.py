@@ -211,8 +211,8 @@ class WeightCaseConfig(Section):
     text: str | None = option(None, "Your own query text; needs `documents`.", min_length=1)
     documents: list[DocumentId] = option(
         description=(
-            "Document ids. Empty: the highest relevant and the highest non-relevant "
-            "document of the first of `first_stages`."
+            "Document ids. Empty: the relevant document on whose rank `first_stages` disagree most, and the highest "
+            "non-relevant one of the first of them."
         ),
         default_factory=list,
     )

@@ -14,12 +14,10 @@ from irpretrain.resources import resources_directory
 
 @cache
 def known_papers() -> tuple[str, ...]:
-    """Return every paper that has a file, sorted."""
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 
 
 def paper_file(paper: str) -> Path:
-    """Return where the published numbers of a paper lie."""
     return _folder() / f"{paper}.yaml"
 
 
@@ -49,17 +47,17 @@ def show_axioms(papers: Iterable[str]) -> bool:
 
 def show_term_weights(papers: Iterable[str]) -> bool:
     """Whether some of these papers has a figure of how term weights are distributed."""
-    return any("weight-curves" in read_paper(paper).drawings().values() for paper in papers)
+    figures = (figure for paper in papers for figure in read_paper(paper).figures.values())
+    return any(figure.drawn == "weight-curves" for figure in figures)
 
 
 def papers_with_depths() -> list[str]:
-    """Return the papers with a table of re-ranking at several depths."""
     return [paper for paper in known_papers() if read_paper(paper).depths]
 
 
 def figure_names(papers: Iterable[str]) -> list[str]:
     """Return the names of the figures of `papers`, without directory and suffix."""
-    return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).drawings()]
+    return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).figures]
 
 
 @cache
@@ -88,7 +86,6 @@ def fill_objective(kind: str, preset: str, given: dict[str, Any]) -> dict[str, A
 
 
 def recipe_names() -> list[str]:
-    """Return what `finetuning.recipe` can be called, beside none."""
     return [name for paper in known_papers() for name in read_paper(paper).recipes]
 
 

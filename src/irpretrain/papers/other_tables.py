@@ -54,20 +54,17 @@ class PublishedInterval(Strict):
 
     @property
     def share(self) -> PublishedValue:
-        """The printed share as a fraction of one."""
         return PublishedValue.of_percent(self.percent)
 
 
 class PublishedRankIntervals(PublishedOnOwnData):
     """Shares of pseudo-queries by the rank that they give their document.
 
-    `corpora` are the keys under which a configuration has the paper's documents. `other_reading` is what the printed
-    intervals can mean too.
+    `corpora` are the keys under which a configuration has the paper's documents.
     """
 
     corpora: list[str]
     intervals: list[PublishedInterval] = Field(min_length=1)
-    other_reading: list[PublishedInterval] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 
 from irpretrain.papers.base import (
     NO_NUMBER,
-    PERCENT,
     Direction,
     PublishedPlace,
     PublishedValue,
@@ -27,15 +26,6 @@ OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
 FIRST_STAGE = "first-stage"
 
 
-class PrintedFacts(Strict):
-    """A row of the paper's own table of data sets, as printed; `for` names the regimes in which it is tested."""
-
-    genre: str
-    queries: str
-    documents: str
-    used: list[Literal["fine-tuned", "zero-shot"]] = Field(alias="for", min_length=1)
-
-
 class PublishedDataset(Strict):
     """A data set of the paper and why a configuration may lack it."""
 
@@ -43,7 +33,6 @@ class PublishedDataset(Strict):
     queries: int = Field(ge=1)
     documents: str
     absent: str
-    printed: PrintedFacts | None = None
 
 
 class PublishedColumn(Strict):
@@ -82,8 +71,7 @@ class PublishedRow(Strict):
     `models` are keys of our configuration (or first stages), of which the first one present is taken; `by_dataset` has
     others for single data sets. `regimes` begins with the one that the paper reports. A row without values stands for
     others on other data. Of a row that `is_best`, each column has the best of its models. `outcomes` are printed wins,
-    ties and losses, one for each column whose values have them; `changes` printed relative changes, one for each column
-    of a table that has them.
+    ties and losses, one for each column whose values have them.
     """
 
     key: str
@@ -96,11 +84,9 @@ class PublishedRow(Strict):
     stands_for: list[str] = Field(default_factory=list)
     is_best: bool = False
     outcomes: list[str] = Field(default_factory=list)
-    changes: list[str] = Field(default_factory=list)
 
     @property
     def all_models(self) -> list[str]:
-        """What may fill the row on some data set."""
         return [*self.models, *(model for models in self.by_dataset.values() for model in models)]
 
     @property
@@ -113,8 +99,7 @@ class PublishedTable(PublishedPlace):
     """A table of the paper.
 
     `test` says how the paper tests, in words; `tested_by` and `level` are the same for our own tests. `superscripts`
-    explains marks that are no test's outcome. `changes_from` is the row from which the relative change of every value
-    is printed.
+    explains marks that are no test's outcome.
     """
 
     number: int
@@ -125,7 +110,6 @@ class PublishedTable(PublishedPlace):
     marks: list[PublishedMark]
     superscripts: dict[str, str] = Field(default_factory=dict)
     outcomes: PublishedOutcomes | None = None
-    changes_from: str | None = None
     rows: list[PublishedRow] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -133,7 +117,6 @@ class PublishedTable(PublishedPlace):
         keys = different_keys([row.key for row in self.rows])
         unknown = {key for mark in self.marks for key in (mark.over, *mark.rows)}
         unknown |= {key for row in self.rows for key in row.stands_for}
-        unknown |= {self.changes_from} if self.changes_from else set()
         if unknown - set(keys):
             raise ValueError(f"no row has the key {', '.join(sorted(unknown - set(keys)))}")
         known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
@@ -144,9 +127,6 @@ class PublishedTable(PublishedPlace):
                 )
             self._check_row(row, known_marks)
             self._check_outcomes(row)
-            expected = len(row.values) if self.changes_from else 0
-            if len(row.changes) != expected:
-                raise ValueError(f"row {row.key}: {len(row.changes)} changes, expected {expected}")
         return self
 
     def _check_row(self, row: PublishedRow, known_marks: set[str]) -> None:
@@ -155,7 +135,7 @@ class PublishedTable(PublishedPlace):
         if row.values and len(row.values) != len(self.columns):
             raise ValueError(f"row {row.key}: {len(row.values)} values for {len(self.columns)} columns")
         for printed in row.values:
-            value = PublishedValue.parse(printed)
+            value = self.parse(printed)
             if value is not None and not set(value.marks) <= known_marks:
                 raise ValueError(f"row {row.key}: {printed!r} has a mark that the table does not explain")
 
@@ -170,7 +150,6 @@ class PublishedTable(PublishedPlace):
                 raise ValueError(f"row {row.key}: {printed!r} is not wins/ties/losses")
 
     def counts_outcomes(self, measure: str) -> bool:
-        """Whether wins, ties and losses stand beside the values of a measure."""
         return self.outcomes is not None and self.outcomes.measure == measure
 
     def printed_outcomes(self, row: str, dataset: str, measure: str) -> str:
@@ -179,18 +158,10 @@ class PublishedTable(PublishedPlace):
         by_dataset = dict(zip(having, self.row(row).outcomes, strict=False))
         return by_dataset.get(dataset, "") if self.counts_outcomes(measure) else ""
 
-    def printed_change(self, row: str, dataset: str, measure: str) -> str:
-        """Return the printed relative change of a value; empty where there is none."""
-        changes = next((other.changes for other in self.rows if other.key == row), [])
-        columns = [(column.dataset, column.measure) for column in self.columns]
-        return dict(zip(columns, changes, strict=False)).get((dataset, measure), "")
-
     def row(self, key: str) -> PublishedRow:
-        """Return the row called `key`."""
         return next(row for row in self.rows if row.key == key)
 
     def regime(self, row: PublishedRow, column: PublishedColumn) -> str:
-        """Return the regime that the paper reports in a cell."""
         return column.regime or row.regimes[0]
 
     def value(
@@ -198,7 +169,7 @@ class PublishedTable(PublishedPlace):
     ) -> PublishedValue | None:
         """Return the printed value of a cell, or None where none is printed; candidates and regime may be any."""
         printed = self._printed(row, dataset, measure, candidates, regime)
-        return None if printed is None else PublishedValue.parse(printed)
+        return None if printed is None else self.parse(printed)
 
     def gap(
         self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
@@ -219,79 +190,34 @@ class PublishedTable(PublishedPlace):
                 return printed
         return None
 
+    def parse(self, printed: str) -> PublishedValue | None:
+        """Return the value of a printed cell, or None for one without a number."""
+        return PublishedValue.parse(printed)
+
     def can_have(self, row: str, mark: PublishedMark) -> bool:
-        """Whether a row can have a mark."""
         return not mark.rows or not {row, *self.row(row).stands_for}.isdisjoint(mark.rows)
 
 
-class PublishedAnswers(PublishedPlace):
-    """The table of question answering.
+class PublishedAnswers(PublishedTable):
+    """The table of question answering, in percent; `tasks` names the columns' tasks, keys of `downstream_tasks`."""
 
-    `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. Values are in percent as
-    printed, one per task and then their mean. The mark says that the row `marked` is significantly better than every
-    other.
-    """
+    tasks: dict[str, str]
 
-    number: int
-    test: str
-    measure: str
-    tasks: dict[str, str] = Field(min_length=1)
-    average: str
-    mark: str = Field(min_length=1, max_length=1)
-    marked: str
-    rows: list[PublishedRow] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        for row in self.rows:
-            if row.values and len(row.values) != len(self.tasks) + 1:
-                raise ValueError(
-                    f"row {row.key}: {len(row.values)} values for {len(self.tasks)} tasks and their mean"
-                )
-            for printed in row.values:
-                match = PERCENT.fullmatch(printed)
-                if (
-                    match is None
-                    or match["marks"] not in ("", self.mark)
-                    or len(match["decimals"] or "") != 2
-                ):
-                    raise ValueError(
-                        f"row {row.key}: {printed!r} is not percent with two decimals and {self.mark}"
-                    )
-        self.table()
-        return self
-
-    def table(self) -> PublishedTable:
-        """Return the table without the means; values are shares."""
-        marks = [PublishedMark(mark=self.mark, over=row.key, rows=[self.marked]) for row in self.rows]
-        rows = [
-            row.model_copy(update={"values": [PublishedValue.of_percent(v).printed for v in row.values[:-1]]})
-            for row in self.rows
-        ]
-        shared = self.model_dump(
-            include={"number", "title", "page", "section", "protocol", "remarks", "test"}
-        )
-        return PublishedTable(
-            **shared,
-            columns=[
-                PublishedColumn(dataset=task, measure=self.measure, candidates="", regime="full")
-                for task in self.tasks
-            ],
-            marks=[mark for mark in marks if mark.over != self.marked],
-            rows=rows,
-        )
-
-    def mean(self, row: str) -> PublishedValue | None:
-        """Return the printed mean of a row as a share, or None where none is printed."""
-        values = next(other.values for other in self.rows if other.key == row)
-        return PublishedValue.of_percent(values[-1]) if values else None
+    def parse(self, printed: str) -> PublishedValue | None:
+        """Return printed percent as a share."""
+        return PublishedValue.of_percent(printed)
 
 
 # How a figure is drawn; report/figures.py has the functions.
 Drawing = Literal[
-    "loss-curves", "step-curves", "few-shot-curves", "query-curves", "compared-curves", "series", "paired-bars",
-    "importance", "diagnosis", "weight-curves", "set-sizes", "words-outside",
-]  # fmt: skip
+    "loss-curves",
+    "step-curves",
+    "few-shot-curves",
+    "series",
+    "with-and-without",
+    "importance",
+    "weight-curves",
+]
 
 
 class PublishedFigure(Strict):
@@ -320,13 +246,6 @@ class PublishedFigure(Strict):
     def where(self) -> str:
         """Where the figure's runs can be had, to follow the reason for their absence."""
         return f" (the overlays {self.overlays} do)" if self.overlays else ""
-
-
-class OwnFigure(Strict):
-    """A figure that stands beside the paper's own: how it is drawn, and its caption."""
-
-    drawn: Drawing
-    caption: str
 
 
 class PublishedRecipe(Strict):
@@ -362,7 +281,6 @@ class Published(Strict):
     depths: PublishedDepths | None = None
     answers: PublishedAnswers | None = None
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
-    own_figures: dict[str, OwnFigure] = Field(default_factory=dict)
     recipes: dict[str, PublishedRecipe] = Field(default_factory=dict)
     presets: dict[PresetName, Preset] = Field(default_factory=dict)
 
@@ -381,10 +299,6 @@ class Published(Strict):
         if self.depths is not None and self.depths.dataset not in self.datasets:
             raise ValueError(f"depths: unknown data set {self.depths.dataset}")
         return self
-
-    def drawings(self) -> dict[str, Drawing]:
-        """Return the paper's figures in the report's order, and how each is drawn."""
-        return {name: figure.drawn for name, figure in (self.figures | self.own_figures).items()}
 
     def table_names(self) -> list[str]:
         """Return the names of the paper's tables in the report's order, those of axioms, depths and answers among

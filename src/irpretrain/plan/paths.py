@@ -116,8 +116,6 @@ POSITIONS = "results/positions/{corpus}"
 FIRST_STAGE_RUN = "results/runs/{dataset}/{candidates}/first-stage.run.gz"
 TUNING = "results/tuning/{candidates}.json"
 TUNING_GRID = "results/tuning/{candidates}.csv"
-SWEEP_FIGURE = "results/figures/sweep-{candidates}.svg"
-SWEEP_PICTURE = "results/figures/sweep-{candidates}.png"
 
 # Re-ranking
 ZERO_SHOT_RUN = "results/runs/{dataset}/{candidates}/{model}/zero-shot/seed-{seed}.run.gz"

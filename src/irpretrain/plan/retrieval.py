@@ -137,9 +137,6 @@ class Retrieval(PlanPart):
             return self.settings("retrieval", include=INDEX_SETTINGS)
         return self._with_depth(self._stage(wildcards).depth, INDEX_SETTINGS | {"depth"})
 
-    def tuning_dataset(self, wildcards: Wildcards) -> str:
-        return self.config.datasets[str(self._stage(wildcards).tuned_on)].label
-
     def _search_options(self, model: str, depth: int | None = None) -> Any:
         return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
 

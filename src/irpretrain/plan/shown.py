@@ -25,21 +25,17 @@ from irpretrain.plan.corpora import Corpora
 from irpretrain.plan.datasets import Experiments
 from irpretrain.plan.part import each
 from irpretrain.plan.retrieval import Retrieval
-from irpretrain.report.filled_tables import filled_tables
 
 TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
 
 # Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name.
 MEASURED = (
-    "scores", "per_query", "trainings", "predictors", "rank_intervals", "temperatures", "diagnoses", "depths",
-    "answers",
+    "scores", "per_query", "trainings", "predictors", "rank_intervals", "diagnoses", "depths", "answers",
 )  # fmt: skip
 
 # Files behind a report.
-REPORTED = (
-    *MEASURED, "tables", "claims", "figures", "sweeps", "pictures", "probes"
-)  # fmt: skip
+REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,21 +162,6 @@ class Shown:
         )
         return list(dict.fromkeys(groups))
 
-    @property
-    def groups(self) -> list[str]:
-        """Sidecars of the shards of ranking groups behind every trained model."""
-        return [
-            paths.sidecar(shard)
-            for collection, tokenizer, objective in self.taught_groups
-            for shard in self.corpora.each_shard(
-                paths.GROUPS_SHARD,
-                self.config.collections[collection],
-                collection=collection,
-                tokenizer=tokenizer,
-                objective=objective,
-            )
-        ]
-
     # Axioms
 
     @property
@@ -217,13 +198,6 @@ class Shown:
         return each(paths.RANK_INTERVALS, self._sampled_collections)
 
     @property
-    def temperatures(self) -> list[str]:
-        """How the temperatures that are not given were chosen."""
-        calibrated = self.config.pseudo_queries.temperature == "calibrated"
-        names = self._sampled_collections if calibrated else []
-        return each(paths.TEMPERATURE, names)
-
-    @property
     def diagnoses(self) -> list[str]:
         """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
         names = self.config.diagnoses if self._shows_axioms else []
@@ -243,10 +217,6 @@ class Shown:
         """What tuned first stages were tuned to."""
         return each(paths.TUNING, self._tuned)
 
-    @property
-    def pictures(self) -> list[str]:
-        return each(paths.SWEEP_FIGURE, self._tuned)
-
     # Views, tables, figures
 
     @property
@@ -261,10 +231,10 @@ class Shown:
         """Each paper's headline table, that of its claims, and its own tables."""
         names, comparing = list[str](), list[str]()
         for numbers in self.numbers:
-            filled = filled_tables(numbers, self.whole)
+            printed = numbers.table_names()
             claims = ["claims"] if has_claims(numbers.paper) else []
-            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *filled)]
-            runs = [table for table in filled if numbers.compares_runs(table)]
+            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *printed)]
+            runs = [table for table in printed if numbers.compares_runs(table)]
             comparing += [f"{numbers.paper}_{table}" for table in ("headline", *runs)]
         return table_files(names, comparing)
 

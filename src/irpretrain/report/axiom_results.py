@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -74,18 +74,6 @@ class RankIntervals(_Named):
         return self
 
 
-class CalibratedTemperature(_Named):
-    """The temperature that was chosen for a collection's pseudo-queries, and how far from the paper's shares it leaves
-    those of the sample (total variation distance)."""
-
-    temperature: float = Field(gt=0)
-    distance: float = Field(ge=0, le=1)
-    at_bound: bool
-    documents: int = Field(ge=1)
-    queries: int = Field(ge=1)
-    tried: list[Any] = Field(min_length=1)
-
-
 class Agreement(_Measured):
     """Of the pairs on which an axiom prefers one query, how many a re-ranker decides alike, equal scores being halves.
     Share and interval are not numbers where there is no such pair."""
@@ -118,7 +106,6 @@ class Diagnosis:
 
     @property
     def models(self) -> dict[str, str]:
-        """Model → label, in the file's order."""
         return {row.model: row.label for row in self.agreements}
 
     def get(self, model: str, axiom: str) -> Agreement | None:
@@ -128,12 +115,9 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class AxiomResults:
-    """Everything that a run measured of axioms."""
-
     predictors: tuple[PredictorScores, ...] = ()
     rank_intervals: tuple[RankIntervals, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
-    temperatures: tuple[CalibratedTemperature, ...] = ()
 
     @classmethod
     def read(
@@ -141,14 +125,12 @@ class AxiomResults:
         predictors: Iterable[str | Path] = (),
         rank_intervals: Iterable[str | Path] = (),
         diagnoses: Iterable[str | Path] = (),
-        temperatures: Iterable[str | Path] = (),
     ) -> Self:
         """Read files, which `ResultFiles` names; raise InputError for the first that is not what it should be."""
         return cls(
             tuple(_read(PredictorScores, path, _json(path)) for path in predictors),
             tuple(_read(RankIntervals, path, _json(path)) for path in rank_intervals),
             tuple(_diagnosis(path) for path in diagnoses),
-            tuple(_read(CalibratedTemperature, path, _json(path)) for path in temperatures),
         )
 
 
@@ -189,12 +171,8 @@ def _read(
         raise InputError(path, reason, line, MAKE_AGAIN) from None
 
 
-# Predictors that differ in their setting alone stand together: one column of the table, one figure's panels.
-
-
-@dataclass(frozen=True)
-class PredictorGroup:
-    """Predictors of one data set, collection and choice of axioms, at most one a setting.
+class PredictorGroup(NamedTuple):
+    """Predictors of one data set, collection and choice of axioms: one column of the table, some panels of the figure.
 
     Attributes:
         label: the data set, and what else tells this group from others.
@@ -210,31 +188,25 @@ class PredictorGroup:
 def predictor_groups(
     published: PublishedAxioms, config: Config, predictors: Sequence[PredictorScores]
 ) -> list[PredictorGroup]:
-    """Return the groups in the order of the files; a second predictor of a setting opens a group of its own."""
-    keyed: list[tuple[tuple[object, ...], dict[str, PredictorScores]]] = []
+    """Return the groups in the order of the files; a second predictor of a setting has a group of its own."""
+    groups: dict[str, PredictorGroup] = {}
+    known = (config.predictors.get(predictor.name) for predictor in predictors)
+    collections = {described.collection for described in known if described}
     for predictor in predictors:
-        key = (*_data(config, predictor), *sorted(predictor.axioms))
-        position = next((g for k, g in keyed if k == key and predictor.setting not in g), None)
-        if position is None:
-            keyed.append((key, {}))
-            position = keyed[-1][1]
-        position[predictor.setting] = predictor
-    several = len({key[1] for key, _ in keyed}) > 1
-    labels = [_label(published, config, members, several) for _, members in keyed]
-    return [
-        PredictorGroup(
-            f"{label}, {' and '.join(predictor.name for predictor in members.values())}"
-            if label in labels[:position]
-            else label,
-            str(key[0]),
-            members,
-        )
-        for position, ((key, members), label) in enumerate(zip(keyed, labels, strict=True))
-    ]
+        described = config.predictors.get(predictor.name)
+        parts = [dataset_label(config, described.dataset) if described else "this configuration"]
+        parts += [described.collection] if described and len(collections) > 1 else []
+        if set(predictor.axioms) != set(published.groups):
+            parts.append(f"{axioms_text(published, predictor)} alone")
+        label = ", ".join(parts)
+        if label in groups and predictor.setting in groups[label].members:
+            label = f"{label}, {predictor.name}"
+        dataset = described.dataset if described else ""
+        groups.setdefault(label, PredictorGroup(label, dataset, {})).members[predictor.setting] = predictor
+    return list(groups.values())
 
 
 def axioms_text(published: PublishedAxioms, predictor: PredictorScores) -> str:
-    """Return "all nine axioms", or the axioms' names."""
     if set(predictor.axioms) == set(published.groups):
         return "all nine axioms" if len(published.groups) == 9 else "all axioms"
     return ", ".join(axiom for axiom in in_order(published, predictor.axioms))
@@ -244,22 +216,3 @@ def in_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
     """Return axioms in the paper's order, those that it does not have last."""
     printed = [axiom for axiom in published.groups if axiom in axioms]
     return printed + [axiom for axiom in axioms if axiom not in published.groups]
-
-
-def _data(config: Config, predictor: PredictorScores) -> tuple[str, str]:
-    """Data set and collection of a predictor, as the configuration has them."""
-    described = config.predictors.get(predictor.name)
-    return (described.dataset, described.collection) if described else ("", "")
-
-
-def _label(
-    published: PublishedAxioms, config: Config, members: dict[str, PredictorScores], with_collection: bool
-) -> str:
-    predictor = next(iter(members.values()))
-    dataset, collection = _data(config, predictor)
-    parts = [dataset_label(config, dataset) if dataset else "this configuration"]
-    if with_collection:
-        parts.append(collection)
-    if set(predictor.axioms) != set(published.groups):
-        parts.append(f"{axioms_text(published, predictor)} alone")
-    return ", ".join(parts)

@@ -4,12 +4,9 @@ most."""
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from irpretrain.config.experiments import AttributionConfig, TermWeightPageConfig, WeightCaseConfig
+from irpretrain.config.experiments import WeightCaseConfig
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.runs import Qrels, Run, relevant
-
-# Cases that a page of term weights chooses: as many queries as DeepCT's Table 5 shows.
-CASES = 3
 
 
 class Case(NamedTuple):
@@ -20,67 +17,57 @@ class Case(NamedTuple):
     documents: tuple[str, ...]
 
 
-def choose_case(
-    name: str, options: AttributionConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
-) -> Case:
-    """Return the case that the configuration names; what it leaves out is chosen by the models' disagreement.
-
-    Args:
-        texts: query → text.
-        runs: the run of each model.
-
-    Raises:
-        ConfigError: the query is not in the data set, or no relevant document is among the candidates.
-    """
-    where = f"attributions.{name}"
-    if options.text is not None:
-        return Case(None, options.text, (str(options.document),))
-    if options.query is not None:
-        _check_query(f"{where}.query", options.query, options.dataset, texts)
-        if options.document is not None:
-            return Case(options.query, texts[options.query], (options.document,))
-    disagreed = disagreements(texts if options.query is None else [options.query], qrels, runs)
-    if not disagreed:
-        raise ConfigError(
-            f"{where}: no relevant document of {options.query or 'any query'} is a candidate of every model; "
-            "name a query and a document"
-        )
-    query, document = disagreed[0]
-    return Case(query, texts[query], (document,))
-
-
 def choose_cases(
-    name: str, options: TermWeightPageConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
+    where: str,
+    named: Sequence[WeightCaseConfig],
+    texts: Mapping[str, str],
+    qrels: Qrels,
+    runs: Sequence[Run],
+    most: int = 1,
+    is_contrasted: bool = False,
 ) -> list[Case]:
-    """Return the cases that the configuration names, or those on which the first stages disagree most, each with the
-    first run's highest document that is not judged relevant.
+    """Return the named cases, or `most` queries on which runs disagree most.
+
+    Documents that are not named are the relevant one whose best and worst ranks lie furthest apart (of equal ones the
+    first by query id, then by document id) and, if `is_contrasted`, the first run's highest without relevance.
 
     Args:
+        where: key of the configuration, for messages.
         texts: query → text.
-        runs: of the page's first stages.
 
     Raises:
-        ConfigError: a query is not in the data set, or there are no documents to show.
+        ConfigError: a query is not in the data set, or no run holds a relevant document to show.
     """
-    where = f"term_weight_pages.{name}"
-    if options.cases:
-        return [_named(where, options.dataset, case, texts, qrels, runs[0]) for case in options.cases]
-    queries = [query for query in texts if _irrelevant(query, qrels, runs[0])]
-    disagreed = disagreements(queries, qrels, runs)
-    if not disagreed:
-        raise ConfigError(
-            f"{where}: no query has a relevant document in the runs of all first_stages beside one that is not "
-            "relevant; name cases"
-        )
-    return [
-        Case(query, texts[query], (document, *_irrelevant(query, qrels, runs[0])))
-        for query, document in disagreed[:CASES]
-    ]
+
+    def chosen(queries: Iterable[str], most: int) -> list[Case]:
+        queries = list(queries)
+        cases = []
+        for query, document in _disagreements(queries, qrels, runs)[:most]:
+            judged = relevant(qrels.get(query, {}))
+            others = [other for other, _ in runs[0].get(query, ()) if other not in judged]
+            documents = (document, *others[:1]) if is_contrasted else (document,)
+            cases.append(Case(query, texts[query], documents))
+        if not cases:
+            which = f"query {queries[0]!r}" if len(queries) == 1 else "any query"
+            raise ConfigError(
+                f"{where}: no relevant document of {which} is in all runs; name query and document"
+            )
+        return cases
+
+    cases = []
+    for case in named:
+        if case.query is not None and case.query not in texts:
+            raise ConfigError(f"{where}: {case.query!r} is not among the queries of the data set")
+        if case.documents:
+            text = texts[case.query] if case.query is not None else str(case.text)
+            cases.append(Case(case.query, text, tuple(case.documents)))
+        else:
+            cases += chosen([str(case.query)], 1)
+    return cases if named else chosen(texts, most)
 
 
-def disagreements(queries: Iterable[str], qrels: Qrels, runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Return each query with the relevant document that every run holds and whose best and worst ranks lie furthest
-    apart, those with the furthest first; of equal ones the first by query id, then by document id."""
+def _disagreements(queries: Iterable[str], qrels: Qrels, runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Each query with the relevant document on whose rank runs disagree most, the furthest apart first."""
     furthest = []
     for query in queries:
         ranks = [{document: rank for rank, (document, _) in enumerate(run.get(query, ()))} for run in runs]
@@ -91,37 +78,3 @@ def disagreements(queries: Iterable[str], qrels: Qrels, runs: Sequence[Run]) -> 
         ]
         furthest += [min((-spread, query, document) for spread, document in spreads)] if spreads else []
     return [(query, document) for _, query, document in sorted(furthest)]
-
-
-def _named(
-    where: str, dataset: str, case: WeightCaseConfig, texts: Mapping[str, str], qrels: Qrels, run: Run
-) -> Case:
-    """The case that the configuration names, with documents of the run where it names none."""
-    if case.query is None:
-        return Case(None, str(case.text), tuple(case.documents))
-    _check_query(f"{where}.cases", case.query, dataset, texts)
-    documents = case.documents or [*_relevant(case.query, qrels, run), *_irrelevant(case.query, qrels, run)]
-    if not documents:
-        raise ConfigError(
-            f"{where}.cases: query {case.query!r} has neither a relevant document nor any that the first of "
-            "first_stages finds; name documents"
-        )
-    return Case(case.query, texts[case.query], tuple(documents))
-
-
-def _check_query(where: str, query: str, dataset: str, texts: Mapping[str, str]) -> None:
-    if query not in texts:
-        raise ConfigError(f"{where}: {query!r} is not among the queries of {dataset}")
-
-
-def _relevant(query: str, qrels: Qrels, run: Run) -> list[str]:
-    """The relevant document that the run ranks highest, or the first by id where it ranks none."""
-    relevant_documents = relevant(qrels.get(query, {}))
-    ranked = [document for document, _ in run.get(query, ()) if document in relevant_documents]
-    return (ranked or sorted(relevant_documents))[:1]
-
-
-def _irrelevant(query: str, qrels: Qrels, run: Run) -> list[str]:
-    """The highest document of the run that is not judged relevant."""
-    relevant_documents = relevant(qrels.get(query, {}))
-    return [document for document, _ in run.get(query, ()) if document not in relevant_documents][:1]

@@ -1,8 +1,8 @@
 """What a table is made of: rows, columns, and cells with the published value, ours and the comparisons; no formatting.
 
 A table has panels (for example the paper's data sets, and ours); a panel has columns and rows of cells. A description
-of a table names the source of each cell: a run, the mean of other cells, other cells that it compares, or a value that
-is there already. `table_engine.fill` puts the values in.
+of a table names the source of each cell: a run, another cell that it compares, or a value that is there already.
+`table_engine.fill` puts the values in.
 """
 
 from __future__ import annotations
@@ -86,8 +86,7 @@ class Cell:
     Attributes:
         run: what fills the cell; None where nothing does.
         reason: why nothing fills it.
-        ours: our value; of a run and of a mean it is None until the table is filled.
-        mean_of: cells whose mean it is, in place of a run.
+        ours: our value; of a run it is None until the table is filled.
         counted: what the mean is over.
         source: the file that our value stands in, where the run does not name it.
         published: the paper's number.
@@ -105,7 +104,6 @@ class Cell:
     reason: str = ""
     baselines: tuple[Baseline, ...] = ()
     ours: Ours | None = None
-    mean_of: tuple[Cell, ...] = ()
     counted: str = "queries"
     source: str = ""
     published: PublishedValue | None = None
@@ -157,14 +155,6 @@ class Compared(TextCell):
     as_outcomes: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Changed(TextCell):
-    """The relative change of another cell's mean from a third one's."""
-
-    cell: Cell
-    base: Cell
-
-
 AnyCell = Cell | TextCell
 
 
@@ -189,11 +179,9 @@ class Row:
 
     @property
     def short_label(self) -> str:
-        """The label without what stands in brackets."""
         return self.label.partition(" (")[0]
 
     def is_filled(self) -> bool:
-        """Whether some cell has a number of ours."""
         return any(isinstance(cell, Cell) and cell.ours is not None for cell in self.cells)
 
 
@@ -207,7 +195,6 @@ class Panel:
     rows_are: str = "Model"
 
     def is_filled(self) -> bool:
-        """Whether some cell has a number of ours."""
         return any(row.is_filled() for row in self.rows)
 
     def groups(self) -> list[tuple[str, int]]:
@@ -225,7 +212,6 @@ class Table:
         source: of the published numbers.
         paper: its name.
         testing: how differences are tested; None where the table is not a paper's or compares no runs.
-        filled_only: whether panels without any value of ours are left out, but for the first.
         ledger: of its runs; None of a table without runs.
         summary: what came out in words, of the headline table.
     """
@@ -237,7 +223,6 @@ class Table:
     source: str = ""
     paper: str = ""
     testing: TableTest | None = None
-    filled_only: bool = False
     ledger: tuple[Facts, ...] | None = None
     summary: tuple[str, ...] = ()
 
@@ -250,7 +235,6 @@ class Table:
         notes: list[str],
         config: Config,
         testing: TableTest | None = None,
-        filled_only: bool = False,
     ) -> Table:
         """Return a paper's table, called after its number, or after what it shows where it has none; the remarks of the
         paper's file and of the configuration follow its notes."""
@@ -262,12 +246,10 @@ class Table:
             f"{published.citation} {published.location(printed.page, printed.section)}.",
             published.name,
             testing,
-            filled_only,
         )
 
     @property
     def heading(self) -> str:
-        """The title, after the paper's name where there is a paper."""
         return f"{self.paper}, {self.title}" if self.paper else self.title
 
     def cells(self) -> Iterator[Cell]:

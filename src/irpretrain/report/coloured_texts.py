@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irpretrain.config.experiments import AttributionConfig, TermWeightPageConfig
+from irpretrain.config.experiments import AttributionConfig, TermWeightPageConfig, WeightCaseConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import IntegrityError
-from irpretrain.evaluation.runs import RankColumn, rank_in, read_qrels, read_run
+from irpretrain.evaluation.runs import Qrels, RankColumn, rank_in, read_qrels, read_run
 from irpretrain.progress import progress
-from irpretrain.report.cases import choose_case, choose_cases
+from irpretrain.report.cases import choose_cases
 from irpretrain.report.pages import write_page
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import analysed_weights
@@ -32,6 +31,20 @@ TEMPLATE = "coloured_texts.html.j2"
 # Opacity of the strongest colour: dark letters stay readable on it.
 STRONGEST = 0.75
 RED, BLUE = "214,39,40", "44,100,220"
+# Words below this part of the strongest have neither colour nor line.
+FAINT = 1 / 20
+
+
+class CaseSource(NamedTuple):
+    """What cases come from: DOCUMENTS tables of a corpus, a QUERIES table, qrels, and how texts are read."""
+
+    documents: Sequence[str | Path]
+    queries: str | Path
+    qrels: str | Path
+    text: TextConfig
+
+    def judged(self) -> tuple[dict[str, str], Qrels]:
+        return read_queries(self.queries), read_qrels(self.qrels)
 
 
 class Word(NamedTuple):
@@ -40,18 +53,26 @@ class Word(NamedTuple):
     Attributes:
         before: the characters between the word before it and this one.
         text: the word as written.
-        value: what it counts for.
         title: its numbers, for a reader who points at it.
-        colour: its background.
-        kind: class of the line under it, so that the value is visible without colours; empty for a plain word.
+        style: its colour, and a line under it, so that the value is visible without colours.
     """
 
     before: str
     text: str
-    value: float
-    title: str
-    colour: str = "transparent"
-    kind: str = ""
+    value: float = 0.0
+    title: str = ""
+    style: str = ""
+    in_query: bool = False
+
+    def coloured(self, scale: float) -> Word:
+        """Return the word in the colour of its value: red for positive, blue for negative; `scale` is the strongest."""
+        depth = min(1.0, abs(self.value) / scale) if scale > 0 else 0.0
+        if depth < FAINT:
+            return self
+        colour, line = (RED, "solid") if self.value > 0 else (BLUE, "dotted")
+        width = 1 + int(4 * depth)
+        style = f"background:rgba({colour},{STRONGEST * depth:.3f});border-bottom:{width}px {line}"
+        return self._replace(style=style)
 
 
 class ColouredText(NamedTuple):
@@ -70,12 +91,6 @@ class ColourMap(NamedTuple):
     texts: Sequence[ColouredText]
 
 
-def colour(value: float, scale: float) -> str:
-    """Return the background of a word: red for positive, blue for negative, white for 0; `scale` is the strongest."""
-    depth = STRONGEST * min(1.0, abs(value) / scale) if scale > 0 else 0.0
-    return f"rgba({RED if value > 0 else BLUE},{depth:.3f})" if depth >= 0.0005 else "transparent"
-
-
 # Attributions: pieces of a vocabulary are summed by the words of the text, so that models with different tokenizers can
 # be compared. A piece counts for the word that its first character lies in.
 
@@ -83,11 +98,9 @@ def colour(value: float, scale: float) -> str:
 EAST_ASIAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 # A run of letters and digits, a single Chinese or Japanese character, or any other sign.
 WORD = re.compile(rf"[{EAST_ASIAN}]|[^\W_{EAST_ASIAN}]+|\S")
-# Words below this part of the strongest have no line.
-FAINT = 1 / 20
 READING_ATTRIBUTIONS = (
     "Red words (solid line) raise the score, blue words (dotted line) lower it. Each model's colours are normalised by "
-    "its own strongest word; words below a twentieth of it have no line. Point at a word for its value and the values "
+    "its own strongest word; words below a twentieth of it have none. Point at a word for its value and the values "
     "of its pieces."
 )
 
@@ -96,28 +109,19 @@ def write_attributions(
     name: str,
     options: AttributionConfig,
     models: Sequence[Mapping[str, Any]],
-    documents: Sequence[str | Path],
-    queries: str | Path,
-    qrels: str | Path,
-    text: TextConfig,
+    source: CaseSource,
     reranking: RerankingConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write, for one query and document, what each model's score comes from.
+    """Write, for one query and document, what each model's score comes from; return counts.
 
     Args:
         models: `label`, `directory` and `run` of each, in the order of the page; the run over the candidates is None
             for a query of the user's own.
-        documents: DOCUMENTS tables of the data set's corpus.
-        queries: QUERIES table.
-        text: fields of a document's text, and the most word pieces read of it.
         reranking: lengths, threads and device; always in single precision.
 
-    Returns:
-        Counts: models, word pieces attributed (of all models), and the largest share that completeness misses.
-
     Raises:
-        ConfigError: the case cannot be chosen; see `cases.choose_case`.
+        ConfigError: the case cannot be chosen; see `cases.choose_cases`.
         InputError: the corpus lacks the document, or a model cannot be loaded.
     """
     from irpretrain.models.attribution import attribute
@@ -125,9 +129,9 @@ def write_attributions(
     from irpretrain.training.compute import reproducible
 
     runs = [read_run(model["run"]) for model in models if model["run"] is not None]
-    case = choose_case(name, options, read_queries(queries), read_qrels(qrels), runs)
-    document = case.documents[0]
-    bodies = read_chosen(documents, [document], text)
+    [case] = choose_cases(f"attributions.{name}", _named(options), *source.judged(), runs)
+    [document] = case.documents
+    bodies = read_chosen(source.documents, [document], source.text)
     attributions: list[Attribution] = []
     with reproducible(reranking.compute) as device:
         for model in progress(models, f"attributions {name}", "models"):
@@ -140,7 +144,7 @@ def write_attributions(
                     bodies[document],
                     reranking.max_length,
                     reranking.query_length,
-                    longest_document=text.max_word_pieces,
+                    longest_document=source.text.max_word_pieces,
                 )
             )
     positions = [rank_in(run.get(str(case.query), []), document) for run in runs] or [None] * len(models)
@@ -153,7 +157,6 @@ def write_attributions(
         output,
         title=f"Attributions: {name}",
         reading=READING_ATTRIBUTIONS,
-        legend=(),
         cases=[(case, {document: maps})],
     )
     return {
@@ -163,6 +166,13 @@ def write_attributions(
         "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in attributions),
         "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
     }
+
+
+def _named(options: AttributionConfig) -> list[WeightCaseConfig]:
+    if options.query is None and options.text is None:
+        return []
+    documents = [] if options.document is None else [options.document]
+    return [WeightCaseConfig(query=options.query, text=options.text, documents=documents)]
 
 
 def _attribution_map(
@@ -178,22 +188,16 @@ def _attribution_map(
         f"{signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."
     )
     texts = (
-        ColouredText(_coloured(query, scale), unread="the rest is not read" if attribution.query.cut else ""),
         ColouredText(
-            _coloured(document, scale),
+            [word.coloured(scale) for word in query],
+            unread="the rest is not read" if attribution.query.cut else "",
+        ),
+        ColouredText(
+            [word.coloured(scale) for word in document],
             unread=f"{unread:,} more characters are not read" if attribution.document.cut and unread else "",
         ),
     )
     return ColourMap(label, detail, texts)
-
-
-def _coloured(words: Sequence[Word], scale: float) -> list[Word]:
-    coloured = []
-    for word in words:
-        value = 0.0 if abs(word.value) < FAINT * scale else word.value
-        kind = ("negative", "neutral", "positive")[1 + (value > 0) - (value < 0)]
-        coloured.append(word._replace(colour=colour(word.value, scale), kind=kind))
-    return coloured
 
 
 def words_of(side: AttributedText) -> list[Word]:
@@ -245,31 +249,15 @@ def relative_residual(attribution: Attribution) -> float:
 # them all that is left.
 
 
+# Cases that a page chooses: as many queries as DeepCT's Table 5 shows.
+CASES = 3
 # Share of a passage's weight that has the deepest shade: a half, as in DeepCT's Table 5.
 DEEPEST = 0.5
-# Kinds of lines under words: one for each fifth of the way to the deepest shade, and one from there on.
-LEVELS = 6
 READING_WEIGHTS = (
-    "A word's shade, and the line under it, show the share of the passage's weight that its term has in the index. "
-    "Words of one stem are one term. Words without a shade have weight 0 or are stop words. Bold words are in the "
-    "query. Point at a word for its numbers."
+    "A word's shade, and the line under it, show the share of the passage's weight that its term has in the index: a "
+    "half or more has the deepest shade, less than a fortieth none. Words of one stem are one term. Bold words are in "
+    "the query. Point at a word for its numbers."
 )
-
-
-class PassageWord(NamedTuple):
-    """A word of a passage.
-
-    Attributes:
-        before: the characters between the word before it and this one.
-        text: the word as written, without what the next one shares with it.
-        terms: different terms of the index that it counts for; none for a stop word.
-        in_query: whether one of them is a term of the query, or one of a word that overlaps it.
-    """
-
-    before: str
-    text: str
-    terms: tuple[str, ...]
-    in_query: bool
 
 
 def write_term_weight_page(
@@ -277,26 +265,17 @@ def write_term_weight_page(
     options: TermWeightPageConfig,
     weightings: Sequence[Mapping[str, Any]],
     runs: Sequence[str | Path],
-    documents: Sequence[str | Path],
-    queries: str | Path,
-    qrels: str | Path,
-    text: TextConfig,
+    source: CaseSource,
     retrieval: RetrievalConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write what several weightings give the words of queries' passages.
+    """Write what several weightings give the words of queries' passages; return counts.
 
     Args:
         weightings: `key`, `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
             of the page.
         runs: of the page's first stages; the first chooses documents that are left out.
-        documents: DOCUMENTS tables of the data set's corpus.
-        queries: QUERIES table.
-        text: fields of a document's text, and what a word is.
         retrieval: stemmer and stop words of the indexes.
-
-    Returns:
-        Counts: cases and passages of the page, weightings, words.
 
     Raises:
         ConfigError: see `cases.choose_cases`.
@@ -304,36 +283,28 @@ def write_term_weight_page(
         IntegrityError: a weighting lacks one.
         SetupError: Java or the jar is missing.
     """
-    cases = choose_cases(
-        name, options, read_queries(queries), read_qrels(qrels), [read_run(run) for run in runs]
-    )
+    where, read = f"term_weight_pages.{name}", [read_run(run) for run in runs]
+    cases = choose_cases(where, options.cases, *source.judged(), read, CASES, is_contrasted=True)
     displayed = {document for case in cases for document in case.documents}
-    texts = read_chosen(documents, displayed, text)
-    analyser = Analyser.of(retrieval, text.word_kind)
+    texts, kind = read_chosen(source.documents, displayed, source.text), source.text.word_kind
+    analyser = Analyser.of(retrieval, kind)
     weights = {
         weighting["key"]: read_weights(weighting["vectors"], displayed, analyser) for weighting in weightings
     }
     views = []
     words = 0
     for case in cases:
-        in_query = query_terms(case.text, text.word_kind, analyser)
+        in_query = query_terms(case.text, kind, analyser)
         maps = {}
         for document in case.documents:
-            passage, rest = read_passage(texts[document], text.word_kind, analyser, in_query)
+            passage, rest = read_passage(texts[document], kind, analyser, in_query)
             maps[document] = [
                 ColourMap(w["label"], "", [ColouredText(shade(passage, weights[w["key"]][document]), rest)])
                 for w in weightings
             ]
             words += len(passage)
         views.append((case, maps))
-    write_page(
-        TEMPLATE,
-        output,
-        title=f"Term weights: {name}",
-        reading=READING_WEIGHTS,
-        legend=legend(),
-        cases=views,
-    )
+    write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, cases=views)
     return {
         "cases": len(views),
         "passages": sum(len(case.documents) for case in cases),
@@ -370,54 +341,38 @@ def query_terms(query: str, kind: WordKind, analyser: Analyser) -> frozenset[str
     return frozenset(analyser.terms([" ".join(find_words(query, kind))])[0])
 
 
+Passage = list[tuple[Word, tuple[str, ...]]]
+
+
 def read_passage(
     text: str, kind: WordKind, analyser: Analyser, in_query: frozenset[str]
-) -> tuple[list[PassageWord], str]:
-    """Cut a passage into its words and the characters after the last; `in_query` are terms of the query."""
+) -> tuple[Passage, str]:
+    """Cut a passage into its words, each with the different terms of the index that it counts for, and the characters
+    after the last; `in_query` are terms of the query."""
     spans = word_spans(text, kind)
     analyser.learn(spans.words)
-    words, end, ends_of_query_terms = list[PassageWord](), 0, 0
+    words, end, ends_of_query_terms = Passage(), 0, 0
     starts, ends = spans.starts.tolist(), spans.ends.tolist()
     next_starts = [*starts, len(text)][1:]
     for word, first, last, following in zip(spans.words, starts, ends, next_starts, strict=True):
         terms = tuple(dict.fromkeys(analyser.terms_of_word(word)))
         if not in_query.isdisjoint(terms):
             ends_of_query_terms = last
-        displayed = min(last, following)
-        words.append(PassageWord(text[end:first], text[first:displayed], terms, first < ends_of_query_terms))
-        end = displayed
+        # Without what the next word shares with it.
+        displayed = text[first : min(last, following)]
+        words.append((Word(text[end:first], displayed, in_query=first < ends_of_query_terms), terms))
+        end = first + len(displayed)
     return words, text[end:]
 
 
-def shade(passage: Sequence[PassageWord], weights: Mapping[str, int]) -> list[Word]:
+def shade(passage: Passage, weights: Mapping[str, int]) -> list[Word]:
     """Return every word with the share that one weighting gives its terms; `weights` is term → weight."""
     total = sum(weights.values())
     shaded = []
-    for word in passage:
-        weight = sum(weights.get(term, 0) for term in word.terms)
-        share = weight / total if total else 0.0
-        kinds = [*([f"s{level(weight, total)}"] if weight else []), *(["asked"] if word.in_query else [])]
-        counted = f" as {' + '.join(word.terms)}" if word.terms != (word.text.lower(),) else ""
-        title = f"{word.text}{counted}: {100 * share:.1f}\u00a0%, weight {weight:,} of {total:,}"
-        named = title if weight else ""
-        shaded.append(Word(word.before, word.text, share, named, colour(share, DEEPEST), " ".join(kinds)))
+    for word, terms in passage:
+        if weight := sum(weights.get(term, 0) for term in terms):
+            counted = f" as {' + '.join(terms)}" if terms != (word.text.lower(),) else ""
+            title = f"{word.text}{counted}: {weight / total:.1%}, weight {weight:,} of {total:,}"
+            word = word._replace(value=weight / total, title=title).coloured(DEEPEST)
+        shaded.append(word)
     return shaded
-
-
-def level(weight: int, total: int) -> int:
-    """Return 1 for less than a fifth of `DEEPEST`, 2 for less than two … 6 for `DEEPEST` and more."""
-    return 1 + min(LEVELS - 1, int((LEVELS - 1) * weight / (total * DEEPEST)))
-
-
-def legend() -> list[tuple[str, str, str, str]]:
-    """Return class, colours where it begins and ends, and name of each shade."""
-    bounds = [DEEPEST * number / (LEVELS - 1) for number in range(LEVELS)]
-    shares = [f"{100 * bound:.4g}" for bound in bounds]
-    names = [
-        f"below {shares[1]}\u00a0%",
-        *(f"{low}\u2013{high}\u00a0%" for low, high in pairwise(shares[1:])),
-        f"{shares[-1]}\u00a0% and more",
-    ]
-    colours = [colour(bound, DEEPEST) for bound in bounds]
-    kinds = [f"s{number + 1}" for number in range(LEVELS)]
-    return list(zip(kinds, colours, [*colours[1:], colours[-1]], names, strict=True))

@@ -1,46 +1,42 @@
-"""Curves of loss and test performance over pre-training steps (PROP, figure 1)."""
+"""Figures of scores: learning curves over steps (PROP, figure 1), over training queries (PROP, figure 2; ARES, figure
+3; PHP, figure 4), over series of models (Wikiformer, figure 4; PHP, figure 5), and with and without a part (PHP, 6)."""
 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from irpretrain.config import Config
-from irpretrain.config.usage import stage_over
 from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.drawing import (
-    COLOURS,
     ScoreFigure,
+    ScorePanel,
     draw_panels,
     empty_figure,
     heading,
-    keyed_label,
     legend_below,
     line_style,
     short_label,
     training_remark,
-    write_not_run,
 )
-from irpretrain.report.naming import (
-    FIRST_STAGES,
-    control_model,
-    first_stage_labels,
-    listed,
-    model_label,
-    regime_label,
-)
+from irpretrain.report.naming import control_model, listed, regime_label
 from irpretrain.report.scores import Pair, RunName, Scores
+
+# Learning curves: the ranking loss, and scores of snapshots (PROP, figure 1). Keys of a figure's models say how they
+# sample.
+
 
 # A loss curve is drawn with at most so many points; each is the mean of the steps around it.
 POINTS = 100
 # A curve of no more steps is drawn step by step.
 FEW_STEPS = 10
-SAMPLING = {"document-model": "sampling from the document language model", "random": "random sampling"}
+STEPS = "pre-training steps"
 
 
 def loss_curves(published: Published, name: str, config: Config, metrics: Sequence[str | Path]) -> Any:
@@ -49,48 +45,34 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     Args:
         metrics: files `<model>/seed-<n>.jsonl`, one JSON object a step.
     """
-    figure_data = published.figures[name]
-    title = heading(published, figure_data)
-    curves: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
-    for strategy, models in figure_data.models.items():
-        model = next((m for m in models if any(_model_of(path) == m for path in metrics)), None)
-        if model is not None:
-            steps, losses = _mean_losses([path for path in metrics if _model_of(path) == model])
-            if len(steps):
-                curves[strategy] = (model, steps, losses)
+    figure = published.figures[name]
+    title, trained = heading(published, figure), {Path(path).parent.name for path in metrics}
+    curves, drawn = {}, []
+    for strategy, models in figure.models.items():
+        model = next((model for model in models if model in trained), "")
+        steps, losses = _mean_losses([path for path in metrics if Path(path).parent.name == model])
+        if len(steps):
+            curves[f"{strategy} ({model})"] = binned(steps, losses)
+            drawn.append(model)
     if not curves:
-        models_text = " or ".join(models[0] for models in figure_data.models.values())
-        return empty_figure(title, f"no experiment pre-trains {models_text} with a ranking loss")
-    models = [model for model, _, _ in curves.values()]
-    remark = training_remark(config, models) + _absent(figure_data, curves, "pre-trained")
-    return draw_panels(title, [curves], lambda axis, drawn: _draw_losses(axis, config, drawn), remark)
+        named = " or ".join(models[0] for models in figure.models.values())
+        return empty_figure(title, f"no experiment pre-trains {named} with a ranking loss")
+    missing = [models[0] for models in figure.models.values() if not set(models) & set(drawn)]
+    remark = training_remark(config, drawn) + (f" Not drawn: {', '.join(missing)}." if missing else "")
+    loss = f"ROP loss ({config.pretraining.loss})"
+    return draw_panels(title, [curves], lambda axis, lines: _draw_losses(axis, lines, loss), remark)
 
 
-def _draw_losses(axis: Any, config: Config, curves: Mapping[str, tuple[str, np.ndarray, np.ndarray]]) -> None:
-    for position, (strategy, (model, steps, losses)) in enumerate(curves.items()):
-        x, y = binned(steps, losses)
-        label, every = _strategy_label(strategy, model), max(1, len(x) // 10)
-        axis.plot(x, y, markevery=every, label=label, markersize=5, **line_style(position))
-    axis.set_xlabel("pre-training steps")
-    axis.set_ylabel(f"ROP loss ({config.pretraining.loss})")
+def _draw_losses(axis: Any, curves: Mapping[str, tuple[np.ndarray, np.ndarray]], loss: str) -> None:
+    for number, (label, (x, y)) in enumerate(curves.items()):
+        axis.plot(x, y, markevery=max(1, len(x) // 10), label=label, markersize=5, **line_style(number))
+    axis.set_xlabel(STEPS)
+    axis.set_ylabel(loss)
     axis.set_ylim(bottom=0)
     legend_below(axis)
 
 
-def _strategy_label(strategy: str, model: str) -> str:
-    return f"{SAMPLING.get(strategy, strategy)} ({model})"
-
-
-def _absent(figure_data: PublishedFigure, drawn: Mapping[str, Any], verb: str) -> str:
-    missing = [models[0] for strategy, models in figure_data.models.items() if strategy not in drawn]
-    return f" Not {verb} here: {', '.join(missing)}." if missing else ""
-
-
-def _model_of(path: str | Path) -> str:
-    return Path(path).parent.name
-
-
-def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
+def _mean_losses(paths: Iterable[str | Path]) -> tuple[np.ndarray, np.ndarray]:
     """Steps, and the ranking loss of each, averaged over seeds (files) and over tasks that have one."""
     losses_by_step: dict[int, list[float]] = {}
     for path in paths:
@@ -106,9 +88,8 @@ def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
             if ranking_losses:
                 losses_by_step.setdefault(step, []).append(sum(ranking_losses) / len(ranking_losses))
     steps = sorted(losses_by_step)
-    return np.array(steps, float), np.array(
-        [sum(losses_by_step[s]) / len(losses_by_step[s]) for s in steps], float
-    )
+    means = [sum(losses_by_step[step]) / len(losses_by_step[step]) for step in steps]
+    return np.array(steps, float), np.array(means, float)
 
 
 def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -122,82 +103,87 @@ def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def step_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw test performance over pre-training steps, from snapshots, zero-shot (PROP, figure 1b)."""
     view = ScoreFigure.of(published, name, config, scores)
-    panels = [(pair, curves) for pair in scores.pairs() if (curves := _snapshot_curves(view, pair))]
-    if not panels:
-        reason = "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
-        return empty_figure(f"{view.title}, zero-shot", reason)
-    drawn = [model for _, curves in panels for model in curves]
-    undrawn = [m for models in view.figure.models.values() for m in models if m not in drawn]
-    missing = f" Without snapshots here: {', '.join(undrawn)}." if undrawn else ""
-    remark = "Zero-shot, not fine-tuned as in the paper. " + training_remark(config, drawn) + missing
-    pairs = [pair for pair, _ in panels]
-    return view.panels(
-        panels, lambda axis, panel: _draw_snapshots(axis, view, *panel), remark, pairs, ", zero-shot"
+    labels = {
+        model: f"{strategy} ({model})" for strategy, models in view.figure.models.items() for model in models
+    }
+    control, panels = control_model(config, config.models), []
+    for pair in scores.pairs():
+        curves = _snapshot_curves(view, pair)
+        # The figure's own models first, so that they look as in figure 1a.
+        lines = {labels.get(m, short_label(config, m)): curves[m] for m in (*labels, *curves) if m in curves}
+        levels = view.levels(pair, "zero-shot", [control] if control else [])
+        if curves:
+            panels.append(ScorePanel(pair, lines, levels, STEPS, is_to_scale=True))
+    reason = "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
+    return view.draw(
+        panels, reason, "Zero-shot, not fine-tuned as in the paper.", ", zero-shot", expected=labels
     )
 
 
 def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunName]]:
     """Model → step → run with a zero-shot score, the last one the end of its training; models with snapshots only."""
-    config, scores, measure = view.config, view.scores, view.measure(pair[0])
-    runs_by_model: dict[str, dict[int, RunName]] = {}
-    for run in scores.names():
+    config, runs_by_model = view.config, dict[str, dict[int, RunName]]()
+    for run in view.scores.names():
         name, _, step = run.model.partition("@")
-        if (
-            step
-            and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot")
-            and scores.get(run, measure)
-        ):
+        if step and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot") and view.was_run(run):
             runs_by_model.setdefault(name, {})[int(step)] = run
     for name, runs in runs_by_model.items():
         # Where snapshots are chosen among, the last step has a run of its own.
         model, finished = config.models.get(name), RunName(*pair, name, "zero-shot")
         last = config.training_of(name).steps if model and not model.select_on else None
-        if last is not None and scores.get(finished, measure) is not None:
+        if last is not None and view.was_run(finished):
             runs.setdefault(last, finished)
-    return dict(sorted(runs_by_model.items(), key=lambda item: list(config.models).index(item[0])))
+    return {
+        name: dict(sorted(runs_by_model[name].items())) for name in config.models if name in runs_by_model
+    }
 
 
-def _draw_snapshots(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, dict[int, RunName]]) -> None:
-    measure, figure_data = view.measure(pair[0]), view.figure
-    strategies = {model: strategy for strategy, models in figure_data.models.items() for model in models}
-    # The figure's own models first and in its order, so that they look as in figure 1a.
-    order = [*(model for model in strategies if model in curves), *(m for m in curves if m not in strategies)]
-    for position, model in enumerate(order):
-        named = keyed_label(view.config, model)
-        label = _strategy_label(strategies[model], model) if model in strategies else named
-        view.line(axis, sorted(curves[model].items()), measure, position, label)
-    control = control_model(view.config, view.config.models)
-    if control is not None:
-        view.level(axis, RunName(*pair, control, "zero-shot"), measure, "fresh score head", ":")
-    axis.set_xlim(left=0)
-    view.finish(axis, pair, measure, "pre-training steps")
-
-
-# Fine-tuning with few queries (PROP, figure 2; ARES, figure 3), and with few and many (PHP, figure 4).
+# Fine-tuning with few and with many queries (PROP, figure 2; ARES, figure 3; PHP, figure 4).
 
 
 FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
-# From so many training queries on, fine-tuning counts as large-scale.
-LARGE_SCALE = 1_000
-# Distance in ticks between two curves' points at one number of queries: their intervals stand side by side.
-SPREAD = 0.05
-SCALES = ("trained on few queries", "trained on many")
-LEVEL_DASHES = ((0, (5, 3)), (0, (1, 2)), (0, (5, 2, 1, 2)))
-QUERIES = "training queries"
 
 
 def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    """Draw performance over the number of training queries; dashed: full fine-tuning and BM25 (PROP, figure 2)."""
+    """Draw models over the number of training queries, zero-shot as zero; levels: first stages, and models fine-tuned
+    on all queries."""
     view = ScoreFigure.of(published, name, config, scores)
-    model = next((m for m in view.models("solid") if m in config.models), None)
-    pairs = [pair for pair in scores.pairs() if model and _few_shot(scores, pair, model)]
-    if model is None or not pairs:
-        return view.absent(f"no experiment fine-tunes {view.models('solid')[-1]} in a few-shot regime")
-    remark = f"{_remark(view, pairs, [model])} {training_remark(config, [model])}"
-    return view.panels(pairs, lambda axis, pair: _draw_few_shot(axis, view, pair, model), remark, pairs)
+    curves, panels, numbers = view.models("curves"), [], list[int]()
+    for pair in scores.pairs():
+        runs = {model: _few_shot(scores, pair, model) for model in curves}
+        if not any(runs.values()):
+            continue
+        numbers += [number for points in runs.values() for number in points]
+        lines = {
+            short_label(config, model): _from_zero(view, RunName(*pair, model, "zero-shot"), points)
+            for model, points in runs.items()
+            if points
+        }
+        levels = {
+            label if run.regime == FIRST_STAGE else f"{label}, fine-tuned on all queries": run
+            for label, run in view.levels(pair, "full", view.models("levels")).items()
+        }
+        panels.append(ScorePanel(pair, lines, levels, "training queries"))
+    remark = _steps_remark(config, min(numbers)) if numbers else ""
+    named = next((model for model in curves if model in config.models), curves[0])
+    # The paper has no curve of a stand-in to miss.
+    expected = [model for model in curves if model not in view.models("stand_ins")]
+    return view.draw(
+        panels, f"no experiment fine-tunes {named} in a few-shot regime", remark, expected=expected
+    )
 
 
-def steps_remark(config: Config, queries: int) -> str:
+def _few_shot(scores: Scores, pair: Pair, model: str) -> dict[int, RunName]:
+    """Number of training queries → run of a model."""
+    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
+    return dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
+
+
+def _from_zero(view: ScoreFigure, zero_shot: RunName, runs: dict[int, RunName]) -> dict[int, RunName]:
+    return {0: zero_shot, **runs} if view.was_run(zero_shot) else runs
+
+
+def _steps_remark(config: Config, queries: int) -> str:
     """Return what zero queries are, the batches, and how few steps the fewest training queries make up."""
     options = config.finetuning
     sizes = list(dict.fromkeys(options.few_shot_batch_sizes))
@@ -209,109 +195,99 @@ def steps_remark(config: Config, queries: int) -> str:
     )
 
 
-def _few_shot(scores: Scores, pair: Pair, model: str) -> dict[int, RunName]:
-    """Number of training queries → run of a model."""
-    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
-    return dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
+# Series of models that differ in one number (Wikiformer, figure 4; PHP, figure 5). They are found by name:
+# `<series>-<number>`, such as wikiformer-srr-1000 (pairs), php-negatives-24 or php-anchors-50 (percent). Where pairs
+# are counted, the snapshots `<series>@<step>` belong to it, at the pairs seen until then. A model that is called like
+# the series itself stands at its own number.
 
 
-def _remark(view: ScoreFigure, pairs: list[Pair], models: list[str]) -> str:
-    smallest = min(n for pair in pairs for model in models for n in _few_shot(view.scores, pair, model))
-    return f"{steps_remark(view.config, smallest)} {view.reading(pairs)}"
+# What the numbers of a series count, as the label of the axis.
+AXES = {
+    "pairs": "pre-training pairs (steps times groups in a step)",
+    "negatives": "negatives for each positive",
+    "anchor-percent": "masked anchor words (%)",
+}
+# Points that make a series.
+FEWEST = 2
 
 
-def _draw_few_shot(axis: Any, view: ScoreFigure, pair: Pair, model: str) -> None:
-    measure = view.measure(pair[0])
-    runs = {0: RunName(*pair, model, "zero-shot"), **_few_shot(view.scores, pair, model)}
-    view.line(axis, runs.items(), measure, 0, model_label(view.config, model))
-    for position, other in enumerate(view.models("dashed")):
-        if other in FIRST_STAGES:
-            run, label = _first_stage_level(view, pair, other)
-        else:
-            run = RunName(*pair, other, "full")
-            label = f"{keyed_label(view.config, other)}, {regime_label('full')} on all queries"
-        view.level(axis, run, measure, label, LEVEL_DASHES[position % 3], COLOURS[1 + position])
-    axis.set_xticks(list(runs))
-    view.finish(axis, pair, measure, QUERIES)
-
-
-def _first_stage_level(view: ScoreFigure, pair: Pair, level: str) -> tuple[RunName, str]:
-    """Return the run of a level line and its label: where given candidates are re-ranked, the first stage that ranks
-    them, else their order, as a first stage of ours searches the whole collection."""
-    given = stage_over(view.config, level, pair[1]) or pair[1]
-    name = given if pair[1] in view.published.candidates else level
-    run = view.scores.first_stage(pair[0], name) or RunName(pair[0], name, name, "first-stage")
-    return run, first_stage_labels(view.config)[name]
-
-
-def query_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    """Draw several models over the number of training queries, few and many in panels of their own (PHP, figure 4)."""
+def series_figure(published: Published, name: str, config: Config, scores: Scores) -> Any:
     view = ScoreFigure.of(published, name, config, scores)
-    curves = view.models("curves")
-    pairs = [pair for pair in scores.pairs() if any(_few_shot(scores, pair, model) for model in curves)]
-    panels = [(pair, is_large) for pair in pairs for is_large in (False, True)]
-    return _compared(view, pairs, panels, lambda axis, panel: _draw_scale(axis, view, *panel), columns=2)
+    figure, series, panels = view.figure, view.models("series"), []
+    # What the models are but for their number: the label of the one that is called like the series.
+    label = next((config.models[model].label for model in series if model in config.models), series[0])
+    for pair in scores.pairs():
+        for regime in figure.regimes:
+            points = series_points(figure, config, scores, pair, regime)
+            if len(points) >= FEWEST:
+                lines = {f"{label}, {regime_label(regime)}": points}
+                levels = view.levels(pair, regime, view.models("levels"))
+                panels.append(ScorePanel(pair, lines, levels, AXES[figure.counts], regime_label(regime)))
+    regimes = " or ".join(regime_label(regime) for regime in figure.regimes)
+    snapshots = f", or {series[0]} with snapshots," if figure.counts == "pairs" else ""
+    return view.draw(
+        panels, f"no experiment runs {FEWEST} or more models {series[0]}-<number>{snapshots} {regimes}"
+    )
 
 
-def compared_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    """Draw several models over the number of training queries, a panel a data set; first stages as levels (ARES, 3)."""
+def series_points(
+    figure: PublishedFigure, config: Config, scores: Scores, pair: Pair, regime: str
+) -> dict[int, RunName]:
+    """Return number → run of a series, ascending; where several runs have a number, the model named after it."""
+    run_at: dict[int, RunName] = {}
+    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.regime) == (*pair, regime)]
+    for series in figure.models["series"]:
+        for run in runs:
+            if match := re.fullmatch(rf"{series}-([0-9]+)", run.model):
+                run_at.setdefault(int(match[1]), run)
+        for run in runs:
+            number = _own_number(config, run.model, figure.counts)
+            if run.model.partition("@")[0] == series and number is not None:
+                run_at.setdefault(number, run)
+    return dict(sorted(run_at.items()))
+
+
+def _own_number(config: Config, model: str, counts: str) -> int | None:
+    """The number of a model that is called like its series, or of its snapshot; None where it has none, as a model
+    trained for so many epochs has no number of pairs in the configuration."""
+    name, _, step = model.partition("@")
+    if name not in config.models or not config.models[name].tasks or (step and counts != "pairs"):
+        return None
+    training = config.training_of(name)
+    if counts == "pairs":
+        steps = int(step) if step else training.steps
+        return None if steps is None else steps * training.batch_groups
+    if counts == "negatives":
+        options = [config.objectives[task.objective] for task in config.models[name].tasks]
+        numbers = {getattr(option, "negatives", None) for option in options}
+        return numbers.pop() if len(numbers) == 1 else None
+    ratio = getattr(training.masking, "anchor_ratio", None)
+    return None if ratio is None else round(100 * ratio)
+
+
+# Models with and without masked language modelling, side by side (PHP, figure 6).
+
+
+# What is added to a model's name.
+SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
+
+
+def with_and_without(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw the scores of some models with and without masked language modelling, and of others as level lines."""
     view = ScoreFigure.of(published, name, config, scores)
-    pairs = [pair for pair in scores.pairs() if _few_shot(scores, pair, view.models("curves")[0])]
-    return _compared(view, pairs, pairs, lambda axis, pair: _draw_compared(axis, view, pair))
-
-
-def _compared(view: ScoreFigure, pairs: list[Pair], panels: list[Any], draw: Any, **size: Any) -> Any:
-    """A figure of several models; its remark names the paper's curves that are missing."""
-    curves = view.models("curves")
-    if not pairs:
-        return view.absent(f"no experiment fine-tunes {curves[0]} in a few-shot regime")
-    drawn = [model for model in curves if any(_few_shot(view.scores, pair, model) for pair in pairs)]
-    # The paper has no curve of a stand-in to miss.
-    missing = [model for model in curves if model not in (*drawn, *view.models("stand_ins"))]
-    remark = f"{_remark(view, pairs, drawn)} {training_remark(view.config, drawn)}"
-    remark += f" Not run: {', '.join(missing)}." if missing else ""
-    return view.panels(panels, draw, remark, pairs, **size)
-
-
-def _draw_compared(axis: Any, view: ScoreFigure, pair: Pair) -> None:
-    measure = view.measure(pair[0])
-    curves = {model: _few_shot(view.scores, pair, model) for model in view.models("curves")}
-    _draw_curves(axis, view, pair, {m: _from_zero(view, pair, m, runs) for m, runs in curves.items() if runs})
-    for position, level in enumerate(view.models("levels")):
-        run, label = _first_stage_level(view, pair, level)
-        view.level(axis, run, measure, label, LEVEL_DASHES[position % 3])
-    view.finish(axis, pair, measure, QUERIES)
-
-
-def _draw_scale(axis: Any, view: ScoreFigure, pair: Pair, large: bool) -> None:
-    """Draw the curves of one data set over few queries, with zero-shot as zero, or over many; evenly spaced."""
-    curves = {}
-    for model in view.models("curves"):
-        few = _few_shot(view.scores, pair, model)
-        runs = {number: run for number, run in few.items() if (number >= LARGE_SCALE) == large}
-        curves[model] = runs if large else _from_zero(view, pair, model, runs)
-    if any(curves.values()):
-        _draw_curves(axis, view, pair, curves)
-        view.finish(axis, pair, view.measure(pair[0]), QUERIES, SCALES[large])
-    else:
-        view.set_title(axis, pair, SCALES[large])
-        numbers = f"{LARGE_SCALE:,} queries or more" if large else f"fewer than {LARGE_SCALE:,} queries"
-        write_not_run(axis, f"no experiment fine-tunes with {numbers} (few-shot-<n>)")
-
-
-def _from_zero(view: ScoreFigure, pair: Pair, model: str, runs: dict[int, RunName]) -> dict[int, RunName]:
-    """The runs after that with 0 queries, where there are any and the model was run zero-shot too."""
-    zero_shot = RunName(*pair, model, "zero-shot")
-    return {0: zero_shot, **runs} if runs and view.scores.get(zero_shot, view.measure(pair[0])) else runs
-
-
-def _draw_curves(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, dict[int, RunName]]) -> None:
-    """Draw each model over its numbers of training queries, evenly spaced, the curves a little apart."""
-    ticks = sorted({number for runs in curves.values() for number in runs})
-    for colour, (model, runs) in enumerate(curves.items()):
-        aside = SPREAD * (colour - (len(curves) - 1) / 2)
-        if runs:
-            points = [(ticks.index(number) + aside, run) for number, run in runs.items()]
-            label = short_label(view.config, model)
-            view.line(axis, points, view.measure(pair[0]), colour, label, bars=True)
-    axis.set_xticks(range(len(ticks)), [f"{number:,}" for number in ticks])
+    models, panels = view.models("curves"), []
+    # Names of models that the configuration lacks are broken, so that neighbours keep apart.
+    labels = {
+        model: config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
+        for model in models
+    }
+    for pair in scores.pairs():
+        for regime in view.figure.regimes:
+            lines = {
+                side: {labels[model]: RunName(*pair, f"{model}{suffix}", regime) for model in models}
+                for side, suffix in SUFFIXES.items()
+            }
+            if any(map(view.was_run, lines["without MLM"].values())):
+                levels = view.levels(pair, regime, view.models("levels"))
+                panels.append(ScorePanel(pair, lines, levels, detail=regime_label(regime)))
+    return view.draw(panels, f"no experiment runs a model such as {models[0]}{SUFFIXES['without MLM']}")

@@ -1,25 +1,29 @@
-"""What the figures of scores share: headings, remarks, lines with intervals, level lines."""
+"""How figures look and how they are saved, one style, colour-blind safe, the same bytes every time; and figures of
+scores, which are described by their panels: lines through runs, and single runs as level lines."""
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from xml.sax.saxutils import unescape
 
 from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
-from irpretrain.config.usage import with_starts
+from irpretrain.config.usage import stage_over, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.comparisons import interval
-from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_labels, is_control
+from irpretrain.report.naming import (
+    FIRST_STAGES,
+    dataset_label,
+    encoder_labels,
+    first_stage_labels,
+    is_control,
+)
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
-from irpretrain.report.scores import Pair, RunName, Scores, identifier
-
-# How figures look and how they are saved: one style, colour-blind safe, the same bytes every time.
-
+from irpretrain.report.scores import Pair, Results, RunName, Scores, identifier
 
 # Okabe and Ito's palette, told apart under every common colour-vision deficiency.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -90,25 +94,21 @@ def _set_title(figure: Any, title: str, remark: str) -> None:
     letters = int(figure.get_figwidth() * 10)
     figure.suptitle(textwrap.fill(title, letters), fontsize=13, x=0.01, ha="left")
     if remark:
-        lines = textwrap.wrap(remark, int(letters * 1.35))
+        lines = textwrap.wrap(remark, int(letters * 1.35), break_on_hyphens=False)
         # What is drawn keeps its height, however much there is to say.
         figure.set_figheight(figure.get_figheight() + REMARK_LINE * max(0, len(lines) - REMARK_LINES))
         figure.supxlabel("\n".join(lines), fontsize=9, x=0.01, ha="left", color="#444444")
 
 
-def legend_below(axis: Any, columns: int = 1, size: int = 10) -> None:
-    """Put the legend under the axis, where it covers no data; `size` in points."""
+def legend_below(axis: Any) -> None:
+    """Put the legend under the axis, where it covers no data."""
     from matplotlib.transforms import ScaledTranslation
 
     below_label = axis.transAxes + ScaledTranslation(0, -LEGEND_OFFSET, axis.figure.dpi_scale_trans)
-    axis.legend(
-        loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below_label, fontsize=size, ncols=columns
-    )
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below_label, fontsize=10)
 
 
 def empty_figure(title: str, reason: str) -> Any:
-    """Return a figure that says why there is nothing to draw."""
-
     def write(axis: Any, text: str) -> None:
         axis.axis("off")
         axis.text(0.5, 0.5, text, ha="center", va="center", color="#444444")
@@ -122,15 +122,6 @@ def reason_of_emptiness(path: Path) -> str:
     """Return why there is nothing in a figure that was saved; nothing where there is something."""
     match = re.search(rf"<g id=(['\"]){NO_DATA}(.*?)\1>", path.read_text(encoding="utf-8"))
     return unescape(match[2], {"&quot;": '"'}) if match else ""
-
-
-def write_not_run(axis: Any, reason: str) -> None:
-    """Write into an empty panel why nothing is drawn in it."""
-    axis.grid(visible=False)
-    axis.set_xticks([])
-    axis.set_yticks([])
-    text = textwrap.fill(f"Not run: {reason}", 34, break_on_hyphens=False)
-    axis.text(0.5, 0.5, text, ha="center", va="center", color="#444444", transform=axis.transAxes)
 
 
 def save(figure: Any, directory: str | Path, name: str) -> None:
@@ -148,34 +139,38 @@ def heading(published: Published, figure: PublishedFigure) -> str:
     return f"{published.name}, figure {figure.number}: {figure.title}"
 
 
-def short_label(config: Config, model: str) -> str:
-    """Return a model's name for a legend: its label, and its key where that says more, "PROP (prop-wikipedia)"."""
-    if model in FIRST_STAGES or model not in config.models:
-        return FIRST_STAGES.get(model, model)
-    if is_control(config, model):
-        return f"{config.models[model].label}, fresh score head"
-    return keyed_label(config, model)
+# Figures of scores.
 
 
-def keyed_label(config: Config, model: str) -> str:
-    """Return a model's label, and its key where that says more."""
-    label = config.models[model].label
-    return label if label.casefold() == model.casefold() else f"{label} ({model})"
+# Distance in ticks between two lines' points at one tick: their intervals stand side by side.
+SPREAD = 0.05
+LEVEL_DASHES = (":", (0, (5, 3)), (0, (5, 2, 1, 2)), (0, (1, 2)))
 
 
-def training_remark(config: Config, models: Sequence[str]) -> str:
-    """Return what some models were pre-trained on, their encoder, and what HARP has in place of attention."""
-    collections = {name: config.models[name].collection for name in models if name in config.models}
-    corpora = dict.fromkeys(c for key in collections.values() if key for c in config.collections[key])
-    names = with_starts(config, [model for model in models if model in config.models])
-    objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]
-    trained = f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_labels(config, names)}."
-    return " ".join((trained, *weight_notes(objectives)))
+class ScorePanel(NamedTuple):
+    """A panel of runs on one data set.
+
+    Attributes:
+        lines: label → runs by the number on the axis, or by the name of a model, which no line joins.
+        levels: label → run of a horizontal line.
+        is_to_scale: whether points stand at their numbers; else they are evenly spaced.
+    """
+
+    pair: Pair
+    lines: Mapping[str, Mapping[Any, RunName]]
+    levels: Mapping[str, RunName]
+    xlabel: str = ""
+    detail: str = ""
+    is_to_scale: bool = False
+
+    @property
+    def runs(self) -> list[RunName]:
+        return [run for points in (*self.lines.values(), self.levels) for run in points.values()]
 
 
 @dataclass(frozen=True)
 class ScoreFigure:
-    """A paper's figure of scores: what the paper's has, and our runs."""
+    """A paper's figure of scores, and our runs."""
 
     published: Published
     figure: PublishedFigure
@@ -184,102 +179,142 @@ class ScoreFigure:
 
     @classmethod
     def of(cls, published: Published, name: str, config: Config, scores: Scores) -> Self:
-        """Return a figure by its name."""
         return cls(published, published.figures[name], config, scores)
 
-    @property
-    def title(self) -> str:
-        """Paper, number, what it shows."""
-        return heading(self.published, self.figure)
-
     def models(self, kind: str) -> list[str]:
-        """Models that are drawn in one way; none where the figure has no such."""
         return self.figure.models.get(kind, [])
 
     def measure(self, dataset: str) -> str:
         """Return the measure of the paper's figure on a data set; else the same at another cut-off, else the first that
         is known."""
-        theirs, computed = (
-            self.figure.measures.get(dataset, self.figure.measure),
-            self.scores.measures(dataset),
-        )
+        theirs = self.figure.measures.get(dataset, self.figure.measure)
+        computed = self.scores.measures(dataset)
         kin = [measure for measure in computed if measure.partition("@")[0] == theirs.partition("@")[0]]
         return theirs if theirs in computed else (kin or computed)[0]
 
-    def reading(self, pairs: Iterable[Pair]) -> str:
-        """Return how to read scores without the tables: the measure, the intervals, and what is re-ranked."""
-        distinct = list(dict.fromkeys(pairs))
-        measures = measures_text(self.measure(dataset) for dataset, _ in distinct)
-        texts = (candidates_text(self.config, dataset, candidates) for dataset, candidates in distinct)
-        reranked = " and ".join(dict.fromkeys(texts))
-        confidence = f"{CONFIDENCE:.0%}"
-        return f"{measures} Intervals: {confidence}. {reranked[:1].upper()}{reranked[1:]}."
+    def was_run(self, run: RunName) -> bool:
+        return self.scores.get(run, self.measure(run.dataset)) is not None
 
-    def absent(self, reason: str) -> Any:
-        """Return a figure that says why there is nothing to draw, and which overlays run it."""
-        return empty_figure(self.title, f"{reason}{self.figure.where}")
-
-    def panels(
+    def draw(
         self,
-        panels: Sequence[Any],
-        draw: Callable[[Any, Any], None],
-        remark: str,
-        pairs: Iterable[Pair],
+        panels: Sequence[ScorePanel],
+        absent: str,
+        remark: str = "",
         suffix: str = "",
-        **size: Any,
+        expected: Iterable[str] = (),
     ) -> Any:
-        """Return a figure with a panel for each of `panels`; its title names the data sets of `pairs`."""
-        labels = " and ".join(dict.fromkeys(dataset_label(self.config, *pair) for pair in pairs))
-        return draw_panels(f"{self.title}{suffix}, on {labels}", panels, draw, remark, **size)
+        """Return the figure, or an empty one that says why.
 
-    def finish(self, axis: Any, pair: Pair, measure: str, xlabel: str = "", detail: str = "") -> None:
-        """Set a panel's labels, title and legend."""
-        if xlabel:
-            axis.set_xlabel(xlabel)
+        Args:
+            absent: why there are no panels.
+            remark: what must be known of this kind of figure.
+            suffix: of the title.
+            expected: models of the paper's figure, of which the missing are named.
+        """
+        title = f"{heading(self.published, self.figure)}{suffix}"
+        if not panels:
+            return empty_figure(title, f"{absent}{self.figure.where}")
+        labels = dict.fromkeys(dataset_label(self.config, *panel.pair) for panel in panels)
+        runs = filter(self.was_run, (run for panel in panels for run in panel.runs))
+        models = dict.fromkeys(run.model.partition("@")[0] for run in runs)
+        parts = [remark, self._reading(panels), training_remark(self.config, list(models))]
+        if missing := [model for model in expected if model not in models]:
+            parts.append(f"Not drawn: {', '.join(missing)}.")
+        parts = [part for part in parts if part]
+        return draw_panels(f"{title}, on {' and '.join(labels)}", panels, self._draw, " ".join(parts))
+
+    def _reading(self, panels: Sequence[ScorePanel]) -> str:
+        """How to read scores without the tables: the measure, the intervals, what is re-ranked and what is searched."""
+        pairs = list(dict.fromkeys(panel.pair for panel in panels))
+        measures = measures_text(self.measure(dataset) for dataset, _ in pairs)
+        reranked = " and ".join(dict.fromkeys(candidates_text(self.config, *pair) for pair in pairs))
+        searching = dict.fromkeys(
+            f" {FIRST_STAGES[run.model]} searches the whole collection."
+            for panel in panels
+            for run in panel.levels.values()
+            if run.model in FIRST_STAGES and run.model != panel.pair[1]
+        )
+        intervals = f"Intervals: {CONFIDENCE:.0%}."
+        return f"{measures} {intervals} {reranked[:1].upper()}{reranked[1:]}.{''.join(searching)}"
+
+    def _draw(self, axis: Any, panel: ScorePanel) -> None:
+        measure = self.measure(panel.pair[0])
+        ticks = list(dict.fromkeys(x for points in panel.lines.values() for x in points))
+        is_named = any(isinstance(tick, str) for tick in ticks)
+        ticks = ticks if is_named else sorted(ticks)
+        for number, (label, points) in enumerate(panel.lines.items()):
+            aside = SPREAD * (number - (len(panel.lines) - 1) / 2)
+            drawn = [
+                (
+                    x if panel.is_to_scale else ticks.index(x) + aside,
+                    results.mean,
+                    *self._interval(run, results),
+                )
+                for x, run in points.items()
+                if (results := self.scores.get(run, measure)) is not None
+            ]
+            x, means, low, high = ([point[part] for point in drawn] for part in range(4))
+            style = line_style(number)
+            axis.plot(x, means, label=label, linestyle="none" if is_named else "-", **style)
+            if panel.is_to_scale:
+                axis.fill_between(x, low, high, alpha=0.15, linewidth=0, color=style["color"])
+            else:
+                axis.vlines(x, low, high, linewidth=1, color=style["color"])
+        for number, (label, run) in enumerate(panel.levels.items()):
+            if (results := self.scores.get(run, measure)) is not None:
+                dashes = LEVEL_DASHES[number % len(LEVEL_DASHES)]
+                axis.axhline(results.mean, color="#444444", linestyle=dashes, linewidth=1.4, label=label)
+        if panel.is_to_scale:
+            axis.set_xlim(left=0)
+        else:
+            axis.set_xticks(range(len(ticks)), [tick if is_named else f"{tick:,}" for tick in ticks])
+        axis.set_xlabel(panel.xlabel)
         axis.set_ylabel(measure)
-        self.set_title(axis, pair, detail)
+        queries = f"{number_of_queries(self.scores, panel.pair[0]):,} test queries"
+        parts = (dataset_label(self.config, *panel.pair), panel.detail, queries)
+        axis.set_title(", ".join(part for part in parts if part), fontsize=10)
         legend_below(axis)
 
-    def set_title(self, axis: Any, pair: Pair, detail: str = "") -> None:
-        """Set a panel's title: the data set, `detail`, the number of queries."""
-        queries = f"{number_of_queries(self.scores, pair[0]):,} test queries"
-        parts = (dataset_label(self.config, *pair), detail, queries)
-        axis.set_title(", ".join(part for part in parts if part), fontsize=10)
+    def _interval(self, run: RunName, results: Results) -> tuple[float, float]:
+        name = identifier(run, self.measure(run.dataset))
+        return interval(results, self.config.evaluation, self.config.seed, name)
 
-    def interval(self, run: RunName, measure: str) -> tuple[float, float] | None:
-        """Return the bounds of a run's mean; None where it was not run."""
-        results = self.scores.get(run, measure)
-        if results is None:
-            return None
-        return interval(results, self.config.evaluation, self.config.seed, identifier(run, measure))
+    def levels(self, pair: Pair, regime: str, models: Iterable[str]) -> dict[str, RunName]:
+        """Return label → run of level lines, of those that were run.
 
-    def line(
-        self,
-        axis: Any,
-        points: Iterable[tuple[float, RunName]],
-        measure: str,
-        number: int,
-        label: str,
-        bars: bool = False,
-    ) -> None:
-        """Draw a line through the means of runs at their places, with their intervals as a band, or as bars."""
-        drawn = [
-            (position, results.mean, *bounds)
-            for position, run in points
-            if (results := self.scores.get(run, measure)) and (bounds := self.interval(run, measure))
-        ]
-        x, means, low, high = ([point[part] for point in drawn] for part in range(4))
-        style = line_style(number)
-        axis.plot(x, means, label=label, **style)
-        if bars:
-            axis.vlines(x, low, high, linewidth=1, color=style["color"])
-        else:
-            axis.fill_between(x, low, high, alpha=0.15, linewidth=0, color=style["color"])
+        Where given candidates are re-ranked, a first stage is the one that ranks them, else their order: a first stage
+        of ours searches the whole collection.
+        """
+        levels = {}
+        for model in models:
+            label, run = short_label(self.config, model), RunName(*pair, model, regime)
+            if model in FIRST_STAGES:
+                usual = pair[1] if pair[1] in self.published.candidates else model
+                stage = stage_over(self.config, model, pair[1]) or usual
+                label = first_stage_labels(self.config)[stage]
+                run = self.scores.first_stage(pair[0], stage) or run
+            if self.was_run(run):
+                levels[label] = run
+        return levels
 
-    def level(
-        self, axis: Any, run: RunName, measure: str, label: str, dashes: Any, colour: str = "#444444"
-    ) -> None:
-        """Draw the mean of a run as a horizontal line, where there is such a run."""
-        results = self.scores.get(run, measure)
-        if results is not None:
-            axis.axhline(results.mean, color=colour, linestyle=dashes, linewidth=1.4, label=label)
+
+def short_label(config: Config, model: str) -> str:
+    """Return a model's name for a legend: its label, and its key where that says more, "PROP (prop-wikipedia)"."""
+    if model in FIRST_STAGES or model not in config.models:
+        return FIRST_STAGES.get(model, model)
+    label = config.models[model].label
+    if is_control(config, model):
+        return f"{label}, fresh score head"
+    return label if label.casefold() == model.casefold() else f"{label} ({model})"
+
+
+def training_remark(config: Config, models: Sequence[str]) -> str:
+    """Return what some models were pre-trained on, their encoder, and what HARP has in place of attention."""
+    names = with_starts(config, [model for model in models if model in config.models])
+    collections = (config.models[name].collection for name in names)
+    corpora = dict.fromkeys(corpus for key in collections if key for corpus in config.collections[key])
+    objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]
+    encoders = encoder_labels(config, names)
+    if not corpora:
+        return f"Encoder {encoders}, not pre-trained further."
+    return " ".join((f"Pre-trained on {' + '.join(corpora)}; encoder {encoders}.", *weight_notes(objectives)))

@@ -29,7 +29,7 @@ from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 
-ROWS_PER_FILE = 100_000
+FILE = "train.parquet"
 # Rows in a Parquet row group; so few that the long texts of a group are not all in memory at once.
 ROWS_PER_GROUP = 1_000
 COLUMNS = """\
@@ -38,7 +38,7 @@ COLUMNS = """\
 {negatives}- `scores`: what the preference was read from, of `positive` and each negative
 - `labels`: 1 for `positive`, 0 for each negative
 
-Rows lie in the files `train-*.parquet` alone: `pandas.read_parquet(sorted(pathlib.Path(".").glob("train-*.parquet")))`.
+Rows lie in `train.parquet`.
 
 Texts are word pieces of `{encoder}`, joined to words; its tokenizer gives the same pieces again."""
 LISTS = """\
@@ -65,7 +65,7 @@ After `pip install 'sentence-transformers[train]'`:
 from datasets import load_dataset
 from sentence_transformers.cross_encoder import CrossEncoder, CrossEncoderTrainer, losses
 
-groups = load_dataset("parquet", data_files="train-*.parquet", split="train")
+groups = load_dataset("parquet", data_files="train.parquet", split="train")
 model = CrossEncoder("{encoder}", num_labels=1)
 
 {training}
@@ -89,7 +89,6 @@ class GroupFacts(NamedTuple):
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
-        """Return the facts that plain values give."""
         return cls(**with_sources(values))
 
 
@@ -106,10 +105,10 @@ def export_groups(
         groups: GROUPS table.
         tokens: token stores of the collection.
         encoder: directory of the tokenizer.
-        output: directory to write: `README.md`, `train-<file>-of-<files>.parquet`. Groups keep their order.
+        output: directory to write: `README.md`, `train.parquet`. Groups keep their order.
 
     Returns:
-        Counts: groups, files, negatives (the most of a group).
+        Counts: groups, negatives (the most of a group).
 
     Raises:
         InputError: some groups share a query and others a document.
@@ -128,18 +127,14 @@ def export_groups(
     store.check_tokenizer(tokenizer)
     texts = _Texts(store, tokenizer, "document" if queries > 1 else "query", max(queries, documents) - 1)
     count = len(table)
-    files = -(-count // ROWS_PER_FILE)
     with atomic_directory(output) as folder:
         numbers = progress(enumerate(_scores(groups)), "export groups", "groups", count)
         rows = (texts.row(table[number], scores) for number, scores in numbers)
-        for number in range(files):
-            name = f"train-{number:05}-of-{files:05}.parquet"
-            with pq.ParquetWriter(folder / name, texts.schema, compression="zstd", version="2.6") as writer:
-                for _ in range(ROWS_PER_FILE // ROWS_PER_GROUP):
-                    if block := list(islice(rows, ROWS_PER_GROUP)):
-                        writer.write_table(pa.Table.from_pylist(block, schema=texts.schema))
+        with pq.ParquetWriter(folder / FILE, texts.schema, compression="zstd", version="2.6") as writer:
+            while block := list(islice(rows, ROWS_PER_GROUP)):
+                writer.write_table(pa.Table.from_pylist(block, schema=texts.schema))
         (folder / "README.md").write_text(_card(facts, texts, count), encoding="utf-8")
-    return {"groups": count, "files": files, "negatives": texts.negatives}
+    return {"groups": count, "negatives": texts.negatives}
 
 
 def _scores(groups: str | Path) -> Iterator[list[float]]:
@@ -163,7 +158,6 @@ class _Texts:
         self.schema = pa.schema([*fields, *numbers])
 
     def row(self, group: RankingGroup, scores: list[float]) -> dict[str, Any]:
-        """Return the row of a group."""
         queries, documents = (
             [self._text(part) for part in parts] for parts in (group.queries, group.documents)
         )
@@ -195,8 +189,7 @@ def _card(facts: GroupFacts, texts: _Texts, count: int) -> str:
         pretty_name=f"Ranking groups of {facts.objective} over {facts.collection}",
         task_categories=["text-ranking"],
         tags=["information-retrieval", "sentence-transformers", str(facts.options["type"])],
-        size_categories=_size(count),
-        configs=[{"config_name": "default", "data_files": [{"split": "train", "path": "train-*.parquet"}]}],
+        configs=[{"config_name": "default", "data_files": [{"split": "train", "path": FILE}]}],
         **hub_licence(facts.corpora),
     )
     sections = {
@@ -213,11 +206,3 @@ def _card(facts: GroupFacts, texts: _Texts, count: int) -> str:
     return write_sections(
         f"{facts.objective} over {facts.collection}", front.to_yaml(), introduction, sections
     )
-
-
-def _size(count: int) -> str:
-    """The Hub's name of a number of rows."""
-    bounds = {1e3: "1K", 1e4: "10K", 1e5: "100K", 1e6: "1M", 1e7: "10M", 1e8: "100M"}
-    above = [name for bound, name in bounds.items() if count < bound]
-    below = [name for bound, name in bounds.items() if count >= bound]
-    return "<".join([*below[-1:], "n", *above[:1]]) if above else "n>100M"

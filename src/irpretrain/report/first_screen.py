@@ -147,7 +147,6 @@ class Picture:
 
 
 def picture(table: Table) -> Picture | None:
-    """Return the picture of the headline table; None where nothing was run."""
     panel = main_panel(table)
     if panel is None:
         return None

@@ -1,9 +1,9 @@
-"""What a run ends with: the headline table as plain text, its result in words, and where the report lies."""
+"""What a run ends with: the headline table's first measure as plain text, its result in words, and where the report
+lies."""
 
 import re
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -14,7 +14,7 @@ from irpretrain.report.naming import regime_label
 
 # Most columns of the terminal that are used.
 WIDTH = 96
-LABEL = 30
+LABEL, COLUMN = 30, 23
 ESCAPED = re.compile(r"\\(.)")
 
 
@@ -101,71 +101,31 @@ def _claims(answered: Path) -> str:
 
 
 def _panel(title: str, cells: list[dict[str, str]]) -> str:
-    """The table of a data set; its columns are wrapped into several grids where they are too wide for one."""
-    cell_at = {(cell["row"], cell["regime"], cell["measure"]): cell for cell in cells}
+    """The table of a data set: its first measure in each regime, as many regimes side by side as fit."""
+    measure = cells[0]["measure"]
+    cell_at = {(cell["row"], cell["regime"]): cell for cell in cells if cell["measure"] == measure}
     labels = {cell["row"]: cell["label"] for cell in cells}
     queries = next((cell["queries"] for cell in cells if cell["queries"]), "no")
-    grids = []
-    for columns in _wrapped(cells):
-        regimes = [
-            (regime, list(group)) for regime, group in groupby(columns, key=lambda column: column.regime)
-        ]
+    regimes = list(dict.fromkeys(cell["regime"] for cell in cells))
+    grids, width = [], (WIDTH - LABEL) // COLUMN
+    for first in range(0, len(regimes), width):
+        group = regimes[first : first + width]
         lines = [
-            " " * LABEL
-            + "".join(regime_label(regime).center(sum(c.width for c in group)) for regime, group in regimes),
-            "Model".ljust(LABEL) + "".join(column.measure.rjust(column.width) for column in columns),
-            "-" * (LABEL + sum(column.width for column in columns)),
+            "Model".ljust(LABEL) + "".join(regime_label(regime).rjust(COLUMN) for regime in group),
+            "-" * (LABEL + COLUMN * len(group)),
         ]
         for row, label in labels.items():
-            values = (
-                _value(cell_at.get((row, c.regime, c.measure)), c.interval).rjust(c.width) for c in columns
-            )
+            values = (_value(cell_at.get((row, regime))).rjust(COLUMN) for regime in group)
             lines.append(_short(label).ljust(LABEL) + "".join(values))
         grids.append("\n".join(line.rstrip() for line in lines))
-    return f"{title}, {queries} queries\n" + "\n\n".join(grids)
+    return f"{title}, {queries} queries, {measure}\n" + "\n\n".join(grids)
 
 
-@dataclass(frozen=True)
-class _Column:
-    regime: str
-    measure: str
-    interval: bool
-    """Whether the interval stands beside the value."""
-
-    @property
-    def width(self) -> int:
-        return max(23, len(self.measure) + 18) if self.interval else max(9, len(self.measure) + 2)
-
-
-def _wrapped(cells: list[dict[str, str]]) -> list[list[_Column]]:
-    """The columns of a panel in grids of at most `WIDTH`: regimes side by side if they fit, a long one in pieces."""
-    measures = list(dict.fromkeys(cell["measure"] for cell in cells))
-    grids: list[list[_Column]] = []
-    for regime in dict.fromkeys(cell["regime"] for cell in cells):
-        pieces: list[list[_Column]] = [[]]
-        for measure in measures:
-            column = _Column(regime, measure, measure == measures[0])
-            if pieces[-1] and not _fit([*pieces[-1], column]):
-                pieces.append([])
-            pieces[-1].append(column)
-        if grids and len(pieces) == 1 and _fit(grids[-1] + pieces[0]):
-            grids[-1] += pieces[0]
-        else:
-            grids += pieces
-    return grids
-
-
-def _fit(columns: list[_Column]) -> bool:
-    return LABEL + sum(column.width for column in columns) <= WIDTH
-
-
-def _value(cell: dict[str, str] | None, with_interval: bool) -> str:
+def _value(cell: dict[str, str] | None) -> str:
     if cell is None or not cell["ours"]:
         return "not run"
     text = f"{float(cell['ours']):.3f}{cell['marks']:<2}"
-    if not with_interval or not cell["low"]:
-        return text
-    return f"{text} [{float(cell['low']):.3f}, {float(cell['high']):.3f}]"
+    return f"{text} [{float(cell['low']):.3f}, {float(cell['high']):.3f}]" if cell["low"] else text
 
 
 def _short(label: str) -> str:

@@ -6,6 +6,7 @@ The report of a run says what came out and leads to the report of each paper, wh
 import os
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,20 @@ import yaml
 
 from irpretrain.claims.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.config import Config
+from irpretrain.config.usage import used_models
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.other_code import is_of_other_code, other_code_text
 from irpretrain.papers.published import Published, load_published
-from irpretrain.report import run_views
+from irpretrain.report import run_views, table_views
 from irpretrain.report.claim_answers import count_answers
-from irpretrain.report.drawing import heading, reason_of_emptiness
+from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table, picture
 from irpretrain.report.lineage import Lineage
-from irpretrain.report.other_figures import sample_counts
 from irpretrain.report.pages import script_json, svg_uri, write_page
-from irpretrain.report.remarks import background, this_run
+from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
-from irpretrain.report.table_views import CellBook, table_view
+from irpretrain.report.table_views import CellBook, cell_view, displayed_panels
 from irpretrain.report.tables import build_tables
 
 # Most bytes of provenance inside the page, so that the whole stays under 5 MB.
@@ -59,49 +60,50 @@ def write_report(
     """
     papers = [load_published(path) for path in published]
     alone = papers[0] if len(papers) == 1 else None
-    headline, *tables = build_tables(papers if alone else [], config, files)
+    headline, *tables = build_tables(alone, config, files)
     pictures = Path(results) / "figures"
     figures = figure_views(alone, pictures) if alone else []
     made = [*files.paths(), *(str(pictures / f"{figure['name']}.svg") for figure in figures)]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
-    views = [table_view(table, book) for table in tables]
-    claims = count_answers(files.claims)
+    claims, trained = count_answers(files.claims), used_models(config)
     size = write_page(
         "report.html.j2",
         output,
         title=f"{alone.name} · {TITLE}" if alone else TITLE,
         config=config,
         sentences=headline.summary,
-        this_run=this_run(config, files.read()),
+        trained=training_remark(config, trained) if trained else "",
         background=background(papers),
         picture=picture(headline),
         confidence=f"{CONFIDENCE:.0%}",
         notes=config.report.notes,
         data=run_views.data_lines(config, lineage),
-        first=table_view(first_table(headline), book, decimals=2),
-        headline=table_view(headline, book),
+        first=first_table(headline),
+        headline=headline,
+        views=table_views,
+        view=partial(cell_view, book),
         papers=[] if alone else _paper_lines(papers, files),
         tested=[verdict for verdict in TESTED if claims.get(verdict)],
         untested=", ".join(f"{claims[verdict]} {verdict}" for verdict in UNTESTED if claims.get(verdict)),
-        tables=[view for view in views if view["panels"]],
-        empty_tables=[view for view in views if not view["panels"]],
+        tables=[table for table in tables if displayed_panels(table)],
+        empty_tables=[table for table in tables if not displayed_panels(table)],
         figures=[figure for figure in figures if not figure["reason"]],
         empty_figures=[figure for figure in figures if figure["reason"]],
         query_scores=[address(path, output) for path in files.per_query],
-        selections=run_views.selections(config, lineage, results),
+        selections=run_views.selections(config, files.trainings, results),
         probes=probe_views(config, files.probes),
         probe_inputs=list(INPUTS.values()),
         probe_explained=EXPLAINED,
         tunings=run_views.tunings(config, files.sweeps),
         stages=run_views.stages(lineage),
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
-        environments=run_views.environments(lineage),
-        samples=run_views.samples(sample_counts(lineage.records)),
-        counts=run_views.counts(lineage),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
-        provenance=script_json({"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}),
+        # Asked for at the page's end, when the book has all cells.
+        provenance=lambda: script_json(
+            {"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}
+        ),
         citations=[f"{paper.citation} doi:{paper.doi}" for paper in papers],
     )  # fmt: skip
     return {
@@ -114,7 +116,6 @@ def write_report(
 
 
 def _paper_lines(papers: Sequence[Published], files: ResultFiles) -> list[dict[str, Any]]:
-    """One line for each paper: where its report lies, and its claims by verdict."""
     claims = {Path(path).stem: count_answers([path]) for path in files.claims}
     return [
         {
@@ -133,18 +134,13 @@ def address(path: str | Path, report: str | Path) -> str:
 
 
 def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
-    """Return what the template needs of each figure of a paper."""
     views = []
-    for name in paper.drawings():
-        if name in paper.figures:
-            figure = paper.figures[name]
-            title = heading(paper, figure)
-            caption = (
-                f"{figure.published} ({paper.location(figure.page, figure.section)}. The paper's curves are printed as "
-                "pictures only, so none is copied here.)"
-            )
-        else:
-            title = caption = paper.own_figures[name].caption
+    for name, figure in paper.figures.items():
+        title = heading(paper, figure)
+        caption = (
+            f"{figure.published} ({paper.location(figure.page, figure.section)}. The paper's curves are printed as "
+            "pictures only, so none is copied here.)"
+        )
         key = f"{paper.paper}_{name}"
         path = directory / f"{key}.svg"
         picture = {"image": svg_uri(path), "wide": _is_wide(path), "reason": reason_of_emptiness(path)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,25 +12,18 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.scores import RunName
 
-# Characters of a stage's parameters that the report shows; the sidecar holds all.
-PARAMETERS_LIMIT = 4_000
-
 
 @dataclass(frozen=True)
 class Record:
-    """One sidecar."""
-
     path: str
     content: dict[str, Any]
 
     @property
     def stage(self) -> str:
-        """Name of the rule."""
         return str(self.content.get("stage", ""))
 
     @property
     def outputs(self) -> list[str]:
-        """Files and directories that it made."""
         return list(self.content.get("outputs", {}))
 
     @property
@@ -56,7 +49,6 @@ class Lineage:
 
     @classmethod
     def read(cls, sidecars: Iterable[str | Path]) -> Lineage:
-        """Read sidecars, in sorted order."""
         return cls([Record(path, _read(path)) for path in sorted({str(p) for p in sidecars})])
 
     def maker(self, path: str) -> int | None:
@@ -92,60 +84,39 @@ class Lineage:
         return sorted(reached)
 
     def leading_to(self, paths: Iterable[str]) -> Lineage:
-        """Return the records that lead to any of `paths`."""
         makers = (self.maker(path) for path in paths)
         return Lineage([self.records[i] for i in self.reachable(m for m in makers if m is not None)])
 
     def payload(self, numbers: Iterable[int], most_bytes: int) -> dict[str, Any]:
         """Return the records as plain values for the report's page.
 
-        What many records share (versions, hardware, parameters) is listed once. Where the whole would be larger
-        than `most_bytes`, parameters are left out, then inputs; the sidecars hold everything.
+        Versions and hardware, which many records share, are listed once. Where the whole would be larger than
+        `most_bytes`, inputs are left out; the sidecars hold everything.
         """
-        chosen = list(numbers)
-        for left_out in ((), ("parameters",), ("parameters", "inputs")):
-            content = self._payload(chosen, left_out)
-            if len(json.dumps(content)) <= most_bytes:
-                break
-        return content
-
-    def _payload(self, numbers: Sequence[int], left_out: tuple[str, ...]) -> dict[str, Any]:
-        shared = _Shared()
+        environments: dict[str, dict[str, Any]] = {}
         records = {}
         for number in numbers:
-            record = self.records[number]
-            content = record.content
-            inputs = [[path, digest, self.maker(path)] for path, digest in content.get("inputs", {}).items()]
+            record, content = self.records[number], self.records[number].content
+            environment = {key: content.get(key) or {} for key in ("commit", "versions", "hardware")}
+            key = json.dumps(environment, sort_keys=True)
+            environments.setdefault(key, environment)
             records[number] = {
                 "stage": record.stage,
                 "sidecar": record.path,
                 "outputs": list(content.get("outputs", {}).items()),
-                "inputs": [] if "inputs" in left_out else inputs,
+                "inputs": list(content.get("inputs", {}).items()),
                 "sources": self.sources(number),
-                "parameters": None if "parameters" in left_out else shared.number(_parameters(content)),
                 "hash": content.get("parameters_hash", ""),
                 "seed": content.get("parameters", {}).get("seed"),
+                "counts": record.counts,
                 "cost": content.get("cost", {}),
-                "environment": shared.number(
-                    {key: content.get(key, {}) for key in ("commit", "versions", "hardware")}
-                ),
+                "environment": list(environments).index(key),
             }
-        return {"records": records, "shared": shared.values, "left_out": list(left_out)}
-
-
-class _Shared:
-    """Distinct values, numbered in order of appearance."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, value: Any) -> int:
-        key = json.dumps(value, sort_keys=True)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.values)
-            self.values.append(value)
-        return self._numbers[key]
+        payload = {"records": records, "environments": list(environments.values()), "left_out": False}
+        if len(json.dumps(payload)) > most_bytes:
+            fewer = {number: {**record, "inputs": []} for number, record in records.items()}
+            payload |= {"records": fewer, "left_out": True}
+        return payload
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -158,24 +129,3 @@ def _read(path: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(path, "this is not a sidecar: not a JSON object")
     return content
-
-
-def _parameters(content: dict[str, Any]) -> str:
-    text = json.dumps(content.get("parameters", {}), indent=1, sort_keys=True, ensure_ascii=False)
-    if len(text) <= PARAMETERS_LIMIT:
-        return text
-    return f"{text[:PARAMETERS_LIMIT]}\n… {len(text) - PARAMETERS_LIMIT:,} more characters in the sidecar"
-
-
-def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (name, value) of nested counts: {"skipped": {"short": 2}} gives ("skipped: short", "2"); no tables."""
-    for key, value in counts.items():
-        name = f"{prefix}{str(key).replace('_', ' ')}"
-        if isinstance(value, list):
-            continue
-        if isinstance(value, dict):
-            yield from flat_counts(value, f"{name}: ")
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            yield name, str(value)
-        else:
-            yield name, f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"

@@ -16,6 +16,7 @@ from irpretrain.errors import InputError
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.provenance import read_sidecar
 from irpretrain.report.run_views import probe_markdown
+from irpretrain.report.table_files import pipe_table
 from irpretrain.training.selection import NOT_CONTENT
 
 # What cards of models and of data have in common: sources with their licences, blocks of options.
@@ -65,21 +66,13 @@ def write_sections(title: str, front: str, introduction: str, sections: Mapping[
 
 
 def yaml_block(content: Mapping[str, Any]) -> str:
-    """Return options as a block of YAML."""
     return (
         f"```yaml\n{yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False, allow_unicode=True)}```"
     )
 
 
 def source_table(kind: str, sources: Sequence[Source]) -> str:
-    """Return sources and their licences as a table."""
-    rows = [f"| {cell(source.name)} | {cell(source.licence)} |" for source in sources]
-    return "\n".join([f"| {kind} | licence |", "|---|---|", *rows])
-
-
-def cell(text: str) -> str:
-    """Return a text as a cell of a table holds it."""
-    return " ".join(text.split()).replace("|", "\\|")
+    return pipe_table([kind, "licence"], [source[:2] for source in sources])
 
 
 CARD = "README.md"
@@ -157,7 +150,6 @@ class CardFacts(NamedTuple):
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
-        """Return the facts that plain values give."""
         return cls(**with_sources(values))
 
 
@@ -310,10 +302,8 @@ def _scores(rows: Sequence[Mapping[str, str]], regime: str) -> str:
     if not rows:
         return ""
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
-    lines = [[cell(row[name]) for name in names] for row in rows]
-    table = [f"| {' | '.join(line)} |" for line in [list(names), ["---"] * len(names), *lines]]
-    others = any(row["regime"] != regime for row in rows)
-    return "\n".join([*table, *(["", FINE_TUNED] if others else [])])
+    table = pipe_table(names, [[row[name] for name in names] for row in rows])
+    return f"{table}\n\n{FINE_TUNED}" if any(row["regime"] != regime for row in rows) else table
 
 
 def _provenance(record: Mapping[str, Any]) -> str:

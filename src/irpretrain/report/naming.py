@@ -26,7 +26,6 @@ def listed(names: Iterable[object], last: str = "and") -> str:
 
 
 def regime_label(regime: str) -> str:
-    """Return the name of a regime in tables."""
     if regime.startswith("few-shot-"):
         number = regime.removeprefix("few-shot-")
         return f"few-shot ({number} {'query' if number == '1' else 'queries'})"
@@ -34,7 +33,6 @@ def regime_label(regime: str) -> str:
 
 
 def first_stage_labels(config: Config) -> dict[str, str]:
-    """Return every first stage's name in tables, those built in first."""
     return {**FIRST_STAGES, **{name: stage.label for name, stage in config.first_stages.items()}}
 
 
@@ -126,5 +124,4 @@ def encoder_labels(config: Config, models: Iterable[str]) -> str:
 
 
 def control_model(config: Config, models: Iterable[str]) -> str | None:
-    """Return the first of `models` that is a control."""
     return next((model for model in models if is_control(config, model)), None)

@@ -2,14 +2,15 @@
 table 4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.other_tables import PublishedDepth, PublishedDepths, PublishedIndex
+from irpretrain.papers.other_tables import PublishedDepths, PublishedIndex
 from irpretrain.papers.published import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Baseline, Cell, Column, Panel, Row, Table
@@ -32,7 +33,6 @@ from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
 NO_CANDIDATES = ""
 # In the order of columns; those of tasks beside question answering too.
 MEASURES = ("F1", "EM", "accuracy")
-AVERAGE = "average"
 NOTHING_RUN = (
     "no entry of `downstream` is in this configuration (the overlay configs/downstream.yaml has SQuAD)"
 )
@@ -44,27 +44,14 @@ class AnswerTable(PaperTable):
     def __init__(
         self, published: Published, answers: PublishedAnswers, config: Config, scores: Scores
     ) -> None:
-        super().__init__(published, answers.table(), config, scores)
+        super().__init__(published, answers, config, scores)
         self.answers = answers
 
     def describe(self) -> Table:
         tested = dict.fromkeys(name.dataset for name in self.scores.names())
         here = [(task, NO_CANDIDATES) for task in tested if task not in self.answers.tasks]
-        panels = [self._with_means(self._paper_panel()), *map(self._panel_here, here)]
+        panels = [self._paper_panel(), *map(self._panel_here, here)]
         return Table.of_paper(self.published, self.table, panels, self._notes(here), self.config)
-
-    def _with_means(self, panel: Panel) -> Panel:
-        """The panel of the paper with a column of the means over its tasks, where all of them were run."""
-        rows = []
-        for row in panel.rows:
-            cells = tuple(cell for cell in row.cells if isinstance(cell, Cell))
-            mean = replace(cells[0], dataset=AVERAGE, mean_of=cells, published=self.answers.mean(row.key))
-            rows.append(replace(row, cells=(*cells, replace(mean, run=None, baselines=()))))
-        return replace(
-            panel,
-            columns=(*panel.columns, Column(self.answers.average, self.answers.measure)),
-            rows=tuple(rows),
-        )
 
     def _group(self, column: PublishedColumn) -> str:
         return self.answers.tasks[column.dataset]
@@ -107,10 +94,10 @@ class AnswerTable(PaperTable):
         return f"no entry of `downstream` fine-tunes {run.model} for {label} ({dataset})"
 
     def _notes(self, here: Sequence[Pair]) -> list[str]:
-        mark, evaluation = self.answers.mark, self.config.evaluation
+        evaluation = self.config.evaluation
         return [
-            f"Published: {self.table.protocol} Shares stand for percent here. Marks: {mark} better than every other "
-            f"row, {self.table.test}.",
+            f"Published: {self.table.protocol} Shares stand for percent here. Marks: † better than every other row, "
+            f"{self.table.test}.",
             f"Ours: mean [{CONFIDENCE:.0%} interval] over the tested half. Same mark against the rows that "
             f"are run, {test_text(TableTest.of(evaluation))}.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
@@ -125,24 +112,24 @@ class AnswerTable(PaperTable):
 # The table of depths: recall of two indexes' candidates, and re-rankers over so many of them (DeepCT, table 4).
 
 
+THEIRS = "Data sets of the paper"
 # Ours is significantly better over this index than over the first.
 MARK = "↑"
-# Series that no re-ranker makes.
-RECALL, CANDIDATES = "recall", "candidates"
 NO_DEPTHS = "no experiment of this configuration has depths"
 
 
-@dataclass(frozen=True)
-class _Series:
-    """Two columns or more: one measure of one ranking, a column an index; without a model the candidates themselves.
+class _Series(NamedTuple):
+    """Columns of one measure of one ranking, a column an index; without a model the candidates themselves.
 
-    An empty measure stands for recall of the candidates, whose cut-off is the depth.
+    An empty measure stands for recall of the candidates, whose cut-off is the depth. `key` is that of the paper's
+    re-ranker.
     """
 
     label: str
     model: str | None
     regime: str
     measure: str = ""
+    key: str = ""
 
     @property
     def heading(self) -> str:
@@ -153,6 +140,9 @@ class _Series:
         return RunName(dataset, at_depth(first_stage, depth), model, self.regime)
 
 
+RECALL = _Series("Recall", None, FIRST_STAGE)
+
+
 class DepthTable:
     """The table of depths; `scores` are those of the experiments at several depths."""
 
@@ -160,45 +150,30 @@ class DepthTable:
         self, published: Published, printed: PublishedDepths, config: Config, scores: Scores
     ) -> None:
         self.published, self.printed, self.config, self.scores = published, printed, config, scores
-        self.names = set(scores.names())
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
         self.theirs = list(printed.indexes.values())
 
     def describe(self) -> Table:
-        theirs = {row.depth: row for row in self.printed.rows}
-        depths = list(theirs)
-        series, title = self._their_series(), "Data sets of the paper"
-        printed = self.printed.dataset
-        here = [d for d in self.datasets if d != printed or not self._fits(series, depths)]
-        panels = [self._panel(title, printed, self.theirs, depths, series, theirs)]
-        for dataset in here:
-            title = f"This configuration: {dataset_label(self.config, dataset)}"
-            indexes = self._indexes(dataset)
-            displayed = self._series(dataset, indexes)
-            panels.append(self._panel(title, dataset, indexes, self._depths(dataset), displayed, {}))
-        return Table.of_paper(self.published, self.printed, panels, self._notes(here), self.config)
+        panels = [self._panel(THEIRS, self.printed.dataset, self.theirs, self._their_series())]
+        for dataset in self.datasets:
+            title, indexes = (
+                f"This configuration: {dataset_label(self.config, dataset)}",
+                self._indexes(dataset),
+            )
+            panels.append(self._panel(title, dataset, indexes, self._series(dataset, indexes)))
+        return Table.of_paper(self.published, self.printed, panels, self._notes(), self.config)
 
     # What is in columns and rows
 
-    def _their_series(self) -> dict[str, _Series]:
+    def _their_series(self) -> list[_Series]:
         """Recall, and a re-ranker of the paper each, with the model of ours that fills it."""
-        series = {RECALL: _Series("Recall", None, FIRST_STAGE)}
+        series = [RECALL]
         for key, reranker in self.printed.rerankers.items():
             model = next((name for name in reranker.models if name in self.config.models), "")
-            run = {name.regime for name in self.names if name.model == model}
+            run = {name.regime for name in self.scores.names() if name.model == model}
             regime = next((regime for regime in reranker.regimes if regime in run), reranker.regimes[0])
-            series[key] = _Series(reranker.label, model, regime, self.printed.measure)
+            series.append(_Series(reranker.label, model, regime, self.printed.measure, key))
         return series
-
-    def _fits(self, series: dict[str, _Series], depths: list[int]) -> bool:
-        """Whether the panel that the paper prints has a place for every run on its data set."""
-        models = {(displayed.model, displayed.regime) for displayed in series.values()}
-        runs = self._runs(self.printed.dataset, self._indexes(self.printed.dataset))
-        return len(runs) == len(self._runs(self.printed.dataset, self.theirs)) and all(
-            depth_of(run.candidates) in depths
-            and (run.regime == FIRST_STAGE or (run.model, run.regime) in models)
-            for run in runs
-        )
 
     def _indexes(self, dataset: str) -> list[PublishedIndex]:
         """What candidates of a data set come from: the paper's indexes, then other first stages that experiments at
@@ -220,18 +195,14 @@ class DepthTable:
             if run.dataset == dataset and run.candidates.rpartition("@")[0] in stages
         ]
 
-    def _series(self, dataset: str, indexes: list[PublishedIndex]) -> dict[str, _Series]:
+    def _series(self, dataset: str, indexes: list[PublishedIndex]) -> list[_Series]:
         """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
         runs = self._runs(dataset, indexes)
-        reranked = sorted({(name.model, name.regime) for name in runs if name.regime != FIRST_STAGE})
-        series = {RECALL: _Series("Recall", None, FIRST_STAGE)}
-        for measure in self._measures(dataset):
-            series[f"{CANDIDATES} {measure}"] = _Series("Not re-ranked", None, FIRST_STAGE, measure)
-        for model, regime in reranked:
-            label = f"{model_label(self.config, model)}, {regime_label(regime)}"
-            for measure in self._measures(dataset):
-                series[f"{model} {regime} {measure}"] = _Series(label, model, regime, measure)
-        return series
+        rankings: list[tuple[str, str | None, str]] = [("Not re-ranked", None, FIRST_STAGE)]
+        for model, regime in sorted({(n.model, n.regime) for n in runs if n.regime != FIRST_STAGE}):
+            rankings.append((f"{model_label(self.config, model)}, {regime_label(regime)}", model, regime))
+        measures = self._measures(dataset)
+        return [RECALL, *(_Series(*ranking, measure) for ranking in rankings for measure in measures)]
 
     def _measures(self, dataset: str) -> list[str]:
         """Measures of a data set of ours, of which recall at the depths is none."""
@@ -241,62 +212,64 @@ class DepthTable:
         return [measure for measure in computed if measure in configured or measure not in depths]
 
     def _depths(self, dataset: str) -> list[int]:
-        return sorted({depth_of(name.candidates) for name in self.names if name.dataset == dataset})
+        return sorted({depth_of(n.candidates) for n in self.scores.names() if n.dataset == dataset})
 
-    def _panel(
-        self,
-        title: str,
-        dataset: str,
-        indexes: list[PublishedIndex],
-        depths: list[int],
-        series: dict[str, _Series],
-        printed: dict[int, PublishedDepth],
-    ) -> Panel:
-        columns = [Column(shown.heading, index.label) for shown in series.values() for index in indexes]
+    def _panel(self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_Series]) -> Panel:
+        """A panel of ours, or of the paper where the series are its own."""
+        is_theirs = title == THEIRS
+        printed = {row.depth: row for row in self.printed.rows} if is_theirs else {}
+        columns = [Column(shown.heading, index.label) for shown in series for index in indexes]
         rows = []
-        for depth in depths:
-            cells = []
-            for key, shown in series.items():
-                theirs = printed[depth].values(key) if depth in printed else []
+        for depth in printed or self._depths(dataset):
+            cells: list[Cell] = []
+            for shown in series:
+                theirs = printed[depth].values(shown.key) if is_theirs else [None] * len(indexes)
                 runs = [shown.run(dataset, index.first_stage, depth) for index in indexes]
-                measure = shown.measure or f"R@{depth}"
-                baseline = Baseline(MARK, indexes[0].label, runs[0])
-                for position, run in enumerate(runs):
-                    reason = self._reason(dataset, shown, run, measure)
-                    cells.append(
-                        Cell(
-                            str(depth),
-                            dataset,
-                            run.candidates,
-                            measure,
-                            shown.regime,
-                            None if reason else run,
-                            reason,
-                            (baseline,) if position else (),
-                            published=theirs[position] if theirs else None,
-                        )
-                    )
+                first = Baseline(MARK, indexes[0].label, runs[0])
+                cells += [
+                    self._cell(shown, run, depth, (first,) if run is not runs[0] else (), value)
+                    for run, value in zip(runs, theirs, strict=True)
+                ]
             rows.append(Row(str(depth), str(depth), "", tuple(cells)))
         return Panel(title, tuple(columns), tuple(rows), "Depth")
 
-    def _reason(self, dataset: str, series: _Series, run: RunName, measure: str) -> str:
+    def _cell(
+        self,
+        series: _Series,
+        run: RunName,
+        depth: int,
+        baselines: tuple[Baseline, ...],
+        printed: PublishedValue | None,
+    ) -> Cell:
+        measure = series.measure or f"R@{depth}"
+        reason = self._reason(series, run, measure)
+        return Cell(
+            str(depth),
+            run.dataset,
+            run.candidates,
+            measure,
+            series.regime,
+            None if reason else run,
+            reason,
+            baselines,
+            published=printed,
+        )
+
+    def _reason(self, series: _Series, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""
         if self.scores.get(run, measure) is not None:
             return ""
-        if dataset not in self.config.datasets:
-            theirs = self.published.datasets[dataset]
+        if run.dataset not in self.config.datasets:
+            theirs = self.published.datasets[run.dataset]
             return f"data set {theirs.label} is not in this configuration: {theirs.absent}"
         if not self.datasets:
             return NO_DEPTHS
-        reranker = next((r for r in self.printed.rerankers.values() if r.label == series.label), None)
-        return (
-            reranker.absent
-            if reranker and not series.model
-            else f"no experiment measures it at this depth on {dataset}"
-        )
+        if series.key and not series.model:
+            return self.printed.rerankers[series.key].absent
+        return f"no experiment measures it at this depth on {run.dataset}"
 
-    def _notes(self, datasets: list[str]) -> list[str]:
-        level = TableTest.of(self.config.evaluation)
+    def _notes(self) -> list[str]:
+        level, datasets = TableTest.of(self.config.evaluation), self.datasets
         panels = [self.theirs, *(self._indexes(dataset) for dataset in datasets)]
         first = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
         displayed = (measure for dataset in datasets for measure in self._measures(dataset))

@@ -16,7 +16,6 @@ from irpretrain.report.cells import (
     AnyCell,
     Baseline,
     Cell,
-    Changed,
     Column,
     Compared,
     Panel,
@@ -24,7 +23,6 @@ from irpretrain.report.cells import (
     Table,
 )
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
     dataset_label,
     encoder_labels,
@@ -110,7 +108,6 @@ class PaperTable:
             self._notes(here),
             self.config,
             TableTest.of(self.config.evaluation, self.table),
-            is_of_ones_own(self.published, self.config),
         )
 
     def _notes(self, here: list[Pair]) -> list[str]:
@@ -147,11 +144,6 @@ class PaperTable:
             if (row.values or self._model(row, pair[0]) is not None)
             and (row.is_first_stage or self._regimes(*pair) != [FIRST_STAGE])
         ]
-        rows += [
-            Row(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
-            for name, stage in self.config.first_stages.items()
-            if self._has_row_beside(name, pair[0])
-        ]
         return Panel(f"This configuration: {self._label_here(pair)}", columns, tuple(rows))
 
     def _row(self, row: PublishedRow, cells: Sequence[Cell], is_optional: bool = False) -> Row:
@@ -164,8 +156,6 @@ class PaperTable:
             columns.append(Column(group, measure))
             if self.table.counts_outcomes(measure):
                 columns.append(Column(group, f"{measure} W/T/L"))
-            if self.table.changes_from:
-                columns.append(Column(group, f"{measure} change"))
         return tuple(columns)
 
     def _with_tallies(self, values: Iterable[Cell]) -> tuple[AnyCell, ...]:
@@ -175,11 +165,6 @@ class PaperTable:
             cells.append(cell)
             if self.table.outcomes is not None and self.table.counts_outcomes(cell.measure):
                 cells.append(Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True))
-            if self.table.changes_from:
-                row = self.table.row(self.table.changes_from)
-                base = self._cell(row, (cell.dataset, cell.candidates), cell.measure, cell.regime)
-                printed = self.table.printed_change(cell.row, cell.dataset, cell.measure)
-                cells.append(Changed(cell=cell, base=base, printed=printed))
         return tuple(cells)
 
     def _group(self, column: PublishedColumn) -> str:
@@ -198,7 +183,6 @@ class PaperTable:
         return dataset_label(self.config, *pair)
 
     def _measures(self, dataset: str) -> list[str]:
-        """All measures of a data set of ours, in the order of the configuration."""
         return ordered_measures(self.config, self.scores, dataset)
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
@@ -216,25 +200,6 @@ class PaperTable:
     def _cells_here(self, pair: Pair) -> list[tuple[str, str]]:
         """(regime, measure) of each column of a data set of ours."""
         return [(regime, m) for regime in self._regimes(*pair) for m in self._measures(pair[0])]
-
-    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[Cell]:
-        run = self.scores.first_stage(pair[0], first_stage)
-        for regime, measure in self._cells_here(pair):
-            yield Cell(first_stage, *pair, measure, regime, run)
-
-    def _has_row_beside(self, first_stage: str, dataset: str) -> bool:
-        """Whether a first stage that fills no row of the paper has one of its own: in a table of first stages alone,
-        beside those that are searched as it is, with plain or with structured queries."""
-        stages = self.config.first_stages
-        filling = {name for row in self.table.rows for name in row.all_models if name in stages}
-        filling |= {self._model(row, dataset) or "" for row in self.table.rows}
-        is_structured = stages[first_stage].model == "indri"
-        return (
-            all(row.is_first_stage for row in self.table.rows)
-            and first_stage not in filling
-            and self.scores.first_stage(dataset, first_stage) is not None
-            and is_structured == any(stages[name].model == "indri" for name in filling if name in stages)
-        )
 
     # Cells
 
@@ -314,40 +279,24 @@ class PaperTable:
             return f"data set {label} is not in this configuration" + (
                 f": {described.absent}" if described else ""
             )
-        absences = self.config.absent.values()
-        absent = (a.reason for a in absences if (a.dataset, a.candidates) == (dataset, candidates))
-        if (run is None or self.scores.get(run, measure) is None) and (reason := next(absent, "")):
-            return reason
-        theirs = self.published.candidates.get(candidates, "")
+        if run is not None and self.scores.get(run, measure) is not None:
+            return ""
+        for absent in self.config.absent.values():
+            if (absent.dataset, absent.candidates) == (dataset, candidates):
+                return absent.reason
+        stages, theirs = first_stage_labels(self.config), self.published.candidates.get(candidates, "")
+        model = self._model(row, dataset)
         if run is None:
-            model = self._model(row, dataset)
-            if theirs and row.is_first_stage and model in first_stage_labels(self.config):
+            if theirs and row.is_first_stage and model in stages:
                 return f"the paper ranks {theirs} alone; no experiment has a first stage {model}-{candidates}"
             return row.absent if model is None else f"no experiment runs this first stage on {dataset}"
-        if self.scores.get(run, measure) is not None:
-            return ""
-        if run.model in first_stage_labels(self.config):
+        if run.model in stages:
             return row.absent
         if run in self._known_runs:
             return f"{measure} is not among the measures of {dataset}"
-        if run.regime == FIRST_STAGE:
-            return f"no experiment runs {run.model} on {dataset}"
-        same = (dataset, candidates) in self._pairs
-        return (not same and self._other_candidates(dataset, theirs)) or (
-            f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
-        )
-
-    def _other_candidates(self, dataset: str, theirs: str) -> str:
-        """What is re-ranked here in place of the paper's candidates; empty where it names none of its own."""
-        if not theirs:
-            return ""
-        ours = [first_stage_labels(self.config).get(c, c) for d, c in self._pairs if d == dataset]
-        if not ours:
-            return f"the paper re-ranks {theirs}, which this configuration does not have"
-        panel = f"see the panel of {dataset_label(self.config, dataset)} below"
-        return (
-            f"the paper re-ranks {theirs}, this configuration the candidates of {' and '.join(ours)}; {panel}"
-        )
+        if theirs and (dataset, candidates) not in self._pairs:
+            return f"the paper re-ranks {theirs}, which no experiment on {dataset} does"
+        return f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
 
     def _name(self, row: PublishedRow) -> str:
         """The paper's label, and what fills the row here where that is another thing."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config import Config
 from irpretrain.config.base import Section
 from irpretrain.config.depths import reranked, scored
-from irpretrain.config.usage import active_experiments, used_models, with_starts
-from irpretrain.evaluation.measures import definition, needs_no_order
+from irpretrain.config.usage import active_experiments, with_starts
+from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
@@ -16,7 +16,6 @@ from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     control_model,
     dataset_label,
-    encoder_labels,
     first_stage_labels,
     listed,
     ordered_measures,
@@ -61,7 +60,6 @@ def table_notes(
         _intervals(config),
         *_measures(measures),
         *_datasets(config, scores, datasets),
-        *_undecided(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets, rows),
     ]
 
@@ -72,7 +70,6 @@ def deep_experiments(config: Config) -> list[str]:
 
 
 def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
-    """Return the notes of the headline table."""
     test = test_text(TableTest.of(config.evaluation))
     measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
@@ -84,7 +81,6 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> 
         _intervals(config),
         *_measures(measures),
         *_datasets(config, scores, datasets),
-        *_undecided(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets),
         *([f"In the table of depths alone: experiments {deep}."] if deep else []),
         *config.report.notes,
@@ -111,7 +107,6 @@ def _marks(table: PublishedTable) -> str:
 
 
 def test_text(testing: TableTest) -> str:
-    """Return how differences are tested: level, test, correction."""
     return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, {CORRECTIONS[testing.correction]}"
 
 
@@ -128,30 +123,6 @@ def _intervals(config: Config) -> str:
 def _measures(measures: Iterable[str]) -> list[str]:
     text = measures_text(measures)
     return [f"Measures: {text}"] if text else []
-
-
-def _undecided(
-    config: Config, scores: Scores, datasets: Sequence[Pair], measures: Iterable[str]
-) -> list[str]:
-    """Which measures cannot tell the runs of a data set apart: they count all candidates, or print the same for all."""
-    notes: dict[str, None] = {}
-    for dataset, candidates in dict.fromkeys(datasets):
-        runs = [name for name in scores.names() if name.dataset == dataset]
-        reorderings = [n for n in runs if n.regime != FIRST_STAGE and n.candidates == candidates]
-        depth = reranked(config, candidates, dataset).documents
-        for measure in dict.fromkeys(measures):
-            results = [
-                measured
-                for name in reorderings or runs
-                if (measured := scores.get(name, measure)) is not None
-            ]
-            printed = {f"{measured.mean:.3f}" for measured in results}
-            if reorderings and results and needs_no_order(measure, depth):
-                notes[f"{measure}: all {depth} candidates count, so re-ranking changes nothing here."] = None
-            elif len(results) > 1 and len(printed) == 1:
-                label = dataset_label(config, dataset, candidates)
-                notes[f"{measure} on {label}: {printed.pop()} for every run, so it tells none apart."] = None
-    return list(notes)
 
 
 def measures_text(measures: Iterable[str]) -> str:
@@ -247,12 +218,7 @@ def number_of_queries(scores: Scores, dataset: str) -> int:
     return next((len(results.queries) for results in measured if results is not None), 0)
 
 
-# The report's first lines: what this run did; and, behind a fold, what is compared, for a reader who is new to it.
-
-
-def this_run(config: Config, scores: Scores) -> str:
-    """Return what was searched, re-ranked and trained."""
-    return " ".join([*_searched(config, scores), *_trained(config)])
+# What is compared, for a reader who is new to it.
 
 
 def background(papers: Sequence[Published]) -> list[str]:
@@ -265,41 +231,3 @@ def background(papers: Sequence[Published]) -> list[str]:
         "fine-tuned on judged queries other than those it is tested on.",
         *(paper.summary for paper in papers),
     ]
-
-
-def _searched(config: Config, scores: Scores) -> list[str]:
-    return [
-        f"{number_of_queries(scores, dataset):,} queries of {dataset_label(config, dataset)}, "
-        + _found(config, scores, dataset, candidates)
-        for dataset, candidates in scores.pairs()
-        if candidates in first_stage_labels(config)
-    ]
-
-
-def _found(config: Config, scores: Scores, dataset: str, candidates: str) -> str:
-    """What is searched for a data set's queries: candidates to re-rank, or first stages alone."""
-    if any(name.dataset == dataset and name.regime != FIRST_STAGE for name in scores.names()):
-        return f"{candidates_text(config, dataset, candidates)}."
-    return f"first stages alone, {rankings_text(config, scores, dataset)}."
-
-
-def _trained(config: Config) -> list[str]:
-    trained = [config.models[name] for name in used_models(config) if config.models[name].tasks]
-    collections = dict.fromkeys(model.collection for model in trained if model.collection)
-    corpora = dict.fromkeys(corpus for name in collections for corpus in config.collections[name])
-    encoders = encoder_labels(config, used_models(config))
-    if not trained:
-        return [f"Encoder {encoders}, not pre-trained further."] if used_models(config) else []
-    return [f"Encoder {encoders}, pre-trained on {', '.join(corpora)} for {_lengths(config)}."]
-
-
-def _lengths(config: Config) -> str:
-    """Return "50 or 160 steps or 1 epoch"."""
-    used = [config.training_of(name) for name in used_models(config) if config.models[name].tasks]
-    steps = sorted({training.steps for training in used if training.steps is not None})
-    epochs = sorted({training.epochs for training in used if training.epochs is not None})
-    lengths = [f"{' or '.join(f'{number:,}' for number in steps)} steps"] if steps else []
-    if epochs:
-        unit = "epoch" if epochs == [1] else "epochs"
-        lengths.append(f"{' or '.join(f'{number:g}' for number in epochs)} {unit}")
-    return " or ".join(lengths)

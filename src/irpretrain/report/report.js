@@ -93,7 +93,7 @@
     block.open = open;
     const path = record.outputs.length ? record.outputs[0][0] : record.sidecar;
     element("summary", `${record.stage.replaceAll("_", " ")}: ${path}`, block);
-    const environment = data.shared[record.environment];
+    const environment = data.environments[record.environment];
     const cost = record.cost;
     facts(
       [
@@ -101,6 +101,8 @@
         ["Parameters' hash", record.hash],
         ["Cost", `${cost.wall_seconds ?? "?"} s wall, ${cost.cpu_seconds ?? "?"} s CPU, ${cost.peak_memory_mb ?? "?"} MB at most`],
         ["Commit", typeof environment.commit === "string" ? environment.commit : "unknown"],
+        ["Counts", Object.keys(record.counts).length ? JSON.stringify(record.counts) : "none"],
+        ["Hardware", Object.values(environment.hardware).join(", ")],
         ["Versions", Object.entries(environment.versions).map((pair) => pair.join(" ")).join(", ")],
         ["Sidecar", record.sidecar],
       ],
@@ -108,10 +110,6 @@
     );
     files("Outputs", record.outputs, block);
     files("Inputs", record.inputs, block);
-    if (record.parameters !== null) {
-      element("h3", "Parameters", block);
-      element("pre", data.shared[record.parameters], block);
-    }
   };
   const lineage = (numbers) => {
     const found = [];
@@ -137,8 +135,7 @@
     const earlier = lineage(cell.runs);
     if (earlier.length) element("h3", "What it was made from, nearest first", body);
     for (const number of earlier) showRecord(number, body, false);
-    if (data.left_out.length)
-      element("p", `To keep this page small it leaves out ${data.left_out.join(" and ")}; the sidecars hold them.`, body);
+    if (data.left_out) element("p", "To keep this page small it leaves out inputs; the sidecars hold them.", body);
     dialog.showModal();
     dialog.scrollTop = 0;
   };

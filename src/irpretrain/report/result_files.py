@@ -24,7 +24,6 @@ class ResultFiles:
         predictors: `results/predictors/<predictor>/scores.json`.
         rank_intervals: `results/axioms/<collection>/rank-intervals.json`.
         diagnoses: `results/diagnosis/<name>.csv`.
-        temperatures: `results/pseudo_queries/<collection>/temperature.json`.
         depths: `results/depths/<experiment>.parquet`.
         answers: `results/downstream/<experiment>.parquet`, of tasks beside retrieval.
         distributions: `results/weight_distributions/<name>.json`.
@@ -40,7 +39,6 @@ class ResultFiles:
     predictors: Sequence[str | Path] = ()
     rank_intervals: Sequence[str | Path] = ()
     diagnoses: Sequence[str | Path] = ()
-    temperatures: Sequence[str | Path] = ()
     depths: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
     distributions: Sequence[str | Path] = ()
@@ -68,8 +66,7 @@ class ResultFiles:
         return Scores.read(self.per_query, self.scores, self.trainings)
 
     def read_axioms(self) -> AxiomResults:
-        """Return what was measured of axioms."""
-        return AxiomResults.read(self.predictors, self.rank_intervals, self.diagnoses, self.temperatures)
+        return AxiomResults.read(self.predictors, self.rank_intervals, self.diagnoses)
 
     def of_paper(self, paper: str, config: Config) -> ResultFiles:
         """Return the files of the experiments that a paper shows, and those called after no experiment."""

@@ -1,8 +1,7 @@
-"""What the report's page says of the run: its data sets, chosen snapshots, tuned first stages and indexes; cost and
-counts of each stage, where it was made, licences."""
+"""What the report's page says of the run: its data sets, chosen snapshots, tuned first stages, probes, the cost of each
+stage, licences."""
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,15 +15,13 @@ from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.given_json import read_given_json
-from irpretrain.plan.paths import SELECTION_SCORES, SWEEP_FIGURE
+from irpretrain.plan.paths import SELECTION_SCORES
 from irpretrain.progress import duration
-from irpretrain.report.lineage import Lineage, Record, flat_counts
+from irpretrain.report.lineage import Lineage, Record
 from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
-from irpretrain.report.other_figures import NAMES, SampleCounts
-from irpretrain.report.pages import svg_uri
+from irpretrain.report.scores import SELECTED_FOLDER
+from irpretrain.report.table_files import pipe_table
 
-# Most outputs of one stage whose counts are listed.
-JOBS_LISTED = 40
 PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
 # Share of queries without candidates from which on they are a warning.
@@ -32,10 +29,7 @@ WORTH_A_WARNING = 0.01
 FINETUNED = "finetune"
 # Data set and model of a fine-tuning, in its output.
 FINETUNED_OUTPUT = re.compile(r"runs/([^/]+)/[^/]+/([^/]+)/[^/]+/seed-\d+/fold-")
-CHOOSING = "select_model"
 RESULTS = "results/"
-# Output of that stage with the choice and all scores, inside the results directory.
-CHOICE = re.compile(SELECTION_SCORES.removeprefix(RESULTS).format(model="([^/]+)", seed=r"(\d+)"))
 
 
 def stages(lineage: Lineage) -> dict[str, Any]:
@@ -59,45 +53,6 @@ def stages(lineage: Lineage) -> dict[str, Any]:
     }
 
 
-def environments(lineage: Lineage) -> list[dict[str, Any]]:
-    """Return the distinct (commit, versions, hardware), with the number of outputs made with each."""
-    entries: dict[str, dict[str, Any]] = {}
-    for record in lineage.records:
-        facts = {key: record.content.get(key) or {} for key in ("commit", "versions", "hardware")}
-        entry = entries.setdefault(json.dumps(facts, sort_keys=True, default=str), {**facts, "jobs": 0})
-        entry["jobs"] += 1
-    return sorted(entries.values(), key=lambda entry: -int(entry["jobs"]))
-
-
-def samples(by_name: Mapping[str, SampleCounts]) -> list[tuple[Any, ...]]:
-    """Return one row per collection and objective whose word sets were sampled."""
-    rows = []
-    for name, sampled in by_name.items():
-        skipped = (
-            f"{count:,} {reason.replace('_', ' ')}" for reason, count in sampled.skipped.items() if count
-        )
-        share = sampled.words_outside / sampled.words_drawn if sampled.words_drawn else 0.0
-        outside = f"{sampled.words_outside:,} ({share:.1%})"
-        counted = (sampled.pairs, sampled.ties, sampled.words_drawn, outside)
-        rows.append((name, sampled.documents, ", ".join(skipped) or "none", *counted))
-    return rows
-
-
-def counts(lineage: Lineage) -> list[dict[str, Any]]:
-    """Return the stages and their outputs' counts, at most JOBS_SHOWN outputs a stage."""
-    return [
-        {
-            "stage": stage.replace("_", " "),
-            "jobs": [
-                {"output": (record.outputs or [record.path])[0], "counts": list(flat_counts(record.counts))}
-                for record in records[:JOBS_LISTED]
-            ],
-            "more": max(0, len(records) - JOBS_LISTED),
-        }
-        for stage, records in _by_stage(record for record in lineage.records if record.counts).items()
-    ]
-
-
 def _by_stage(records: Iterable[Record]) -> dict[str, list[Record]]:
     by_stage: dict[str, list[Record]] = {}
     for record in records:
@@ -106,7 +61,6 @@ def _by_stage(records: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def licences(config: Config, manifest: str | Path) -> list[tuple[str, str, str, str]]:
-    """Return the embedded assets in use, with their package, licence and description."""
     assets = read_manifest(manifest)
     used = ((name, assets.asset(name)) for name in used_assets(config))
     return [(name, f"{asset.package} {asset.version}", asset.licence, asset.remark) for name, asset in used]
@@ -164,58 +118,51 @@ def _below_random(config: Config, lineage: Lineage) -> dict[str, list[str]]:
     return {dataset: list(models) for dataset, models in labels.items()}
 
 
-def selections(config: Config, lineage: Lineage, results: str | Path) -> list[tuple[Any, ...]]:
+def selections(config: Config, trainings: Iterable[str | Path], results: str | Path) -> list[tuple[Any, ...]]:
     """Return one row per model and seed whose snapshot was chosen on held-out queries.
 
     Args:
-        lineage: sidecars of the run, whose `select_model` stages are looked up.
+        trainings: sidecars of trainings, those of chosen snapshots among them.
         results: the directory of results.
 
     Raises:
         InputError: the file of a choice is no JSON.
     """
-    chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
     rows = []
-    for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
-        choosing, choice = chosen_by[model], read_given_json(path, MAKE_AGAIN)
+    for path in (path for path in map(Path, trainings) if path.parts[-3] == SELECTED_FOLDER):
+        model, seed = path.parent.name, path.name.partition(".")[0].removeprefix("seed-")
+        choosing, file = config.models[model].select_on, SELECTION_SCORES.format(model=model, seed=seed)
+        assert choosing is not None
+        choice = read_given_json(Path(results) / file.removeprefix(RESULTS), MAKE_AGAIN)
         dataset = dataset_label(config, choosing.dataset, choosing.candidates)
         scores = ", ".join(f"{score['step']:,}: {score['score']:.3f}" for score in choice["scores"])
         chosen_on = f"{dataset}, {choice['queries']:,} queries"
         step = choice["chosen"]["step"]
-        rows.append((model_label(config, model), seed, chosen_on, choice["measure"], step, scores))
+        rows.append((model_label(config, model), int(seed), chosen_on, choice["measure"], step, scores))
     return rows
 
 
-def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple[str, int, Path]]:
-    """Model, seed and file of every choice, in the order of `models` and seeds."""
-    outputs = [output for record in lineage.records if record.stage == CHOOSING for output in record.outputs]
-    matches = [match for output in outputs if (match := CHOICE.search(output)) and match[1] in models]
-    files = [(match[1], int(match[2]), results / match[0]) for match in matches]
-    return sorted(files, key=lambda file: (models.index(file[0]), file[1]))
+# Parameter of a first stage → its symbol.
+SYMBOLS = {"k1": "k₁", "b": "b", "mu": "μ", "smoothing": "λ"}
 
 
-def tunings(config: Config, sweeps: Sequence[str | Path]) -> dict[str, Any] | None:
-    """Return one row and one picture per tuned first stage; None where none was tuned.
+def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[tuple[Any, ...]]:
+    """Return one row per tuned first stage.
 
     Args:
-        sweeps: `results/tuning/<first stage>.json`; the picture is `results/figures/sweep-<first stage>.svg`.
+        sweeps: `results/tuning/<first stage>.json`.
 
     Raises:
         InputError: a file is no JSON.
     """
-    rows, pictures = [], []
+    rows = []
     for path in map(Path, sweeps):
         stage, tuning = config.first_stages[path.stem], read_given_json(path, MAKE_AGAIN)
-        label, measure = first_stage_labels(config)[path.stem], tuning["measure"]
         dataset = f"{dataset_label(config, str(stage.tuned_on))}, {tuning['queries']:,} queries"
-        parameters = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in tuning["parameters"].items())
-        at_edge = " and ".join(NAMES[name] for name in tuning["at_edge"]) or "no"
-        rows.append((label, dataset, parameters, at_edge, measure, float(tuning["value"])))
-        image = path.parents[1] / SWEEP_FIGURE.removeprefix(RESULTS).format(candidates=path.stem)
-        pictures.append(
-            {"title": f"{measure} of {label} over the grid of its parameters", "image": svg_uri(image)}
-        )
-    return {"rows": rows, "pictures": pictures} if rows else None
+        parameters = ", ".join(f"{SYMBOLS[name]} = {value:g}" for name, value in tuning["parameters"].items())
+        at_edge = " and ".join(SYMBOLS[name] for name in tuning["at_edge"]) or "no"
+        rows.append((stage.label, dataset, parameters, at_edge, tuning["measure"], float(tuning["value"])))
+    return rows
 
 
 # What reports and model cards say of the probe: how accurate a model is on held-out groups, and what it reads.
@@ -327,6 +274,5 @@ def probe_markdown(paths: Sequence[str | Path]) -> str:
     """Return the tasks of probes as a table in Markdown with its explanation; nothing without tasks."""
     tasks = [task for path in paths for task in read_probe(path)]
     heading = ["objective", "groups", *INPUTS.values(), "reading"]
-    lines = [[t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks]
-    table = [f"| {' | '.join(line)} |" for line in (heading, ["---"] * len(heading), *lines)]
-    return "\n".join([EXPLAINED, "", *table]) if tasks else ""
+    rows = ([t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks)
+    return f"{EXPLAINED}\n\n{pipe_table(heading, rows)}" if tasks else ""

@@ -176,7 +176,6 @@ class Scores:
         return next((results for (run, _), results in self._results.items() if run == name), None)
 
     def names(self) -> list[RunName]:
-        """Every run, sorted."""
         return sorted({name for name, _ in self._results})
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
@@ -191,7 +190,6 @@ class Scores:
         return sorted(reranked | {(dataset, BUILT_IN_FIRST_STAGES[0]) for dataset in lone})
 
     def measures(self, dataset: str) -> list[str]:
-        """Measures that were computed on a data set, sorted."""
         return sorted({measure for name, measure in self._results if name.dataset == dataset})
 
     def _check_means(self, path: Path) -> None:

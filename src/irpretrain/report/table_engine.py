@@ -4,7 +4,6 @@ ledger of the runs."""
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +26,6 @@ from irpretrain.report.cells import (
     AnyCell,
     Baseline,
     Cell,
-    Changed,
     Compared,
     Ours,
     Table,
@@ -155,7 +153,6 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
 
 
 def write_ledger(facts: Iterable[Facts], path: str | Path) -> None:
-    """Write one line for each run, with the columns of `irpretrain.evaluation.ledger.Facts`."""
     write_csv(path, COLUMNS, [row.cells() for row in facts])
 
 
@@ -234,7 +231,7 @@ def fill(table: Table, config: Config, scores: Scores | None = None) -> Table:
         rows = (replace(row, cells=tuple(map(values.fill, row.cells))) for row in panel.rows)
         displayed = tuple(row for row in rows if row.is_filled() or not row.is_optional)
         panels.append(replace(panel, rows=displayed))
-    retained = [panel for panel in panels if (panel.is_filled() if table.filled_only else panel.rows)]
+    retained = [panel for panel in panels if panel.rows]
     ledger, notes = (None, []) if scores is None else ledger_of(table, config, scores)
     return replace(table, panels=tuple(retained or panels[:1]), notes=(*notes, *table.notes), ledger=ledger)
 
@@ -271,12 +268,7 @@ class _Values:
         """Return a cell with its value, or with the text that other cells' values make."""
         if isinstance(cell, Compared):
             return self._compared(cell)
-        if isinstance(cell, Changed):
-            return self._changed(cell)
-        if isinstance(cell, Cell):
-            reason = self._lacking(cell.mean_of) if cell.mean_of else cell.reason
-            return replace(cell, ours=self._ours(cell), reason=reason)
-        return cell
+        return replace(cell, ours=self._ours(cell)) if isinstance(cell, Cell) else cell
 
     def _compared(self, compared: Compared) -> TextCell:
         ours = self._ours(compared.cell)
@@ -291,16 +283,9 @@ class _Values:
         difference = comparison.difference
         return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:.6f}")
 
-    def _changed(self, cell: Changed) -> TextCell:
-        changed, base = self._ours(cell.cell), self._ours(cell.base)
-        if not changed or not base or not base.mean or cell.cell == cell.base:
-            return TextCell(printed=cell.printed, order="")
-        change = changed.mean / base.mean - 1
-        return TextCell(f"{round(change, 2) + 0.0:+.0%}", printed=cell.printed, order=str(change))
-
     def _ours(self, cell: Cell) -> Ours | None:
         if cell not in self._known:
-            self._known[cell] = self._mean(cell) if cell.mean_of else cell.ours or self._of_run(cell)
+            self._known[cell] = cell.ours or self._of_run(cell)
         return self._known[cell]
 
     def _of_run(self, cell: Cell) -> Ours | None:
@@ -324,26 +309,4 @@ class _Values:
             made,
             cell.counted,
             cell.source.format(seed=results.seeds[0]),
-        )
-
-    def _lacking(self, cells: tuple[Cell, ...]) -> str:
-        """Why a mean of some cells cannot be taken; empty where it can."""
-        empty = [cell for cell in cells if self._ours(cell) is None]
-        if not empty:
-            return ""
-        return empty[0].reason if len(empty) == len(cells) else f"the mean needs all {len(cells)} data sets"
-
-    def _mean(self, cell: Cell) -> Ours | None:
-        """The mean of other cells' values; it has no interval, being over different queries."""
-        values = [ours for other in cell.mean_of if (ours := self._ours(other)) is not None]
-        if len(values) < len(cell.mean_of):
-            return None
-        return replace(
-            values[0],
-            run=replace(values[0].run, dataset=cell.dataset),
-            mean=sum(ours.mean for ours in values) / len(values),
-            low=math.nan,
-            high=math.nan,
-            queries=sum(ours.queries for ours in values),
-            comparisons=(),
         )

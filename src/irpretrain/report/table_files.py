@@ -3,16 +3,14 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from irpretrain.atomic import write_csv
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
-    Ours,
     Panel,
-    Row,
     Table,
     TextCell,
     bounds_text,
@@ -67,15 +65,18 @@ def _pipe_table(table: Table, panel: Panel) -> str:
     filled = any(row.filled_by for row in panel.rows)
     heads = [panel.rows_are, *(["Ours"] if filled else [])]
     heads += [f"{column.group} {column.label}" for column in panel.columns]
-    lines = [_pipe_line(heads), "|" + "---|" * (2 if filled else 1) + "---:|" * len(panel.columns)]
-    for row in panel.rows:
-        labels = [row.label, *([row.filled_by or "–"] if filled else [])]
-        lines.append(_pipe_line([*labels, *(cell_text(table, cell) for cell in row.cells)]))
-    return "\n".join(lines)
+    rows = (
+        [row.label, *([row.filled_by or "–"] if filled else []), *(cell_text(table, c) for c in row.cells)]
+        for row in panel.rows
+    )
+    return pipe_table(heads, rows, len(panel.columns))
 
 
-def _pipe_line(texts: list[str]) -> str:
-    return "| " + " | ".join(markdown_escape(text) for text in texts) + " |"
+def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+    """Return a table of Markdown; the last so many columns hold numbers."""
+    rules = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
+    lines = ([*map(markdown_escape, texts)] for texts in rows)
+    return "\n".join(f"| {' | '.join(line)} |" for line in ([*map(markdown_escape, heads)], rules, *lines))
 
 
 # A table as CSV, one line per cell.
@@ -133,8 +134,7 @@ def _csv_number(value: float, form: str = ".6f") -> str:
     return "" if math.isnan(value) else format(value, form)
 
 
-# A table as LaTeX: `table*`s with a booktabs `tabular` for each panel, and the notes as text after it. Needs
-# \usepackage{booktabs,graphicx,textcomp}.
+# A table as LaTeX: a `table*` with a booktabs `tabular` for each panel, and the notes as text after them.
 
 
 LATEX_SPECIAL = {
@@ -143,14 +143,12 @@ LATEX_SPECIAL = {
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
     "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "\u00a0": "~", "·": r"$\cdot$",
     "≤": r"$\le$", "≥": r"$\ge$", "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "→": r"$\to$", "√": r"$\surd$",
-    "↓": r"$\downarrow$", "↑": r"$\uparrow$",
-    "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
+    "↓": r"$^{\downarrow}$", "↑": r"$^{\uparrow}$",
+    "¹": r"$^{1}$", "²": r"$^{2}$", "³": r"$^{3}$", "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
 }  # fmt: skip
 # Scales a tabular down to the line's width where it is wider, and never up.
 SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-# Lines of a panel beside its rows, and what fits on a page of the class `article`.
-HEADING_LINES, LINES_OF_A_PAGE = 5, 48
-LATEX_MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger", "↓": r"\downarrow", "↑": r"\uparrow"}
+NEEDED = r"\usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}"
 
 
 def latex_escape(text: str) -> str:
@@ -172,22 +170,16 @@ def _plain(character: str) -> str:
 
 
 def latex(table: Table) -> str:
-    """Return a table as LaTeX: its panels in as many floats as pages need, then what stands under them."""
+    """Return a table as LaTeX: a float for each panel, then what stands under the table."""
     label = f"tab:{table.name.replace('_', '-')}"
     caption = latex_escape(table.heading)
-    lines = [
-        r"% Needs \usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}"
-    ]
-    for number, panels in enumerate(_pages(table)):
+    lines = [f"% Needs {NEEDED}"]
+    for number, panel in enumerate(table.panels):
         again = [r"\addtocounter{table}{-1}", rf"\caption{{{caption} (continued)}}"]
         lines += [r"\begin{table*}", r"\centering\small"]
         lines += again if number else [rf"\caption{{{caption}}}", rf"\label{{{label}}}"]
-        for panel in panels:
-            lines += [
-                rf"\par\medskip\textit{{{latex_escape(panel.title)}}}\par\smallskip",
-                *_tabular(table, panel),
-            ]
-        lines.append(r"\end{table*}")
+        lines.append(rf"\par\medskip\textit{{{latex_escape(panel.title)}}}\par\smallskip")
+        lines += [*_tabular(table, panel), r"\end{table*}"]
     # Outside the float: what of a float lies below the page's end is lost.
     lines.append(rf"{{\footnotesize\sloppy\noindent\textbf{{Notes to Table~\ref{{{label}}}.}}")
     lines += [rf"\par ({letter}) {latex_escape(note)}" for note, letter in table.letters.items()]
@@ -196,98 +188,52 @@ def latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _pages(table: Table) -> Iterator[list[Panel]]:
-    """The panels of each float; a float longer than a page is cut off at its end."""
-    together, filled = list[Panel](), 0
-    for panel in table.panels:
-        lines = HEADING_LINES + sum(_lines(row) for row in panel.rows)
-        if together and filled + lines > LINES_OF_A_PAGE:
-            yield together
-            together, filled = [], 0
-        together, filled = [*together, panel], filled + lines
-    yield together
-
-
-def _lines(row: Row) -> int:
-    """Two for a row with an interval or a p-value under its numbers."""
-    stacked = (c.ours is not None and not math.isnan(c.ours.low) for c in row.cells if isinstance(c, Cell))
-    return 2 if any(stacked) or any(map(_has_p, row.cells)) else 1
-
-
-def _has_p(cell: AnyCell) -> bool:
-    """Whether a p-value stands under a text; the reason of a verdict follows it."""
-    return isinstance(cell, TextCell) and bool(cell.detail) and not cell.outcome
-
-
 def _tabular(table: Table, panel: Panel) -> list[str]:
-    width = len(panel.columns)
-    lines = [SHRINK, rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
-    groups = [rf"\multicolumn{{{span}}}{{c}}{{{latex_escape(group)}}}" for group, span in panel.groups()]
-    lines.append(" & ".join(["", *groups]) + r" \\")
-    start = 2
-    rules = []
-    for _, span in panel.groups():
+    groups, rules, start = [""], [], 2
+    for group, span in panel.groups():
+        groups.append(rf"\multicolumn{{{span}}}{{c}}{{{latex_escape(group)}}}")
         rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         start += span
-    lines.append("".join(rules))
-    lines.append(
-        " & ".join([latex_escape(panel.rows_are), *(_heading(column.label) for column in panel.columns)])
-        + r" \\"
-    )
-    lines.append(r"\midrule")
-    for row in panel.rows:
-        cells = [_latex_cell(table, cell) for cell in row.cells]
-        lines.append(" & ".join([_label(row.label), *cells]) + r" \\")
-    return [*lines, r"\bottomrule", r"\end{tabular}}"]
+    headings = [panel.rows_are, *(column.label for column in panel.columns)]
+    return [
+        SHRINK,
+        rf"\begin{{tabular}}{{l{'r' * len(panel.columns)}}}",
+        r"\toprule",
+        _latex_line(groups),
+        "".join(rules),
+        _latex_line(map(latex_escape, headings)),
+        r"\midrule",
+        *(
+            _latex_line([latex_escape(row.label), *(_latex_cell(table, cell) for cell in row.cells)])
+            for row in panel.rows
+        ),
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
 
 
-def _label(label: str) -> str:
-    """A row's label; PROP_Wikipedia gets its subscript."""
-    stem, _, subscript = label.partition("_")
-    if stem.isalpha() and subscript.isalpha():
-        return rf"{stem}\textsubscript{{{subscript}}}"
-    return latex_escape(label)
+def _latex_line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
 
 
 def _latex_cell(table: Table, cell: AnyCell) -> str:
     if isinstance(cell, TextCell):
         if cell.printed:
             return " / ".join(latex_escape(text) for text in (cell.printed, cell.text) if text)
-        return (
-            _stack(latex_escape(cell.text), latex_escape(cell.detail))
-            if _has_p(cell)
-            else latex_escape(plain_text(cell))
-        )
-    published = _value(cell.published.number, cell.published.marks) if cell.published else cell.gap
+        if cell.outcome or not cell.detail:
+            return latex_escape(plain_text(cell))
+        return _stack(latex_escape(cell.text), latex_escape(cell.detail))
+    published = latex_escape(f"{cell.published.number}{cell.published.marks}") if cell.published else cell.gap
     note = rf"\,({table.letters[cell.note]})" if cell.note else ""
     if cell.ours is None:
         return f"{published or '--'}{note}"
+    bounds = bounds_text(cell.ours.low, cell.ours.high)
+    value = latex_escape(f"{cell.ours.mean:.3f}{cell.ours.marks}")
     difference = "" if cell.difference is None else f", ${difference_text(cell.difference)}$"
-    ours = f"{_ours(cell.ours)}{difference}{note}"
+    ours = f"{_stack(value, bounds) if bounds else value}{difference}{note}"
     return f"{published} / {ours}" if published else ours
-
-
-def _ours(ours: Ours) -> str:
-    text = _value(f"{ours.mean:.3f}", ours.marks)
-    bounds = bounds_text(ours.low, ours.high)
-    return _stack(text, bounds) if bounds else text
 
 
 def _stack(above: str, below: str) -> str:
     """Two lines in one cell, the lower one small: a table stays narrow enough for a page."""
     return rf"\raisebox{{-1ex}}{{\shortstack[r]{{{above}\\{{\scriptsize {below}}}}}}}"
-
-
-def _heading(label: str) -> str:
-    first, separator, second = label.partition(" against ")
-    return (
-        rf"\shortstack[r]{{{latex_escape(first)}\\against {latex_escape(second)}}}"
-        if separator
-        else latex_escape(label)
-    )
-
-
-def _value(number: str, marks: str) -> str:
-    return number + (
-        rf"$^{{{''.join(LATEX_MARKS.get(mark, latex_escape(mark)) for mark in marks)}}}$" if marks else ""
-    )

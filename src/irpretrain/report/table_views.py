@@ -1,4 +1,4 @@
-"""The tables as the report's page shows them, and what its provenance dialog says of each value of ours."""
+"""What the report's page shows of tables and cells, and what its provenance dialog says of each value of ours."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,7 +31,6 @@ class CellBook:
         self._numbers: dict[tuple[str, Ours], int] = {}
 
     def number(self, table: str, cell: Cell, ours: Ours) -> int:
-        """Return the number of a cell, adding it when it is new."""
         key = (table, ours)
         if key not in self._numbers:
             self._numbers[key] = len(self.cells)
@@ -93,64 +92,40 @@ class CellView:
     outcome: str = ""
 
 
-def table_view(table: Table, book: CellBook, decimals: int = 3) -> dict[str, Any]:
-    """Return what the template needs of a table: the panels and rows that hold a value of ours, and one line on the
-    others, which the table's files have; bounds of intervals have so many `decimals`."""
-    panels = [replace(panel, rows=_displayed_rows(panel)) for panel in table.panels if panel.is_filled()]
-    cells = [cell for panel in panels for row in panel.rows for cell in row.cells]
-    notes = {cell.note for cell in cells if isinstance(cell, Cell)}
-    return {
-        "name": table.name,
-        "title": table.title,
-        "panels": [
-            {
-                "title": panel.title,
-                "rows_are": panel.rows_are,
-                "groups": panel.groups(),
-                "columns": [column.label for column in panel.columns],
-                "rows": [
-                    {
-                        "label": row.short_label,
-                        "detail": _detail(row),
-                        "cells": [_cell_view(table, cell, book, decimals) for cell in row.cells],
-                    }
-                    for row in panel.rows
-                ],
-            }
-            for panel in panels
-        ],
-        "left_out": _left_out(table),
-        "letters": [(letter, note) for note, letter in table.letters.items() if note in notes],
-        "notes": table.notes,
-        "source": table.source,
-    }
+def displayed_panels(table: Table) -> list[Panel]:
+    """Return the panels and rows with a value of ours; all rows where the paper's numbers stand beside ours."""
+    panels = []
+    for panel in filter(Panel.is_filled, table.panels):
+        is_printed = any(cell.printed for row in panel.rows for cell in row.cells)
+        panels.append(replace(panel, rows=tuple(row for row in panel.rows if is_printed or row.is_filled())))
+    return panels
 
 
-def _displayed_rows(panel: Panel) -> tuple[Row, ...]:
-    """The rows with a value of ours; all of them where the paper's numbers stand beside ours."""
-    if any(cell.printed for row in panel.rows for cell in row.cells):
-        return panel.rows
-    return tuple(row for row in panel.rows if row.is_filled())
-
-
-def _left_out(table: Table) -> str:
-    """What of a table is not on the page, in one line; empty for nothing."""
+def left_out(table: Table) -> str:
+    """Return what of a table is not on the page, which its files have, in one line; empty for nothing."""
     parts = [f"{panel.title} ({len(panel.rows)} rows)" for panel in table.panels if not panel.is_filled()]
-    filled = (panel for panel in table.panels if panel.is_filled())
-    rows = (row for panel in filled for row in panel.rows if row not in _displayed_rows(panel))
+    shown = {row for panel in displayed_panels(table) for row in panel.rows}
+    rows = (row for panel in table.panels if panel.is_filled() for row in panel.rows if row not in shown)
     names = ", ".join(dict.fromkeys(row.short_label for row in rows))
     return "; ".join(filter(None, [*parts, names]))
 
 
-def _detail(row: Row) -> str:
-    """What stands in brackets in a row's label, and what fills the row here."""
+def displayed_letters(table: Table) -> list[tuple[str, str]]:
+    """Return (letter, note) of each note on a cell of the page."""
+    shown = replace(table, panels=tuple(displayed_panels(table))).letters
+    return [(letter, note) for note, letter in table.letters.items() if note in shown]
+
+
+def row_detail(row: Row) -> str:
+    """Return what stands in brackets in a row's label, and what fills the row here."""
     _, _, bracket = row.label.partition(" (")
     filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
     ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
     return "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
 
 
-def _cell_view(table: Table, cell: AnyCell, book: CellBook, decimals: int) -> CellView:
+def cell_view(book: CellBook, table: Table, cell: AnyCell, decimals: int = 3) -> CellView:
+    """Return a cell of the page; bounds of intervals have so many `decimals`."""
     if isinstance(cell, TextCell):
         order = cell.text if cell.order is None else cell.order
         if cell.outcome:

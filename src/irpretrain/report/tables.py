@@ -11,14 +11,12 @@ from typing import Any
 from irpretrain.atomic import write_csv, write_text
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
-from irpretrain.errors import ConfigError
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.published import Published, load_published
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.axiom_tables import diagnosis_table, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
-from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.naming import (
     FIRST_STAGES,
@@ -138,24 +136,17 @@ def _training_queries(regime: str) -> float:
 NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
 
 
-def build_tables(published: Sequence[Published], config: Config, files: ResultFiles) -> list[Table]:
-    """Return the headline table, and of each paper the table of its claims and every table that it prints, from its own
-    experiments; a single paper's headline is called after it."""
-    name = f"{published[0].paper}_headline" if len(published) == 1 else "headline"
-    tables = [build_headline(config, files.read(), name)]
-    claims = claims_tables(published, config, files.claims)
-    for paper in published:
-        tables += [claims[paper.paper]] if paper.paper in claims else []
-        tables += _paper_tables(paper, config, files.of_paper(paper.paper, config))
-    return tables
-
-
-def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[Table]:
-    scores, axioms = files.read(), files.read_axioms()
+def build_tables(paper: Published | None, config: Config, files: ResultFiles) -> list[Table]:
+    """Return the headline table, and of a paper the table of its claims and every table that it prints."""
+    scores = files.read()
+    if paper is None:
+        return [build_headline(config, scores)]
+    axioms = files.read_axioms()
     depths, answers = (Scores.read(path, (), files.trainings) for path in (files.depths, files.answers))
     return [
-        build_table(paper, name, config, scores, axioms, depths, answers)
-        for name in filled_tables(paper, config)
+        build_headline(config, scores, f"{paper.paper}_headline"),
+        *claims_tables([paper], config, files.claims).values(),
+        *(build_table(paper, name, config, scores, axioms, depths, answers) for name in paper.table_names()),
     ]
 
 
@@ -190,7 +181,7 @@ def build_table(
 
 
 def make_tables(
-    papers: Sequence[str | Path],
+    paper: str | Path,
     config: Config,
     files: ResultFiles,
     output_directory: str | Path,
@@ -199,24 +190,16 @@ def make_tables(
     """Write every table as Markdown, CSV and LaTeX, and the answers to claims; return how many there are.
 
     Args:
-        papers: files of published numbers, `resources/published/<paper>.yaml`.
+        paper: file of published numbers, `resources/published/<paper>.yaml`.
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
-        claims: CSV, one line per claim, for one paper; None: claims are not tested.
+        claims: CSV, one line per claim; None: claims are not tested.
     """
-    published = [load_published(path) for path in papers]
-    names = [paper.paper for paper in published]
-    if len(set(names)) != len(names):
-        raise ConfigError(f"report.papers: a paper is given twice: {', '.join(names)}")
-    answers = {} if claims is None else answer_claims(published[0].paper, config, files, claims)
-    files = replace(files, claims=[] if claims is None else [claims])
-    tables = build_tables(published, config, files)
+    published = load_published(paper)
+    answers = {} if claims is None else answer_claims(published.paper, config, files, claims)
+    tables = build_tables(published, config, replace(files, claims=[] if claims is None else [claims]))
     for table in tables:
         write_table(table, output_directory)
-    return {
-        "tables": len(tables),
-        "cells": sum(1 for t in tables for _ in t.cells()),
-        **answers,
-    }
+    return {"tables": len(tables), "cells": sum(1 for t in tables for _ in t.cells()), **answers}
 
 
 def write_table(table: Table, directory: str | Path) -> None:
