@@ -34,7 +34,8 @@ reranking: {depth: 100} # measures look no deeper
 Corpus, queries, judgements, folds and runs are filled in from this catalogue. The name works in `collections`,
 `train_on`, `select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own
 `path` and a data set with its own `corpus` are not changed. Some are also in [ir_datasets](corpora.md#ir_datasets),
-under the names given below. Remarks on texts, judgements and folds stand in `resources/datasets/<name>.yaml`.
+under the names given below. `resources/datasets/<name>.yaml` has fields, measures, and remarks on texts, judgements
+and folds.
 
 Missing or wrong files stop the run before they are read; so does a corpus with another number of records. With
 `skip_absent: true` the experiments that miss files are left out, and their cells read "not run: ...".
@@ -62,15 +63,9 @@ def _facts(entry: Entry) -> Iterator[str]:
     yield f"- Get: {literal(entry.get)}"
     if entry.needs:
         yield "- Needs: " + ", ".join(f"[{other}](#{other})" for other in entry.needs)
-    if entry.fields:
-        yield f"- Fields: {literal(entry.fields)}"
     if entry.ir_datasets:
         yield "- ir_datasets: " + ", ".join(
             f"`{name}`" for names in entry.ir_datasets.values() for name in names
-        )
-    if entry.papers:
-        yield "- Measures: " + "; ".join(
-            f"{paper} {', '.join(names)}" for paper, names in entry.papers.items()
         )
     yield "- " + "; ".join(_files(entry.files))
 
