@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irpretrain.axioms.predictor import REMEDY
+from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
 from irpretrain.corpora.files import document_files
@@ -19,7 +20,8 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, need_folder
 from irpretrain.extras import naming_extras
 from irpretrain.library.collection_files import CollectionFiles
-from irpretrain.library.documents import GivenDocument, corpus_options, document_rows, say_what_is_left_out
+from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
+from irpretrain.library.formats import described
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import IDENTIFIER, Options, Pair, listed_pairs, named_queries
 from irpretrain.objectives.registry import needs
@@ -101,7 +103,7 @@ class Collection(CollectionFiles):
         collection = cls((), options, encoder, vectors)
         collection.source = str(path)
         with collection.naming():
-            corpus, source = corpus_options(path, format, others, collection._folder)
+            corpus, source = described(CorpusConfig, path, format, others, collection._folder)
             counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
             files = document_files(source, corpus.format)
             check_identifiers(

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from numbers import Integral
-from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -13,13 +12,11 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.contracts.collections import LINK, SECTION
 from irpretrain.corpora.characters import clean_text, identifier_fault, positions_in_clean_text
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
-from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.files import document_files
 from irpretrain.corpora.policy import RecordTally, no_documents, reported_reasons
@@ -27,10 +24,9 @@ from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
 from irpretrain.errors import ConfigError, InputError, one_line
-from irpretrain.library.formats import guess_format
+from irpretrain.library.formats import described
 from irpretrain.library.options import given_text, listed, naming
 from irpretrain.progress import notice
-from irpretrain.resources import resources_directory
 from irpretrain.wikipedia.article import Link, Role, Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
@@ -123,7 +119,7 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
         [('a', 'Pear', 'A fruit.')]
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
-        config, source = corpus_options(path, format, options, folder)
+        config, source = described(CorpusConfig, path, format, options, folder)
         reader = format_of("documents", config.format)
         tally = RecordTally(config.malformed, "malformed")
         identifiers = set[str]()
@@ -149,38 +145,6 @@ def say_what_is_left_out(source: str, counts: Mapping[str, Any]) -> None:
     """Say which records are no documents, from the counts of a `RecordTally`."""
     if reasons := reported_reasons([counts]):
         notice(source, f"left out: {reasons}")
-
-
-def corpus_options(
-    path: str | Path, format: str | None, options: Mapping[str, Any], folder: str | Path
-) -> tuple[CorpusConfig, Path]:
-    """Return the checked options of a corpus in one shard, and the file or folder to read.
-
-    Without `format` it is known by its beginning. Embedded data are copied into `folder`; for a data set of
-    ir_datasets the file that stands for it is written there.
-    """
-    if not isinstance(path, str | PathLike):
-        raise ConfigError(f"path: a file or a folder is needed, not {reprlib.repr(path)}")
-    kind, name = resolve(str(path))
-    source = Path(path)
-    if kind == "embedded":
-        manifest = resources_directory() / "embedded.yaml"
-        first_file = next(iter(read_manifest(manifest).asset(str(name)).files))
-        source = Path(folder) / Path(first_file).name
-        materialise(str(name), manifest, source)
-    if kind == "ir_datasets" or format is None:
-        format = guess_format("documents", path if kind == "ir_datasets" else source)
-    given: dict[str, Any] = {"format": format, "path": str(path), "options": dict(options)}
-    if "malformed" in options:
-        given["malformed"] = given["options"].pop("malformed")
-    config = explain(CorpusConfig, given, "documents", top=True)
-    if kind != "ir_datasets":
-        return config, source
-    from irpretrain.corpora.ir_datasets_library import describe_part
-
-    description = Path(folder) / "ir-dataset.json"
-    describe_part(str(name), "docs", False, description)
-    return config, description
 
 
 def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Iterator[dict[str, Any]]:

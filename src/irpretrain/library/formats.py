@@ -1,19 +1,22 @@
 """Files of a user as the workflow reads them: their format, known by their beginning, and topics and judgements."""
 
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from irpretrain.config.base import explain
-from irpretrain.config.corpora import FileConfig, QrelsConfig, TopicsConfig
-from irpretrain.corpora.embedded import resolve
+from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
+from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.files import list_files, one_file, open_bytes, refuse_topics
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
-from irpretrain.errors import InputError
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.resources import resources_directory
 
 # Bytes of a file that its format is known by.
 BEGINNING = 1 << 14
@@ -56,6 +59,14 @@ SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
         ("tsv", r"[^\t\n]+\t[^\t\n]+\t"),
     ),
 }
+
+# Kind → what messages call the description, and ir_datasets' name of the part.
+PARTS: Mapping[Kind, tuple[str, str]] = {
+    "documents": ("documents", "docs"),
+    "topics": ("queries", "queries"),
+    "judgements": ("qrels", "qrels"),
+}
+Described = TypeVar("Described", CorpusConfig, TopicsConfig, QrelsConfig)
 
 
 def guess_format(kind: Kind, source: str | Path) -> str:
@@ -111,7 +122,7 @@ def read_topics(
         InputError: there is no such file, or queries cannot be read.
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
-        config, source = _described(TopicsConfig, path, format, options or {}, "queries", folder)
+        config, source = described(TopicsConfig, path, format, options or {}, folder)
         files = source_files("topics", config, source)
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
@@ -121,27 +132,39 @@ def read_topics(
 def read_relevance(path: str) -> Judgements:
     """Return query → document → relevance, as the workflow reads judgements."""
     with TemporaryDirectory(prefix="irpretrain-") as folder:
-        config, source = _described(QrelsConfig, path, None, {}, "qrels", folder)
+        config, source = described(QrelsConfig, path, None, {}, folder)
         files = source_files("judgements", config, source)
         return read_judgements(config, files, RecordTally(config.malformed, ""))
 
 
-def _described(
-    kind: type[FileConfig], path: str, format: str | None, options: Mapping[str, Any], part: str, folder: str
-) -> tuple[FileConfig, Path]:
-    """Return the checked description of a file, and the file to read."""
-    named: dict[str, Any] = {
-        "format": format or guess_format(kind.kind, path),
-        "path": path,
-        "options": dict(options),
-    }
+def described(
+    section: type[Described], path: Any, format: str | None, options: Mapping[str, Any], folder: str | Path
+) -> tuple[Described, Path]:
+    """Return the checked description of documents, topics or judgements, and the file or folder to read.
+
+    Without `format` it is known by the beginning. Embedded data are copied into `folder`; for a data set of
+    ir_datasets the file that stands for it is written there.
+    """
+    if not isinstance(path, str | PathLike):
+        raise ConfigError(f"path: a file or a folder is needed, not {reprlib.repr(path)}")
+    scheme, name = resolve(str(path))
+    source = Path(path)
+    if scheme == "embedded":
+        manifest = resources_directory() / "embedded.yaml"
+        first_file = next(iter(read_manifest(manifest).asset(str(name)).files))
+        source = Path(folder) / Path(first_file).name
+        materialise(str(name), manifest, source)
+    if scheme == "ir_datasets" or format is None:
+        format = guess_format(section.kind, str(path) if scheme == "ir_datasets" else source)
+    named: dict[str, Any] = {"format": format, "path": str(path), "options": dict(options)}
     if "malformed" in options:
         named["malformed"] = named["options"].pop("malformed")
-    config: FileConfig = explain(kind, named, part, top=True)
-    if config.format != "ir_datasets":
-        return config, Path(path)
+    where, part = PARTS[section.kind]
+    config = explain(section, named, where, top=True)
+    if scheme != "ir_datasets":
+        return config, source
     from irpretrain.corpora.ir_datasets_library import describe_part
 
     description = Path(folder, "ir-dataset.json")
-    describe_part(str(resolve(path)[1]), part, False, description)
+    describe_part(str(name), part, False, description)
     return config, description
