@@ -82,17 +82,13 @@ lint: environment
 	snakefmt --check Snakefile rules workflow
 	python .ci/lint_workflow.py
 	mypy
-	python -m irpretrain.config.reference --check docs
-	python -m irpretrain.contracts_reference --check docs
-	python -m irpretrain.catalogue.page --check docs
+	python .ci/pages --check docs
 
 format: environment
 	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules workflow
 
 docs: environment
-	python -m irpretrain.config.reference docs
-	python -m irpretrain.contracts_reference docs
-	python -m irpretrain.catalogue.page docs
+	python .ci/pages docs
 	python envs/conda.py
 
 $(VENV)/docs: environment envs/docs.lock

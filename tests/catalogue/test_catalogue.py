@@ -13,7 +13,6 @@ from small import write_entry
 
 from base_config import base_config
 from irpretrain.catalogue.completion import complete
-from irpretrain.catalogue.page import page
 from irpretrain.catalogue.read import read_catalogue, readings
 from irpretrain.config import parse_config
 from irpretrain.corpora.registry import FORMATS, format_of
@@ -199,7 +198,3 @@ def test_keys_of_the_configuration_are_laid_over_the_catalogue(tmp_path):
 def test_configurations_of_another_shape_are_left_to_the_checks(tmp_path, given):
     write_entry(tmp_path)
     complete(given, tmp_path)
-
-
-def test_the_page_is_up_to_date():
-    assert (ROOT / "docs/datasets.md").read_text() == page(CATALOGUE), "run: make docs"

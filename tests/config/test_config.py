@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ import yaml
 from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.reference import FOLDER, PAGES, config_reference, config_schema
-from irpretrain.config.reference_examples import EXAMPLES
 from irpretrain.config.usage import (
     given_models,
     training_candidates,
@@ -666,51 +663,6 @@ def test_overlays_are_laid_as_snakemake_does(tmp_path):
     ours = load_config(ROOT / "config.yaml", *layers)
     assert ours == parse_config(given)
     assert (ours.term_weights["deepct"].max_length, ours.term_weights["deepct"].training.steps) == (50, 50)
-
-
-def test_the_generated_reference_is_up_to_date():
-    pages = config_reference()
-    folder = ROOT / "docs" / FOLDER
-    assert {path.name for path in folder.iterdir()} == {Path(page).name for page in pages}
-    stale = [page for page, text in pages.items() if (ROOT / "docs" / page).read_text() != text]
-    assert stale == [], "run: make docs"
-    assert (ROOT / "docs/config.schema.json").read_text() == config_schema(), "run: make docs"
-
-
-def test_every_section_has_an_example():
-    assert list(EXAMPLES) == [key for _, *keys in PAGES.values() for key in keys]
-    assert sum(text.count("```yaml\n") for text in config_reference().values()) == len(EXAMPLES)
-
-
-def test_every_section_has_a_page_of_the_reference():
-    """What no page names would stand on the first one."""
-    pages = config_reference()
-    assert re.findall("^## (.*)", pages[f"{FOLDER}/README.md"], re.MULTILINE) == [
-        "Top level",
-        "Presets",
-        "Recipes",
-    ]
-    assert {key for _, *keys in PAGES.values() for key in keys} <= set(Config.model_fields)
-
-
-def test_a_section_that_has_other_defaults_in_a_location_says_so():
-    pages = config_reference()
-    assert "- Section `bm25` has defaults of its own: `k1` `3.8`, `b` `0.87`." in pages[f"{FOLDER}/axioms.md"]
-    assert "- Section `malformed` has defaults of its own: `skip` `0.001`." in pages[f"{FOLDER}/corpora.md"]
-    assert sum(text.count("defaults of its own") for text in pages.values()) == 2
-
-
-def test_every_key_is_described():
-    lines = [line for text in config_reference().values() for line in text.splitlines()]
-    missing = [line for line in lines if re.fullmatch(r"- `\w+` \([^:]*\)", line)]
-    assert missing == []
-
-
-def test_what_keys_mean_is_displayed_as_it_is():
-    """`FT/*/FT*` would be read as emphasis, and embedded:<asset> as a tag of HTML."""
-    lines = [line for text in config_reference().values() for line in text.splitlines() if "`): " in line]
-    meanings = [re.sub(r"`[^`]*`", "", line.partition("): ")[2]) for line in lines]
-    assert [meaning for meaning in meanings if re.search(r"(?<!\\)\*|<\S", meaning)] == []
 
 
 def test_merging_leaves_its_arguments_alone():

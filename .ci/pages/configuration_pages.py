@@ -1,28 +1,24 @@
-"""Write docs/reference/config and docs/config.schema.json from the models; with `--check` only compare.
-
-python -m irpretrain.config.reference docs
-"""
+"""docs/reference/config and docs/config.schema.json, from the models of the configuration."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from configuration_examples import EXAMPLES
+from generated_pages import literal
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from irpretrain.config.base import changed_keys
-from irpretrain.config.reference_examples import EXAMPLES
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
-from irpretrain.generated_pages import literal, write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
 from irpretrain.papers.files import read_preset
 
@@ -393,12 +389,3 @@ def _displayed(value: Any) -> str:
 
 def _summary(model: type[BaseModel]) -> str:
     return " ".join((model.__doc__ or "").split())
-
-
-def main(arguments: list[str]) -> int:
-    pages = {**config_reference(), "config.schema.json": config_schema()}
-    return write_or_check(arguments, pages)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

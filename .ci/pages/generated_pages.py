@@ -1,4 +1,4 @@
-"""Pages of the documentation that are made from the code, so that they cannot drift from it."""
+"""Pages of the documentation that are made from the code: written, or compared with it, so that they cannot drift."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,10 @@
-"""Write docs/datasets.md from the catalogue: `python -m irpretrain.catalogue.page docs`; `--check` only compares."""
+"""docs/datasets.md, from the catalogue of data sets."""
 
-import sys
 from collections.abc import Iterator, Mapping
 
-from irpretrain.catalogue.read import Catalogue, Entry, SourceFile, read_catalogue
-from irpretrain.generated_pages import literal, write_or_check
+from generated_pages import literal
+
+from irpretrain.catalogue.read import Catalogue, Entry, SourceFile
 
 HEADER = """# Data sets
 
@@ -42,7 +42,7 @@ Missing or wrong files stop the run before they are read; so does a corpus with 
 """
 
 
-def page(catalogue: Catalogue) -> str:
+def datasets_page(catalogue: Catalogue) -> str:
     parts = [HEADER]
     for name, entry in catalogue.items():
         parts += [f"## {name}\n", f"{entry.label}. {entry.what}\n", *_facts(entry), ""]
@@ -68,7 +68,3 @@ def _facts(entry: Entry) -> Iterator[str]:
             f"`{name}`" for names in entry.ir_datasets.values() for name in names
         )
     yield "- " + "; ".join(_files(entry.files))
-
-
-if __name__ == "__main__":
-    sys.exit(write_or_check(sys.argv[1:], {"datasets.md": page(read_catalogue())}))

@@ -1,12 +1,11 @@
-"""Write docs/contracts.md from the contracts: `python -m irpretrain.contracts_reference docs`; `--check` compares."""
+"""docs/contracts.md, from the contracts of the tables."""
 
-import sys
 from dataclasses import replace
 
 import pyarrow as pa
+from generated_pages import literal
 
 from irpretrain.contracts import BYTES_PER_GROUP, CONTRACTS, ROWS_PER_GROUP, Contract, ContractColumn
-from irpretrain.generated_pages import literal, write_or_check
 
 HEADER = f"""# Tables between stages
 
@@ -18,7 +17,7 @@ after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal
 """
 
 
-def contracts_reference() -> str:
+def contracts_page() -> str:
     locations: dict[ContractColumn, str] = {}
     return "\n".join([HEADER, *(_section(contract, locations) for contract in CONTRACTS)])
 
@@ -50,7 +49,3 @@ def _fields(kind: pa.DataType) -> str:
         return ""
     fields = kind.value_type if pa.types.is_struct(kind.value_type) else ()
     return "list" + (f" of {', '.join(f'`{field.name}`' for field in fields)}" if fields else "")
-
-
-if __name__ == "__main__":
-    sys.exit(write_or_check(sys.argv[1:], {"contracts.md": contracts_reference()}))

@@ -1,0 +1,18 @@
+"""Write the generated pages of a folder: `python .ci/pages docs`; with `--check` only compare."""
+
+import sys
+
+from configuration_pages import config_reference, config_schema
+from contracts_page import contracts_page
+from datasets_page import datasets_page
+from generated_pages import write_or_check
+
+from irpretrain.catalogue.read import read_catalogue
+
+pages = {
+    **config_reference(),
+    "config.schema.json": config_schema(),
+    "contracts.md": contracts_page(),
+    "datasets.md": datasets_page(read_catalogue()),
+}
+sys.exit(write_or_check(sys.argv[1:], pages))
