@@ -116,7 +116,7 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
 @CHOICES
 @settings("A key of the objective, or of a section, such as graph.segment_words=100 (docs/reference/config)")
 def groups(objective: str, documents: str, output: str, settings: dict[str, Any], **given: Any) -> str:
-    """Make the ranking groups of an objective; `irpretrain pretrain` learns from them."""
+    """Make the ranking groups of an objective, for `pretrain`."""
     from irpretrain.library.options import Options
 
     named = settings.keys() & Options.model_fields.keys()  # ares has a key axioms too, which is no section
