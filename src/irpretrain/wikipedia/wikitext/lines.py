@@ -81,12 +81,13 @@ def remove_tables(text: str, parts: Parts) -> str:
 def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield where tables lie that a template opens or closes, between two places without a whole table.
 
-    Such a table is known by a mark that stands in no prose. Without one, lines that begin with `|` or `!` are prose. It
-    ends with `|}`, or before a heading or the first block of lines behind its last mark that begins with neither.
+    Such a table is known by a mark that stands in no prose, behind some template. Without one, lines that begin with
+    `|` or `!` are prose. It ends with `|}`, or before a heading or the first block of lines behind its last mark that begins with neither.
     """
     if _HALF_TABLE.search(text, start, end) is None:
         return
     inside = False
+    template = text.find(DROPPED)
     blocks = list(_BLOCK.finditer(text, start, end))
     marks = [list(_TABLE_LINE.finditer(text, block.start(), block.end())) for block in blocks]
     certain = [next((mark.lastindex for mark in lines if mark.lastindex), None) for lines in marks]
@@ -106,6 +107,8 @@ def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                 yield block.span()
             continue
         first = block.start() if inside else _first_row(lines)
+        if mark == _ROW and not inside and not -1 < template <= first:
+            continue  # no template opens a table before it
         inside = lines[-1].lastindex != _CLOSING
         yield first, block.end() if inside else lines[-1].end()
 

@@ -89,6 +89,13 @@ def _aside(given: Arguments) -> str:
     return (f"– {words}" if given.get("2") else f"– {words} –") if words else ""
 
 
+def _case(given: Arguments) -> str:
+    """MediaWiki's lc, uc, lcfirst and ucfirst: `@case lower`, `@case upper`, `@case first-lower`, `@case first-upper`."""
+    words, parameter = given.get("1", ""), given.get(PARAMETER, "")
+    changed = words.lower() if parameter.endswith("lower") else words.upper()
+    return changed[:1] + words[1:] if parameter.startswith("first") else changed
+
+
 def _music(given: Arguments) -> str:
     return {"flat": "♭", "sharp": "♯", "natural": "♮", "b": "♭", "#": "♯"}.get(given.get("1", ""), "")
 
@@ -102,6 +109,7 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "lines": _lines,
     "joined": _joined,
     "aside": _aside,
+    "case": _case,
     "music": _music,
     "red-link": _red_link,
     "ship": _ship,
