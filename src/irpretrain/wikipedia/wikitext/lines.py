@@ -82,7 +82,8 @@ def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield where tables lie that a template opens or closes, between two places without a whole table.
 
     Such a table is known by a mark that stands in no prose, behind some template. Without one, lines that begin with
-    `|` or `!` are prose. It ends with `|}`, or before a heading or the first block of lines behind its last mark that begins with neither.
+    `|` or `!` are prose. It ends with `|}`, or before a heading or the first block of lines behind its last mark that
+    begins with neither.
     """
     if _HALF_TABLE.search(text, start, end) is None:
         return

@@ -90,7 +90,7 @@ def _aside(given: Arguments) -> str:
 
 
 def _case(given: Arguments) -> str:
-    """MediaWiki's lc, uc, lcfirst and ucfirst: `@case lower`, `@case upper`, `@case first-lower`, `@case first-upper`."""
+    """MediaWiki's lc, uc, lcfirst, ucfirst: `@case lower`, `@case upper`, `@case first-lower`, `@case first-upper`."""
     words, parameter = given.get("1", ""), given.get(PARAMETER, "")
     changed = words.lower() if parameter.endswith("lower") else words.upper()
     return changed[:1] + words[1:] if parameter.startswith("first") else changed
