@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from irpretrain.errors import IRPretrainError, SetupError
@@ -31,18 +32,21 @@ MEGABYTE = 1 << 20
 def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None:
     """Return the message of an error, or its cause, by a full disk; None for any other error.
 
-    `outputs` are the files being written, if the error names none; without any it is standard output.
+    Where the error names no file, `outputs` and temporary files are being written: the first on a disk without room
+    counts, else the first. Without outputs, and with room for temporary files, it is standard output.
     """
     for cause in _chain(error):
         for number, reason in REASONS.items():
             if getattr(cause, "errno", None) == number or _WORDS[number].search(str(cause)):
-                written = getattr(cause, "filename", None) or next(iter(outputs), None)
-                if written is None:
+                named = getattr(cause, "filename", None)
+                files = [named] if named else list(outputs)
+                rooms = [_room(path) for path in (files if named else [*files, gettempdir()])]
+                free, where = next((room for room in rooms if not room[0]), rooms[0])
+                if free and not files:
                     return f"standard output: {reason}"
-                where = _existing(written)
-                free = os.statvfs(where)
-                room = f"{free.f_bavail * free.f_frsize // MEGABYTE:,} MB are free in {where}"
-                return f"{reason} ({room}); make room, then run the same command again"
+                return (
+                    f"{reason} ({free:,} MB are free in {where}); make room, then run the same command again"
+                )
     return None
 
 
@@ -71,6 +75,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
-def _existing(path: Any) -> Path:
+def _room(path: Any) -> tuple[int, Path]:
+    """Return the free MB of a path's disk, and the folder on it that a user knows."""
     location = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
-    return next(folder for folder in (location, *location.parents) if folder.is_dir())
+    where = next(folder for folder in (location, *location.parents) if folder.is_dir())
+    free = os.statvfs(where)
+    own = (
+        Path(gettempdir()).absolute() / "irpretrain-"
+    )  # begins the names of folders that go with the process
+    return free.f_bavail * free.f_frsize // MEGABYTE, own.parent if str(where).startswith(str(own)) else where

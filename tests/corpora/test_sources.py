@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from base_config import configuration
+from irpretrain.catalogue.absence import missing_by_entry
 from irpretrain.config import Config, load_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets, used_files, with_caveats
@@ -46,6 +47,24 @@ def test_all_that_is_missing_comes_at_once_and_what_nothing_needs_does_not(tmp_p
     assert "  - datasets.squad.folds: folds.json: there is no such file" in text
     assert "nowhere" not in text
     assert text.count("  - ") == 3
+
+
+def test_names_that_are_too_long_are_refused_with_their_keys():
+    name = "x" * 300
+    config = configuration(
+        corpora={"own": {"format": "jsonl", "path": name}},
+        datasets={
+            "squad": {"corpus": "own", "queries": {"path": name}, "qrels": {"path": name}, "folds": name}
+        },
+        encoder={"path": name},
+    )
+    assert missing_by_entry(config) == {}
+    with pytest.raises(ConfigError) as caught:
+        check_sources(config, MANIFEST)
+    text = str(caught.value)
+    keys = ["corpora.own.path", *(f"datasets.squad.{key}" for key in ("queries.path", "qrels.path", "folds"))]
+    assert all(f"  - {key}: {name}: File name too long" in text for key in keys)
+    assert f"  - encoder.path: {name}: there is no such folder" in text
 
 
 def test_sources_that_are_there(tmp_path, monkeypatch):

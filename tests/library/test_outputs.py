@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from irpretrain import Collection, export, pretrain
 from irpretrain.command import main
+from irpretrain.disk_space import full_disk
 from irpretrain.errors import ConfigError, InputError
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
@@ -122,3 +126,32 @@ def test_a_command_spares_its_input(arguments: str, folder: Path, capsys: pytest
     message = capsys.readouterr().err
     assert message.startswith("ERROR: ")
     assert ".partial" not in message
+
+
+@pytest.mark.parametrize(
+    ("room", "message"),
+    [
+        ({}, "(9 MB are free in {folder}/out)"),
+        ({"tmp": 0}, "(0 MB are free in {folder}/tmp)"),
+        ({"out": 0, "tmp": 0}, "(0 MB are free in {folder}/out)"),
+    ],
+)
+def test_the_disk_that_is_full_is_named_not_that_of_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: dict[str, int], message: str
+) -> None:
+    for name in ("out", "tmp/irpretrain-1/documents"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+    def free(path: Path) -> SimpleNamespace:
+        return SimpleNamespace(f_bavail=room.get(path.relative_to(tmp_path).parts[0], 9), f_frsize=1 << 20)
+
+    monkeypatch.setattr("irpretrain.disk_space.os.statvfs", free)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    text = full_disk(full, [tmp_path / "out/model"]) or ""
+    assert message.format(folder=tmp_path) in text
+    named = OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "tmp/irpretrain-1/documents/a"))
+    assert f"are free in {tmp_path}/tmp)" in (full_disk(named, []) or ""), (
+        "no folder that goes with the process"
+    )
+    assert (full_disk(full, []) or "").startswith("standard output") is (room.get("tmp") != 0)

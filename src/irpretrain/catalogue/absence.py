@@ -3,6 +3,7 @@
 Which files of a data set are there, before anything is read, and what follows for the data set.
 """
 
+import os
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def needed_files(config: Config) -> Iterator[Needed]:
 
 def missing_files(config: Config) -> list[Needed]:
     """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
-    missing = [needed for needed in needed_files(config) if not Path(needed.path).exists()]
+    missing = [needed for needed in needed_files(config) if not os.path.exists(needed.path)]
     if not missing:
         return []
     catalogued = catalogue_paths(config.data_folder)

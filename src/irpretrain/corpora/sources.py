@@ -223,7 +223,7 @@ def _check_files(paths: Sequence[str], suffixes: Sequence[str] = ()) -> None:
 def _check_model(check: Callable[..., None], arguments: Sequence[Any], paths: Sequence[str]) -> None:
     for path in paths:
         folder = Path(path)
-        _check_usable([folder, *(sorted(folder.rglob("*")) if folder.is_dir() else ())])
+        _check_usable([folder, *(sorted(folder.rglob("*")) if os.path.isdir(folder) else ())])
         check(path, *arguments)
 
 
