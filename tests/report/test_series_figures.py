@@ -77,36 +77,6 @@ def test_a_figure_can_be_read_without_the_tables(config_of, tmp_path: Path) -> N
         assert ("QL searches the whole collection" in remark) == (paper is WIKIFORMER_YAML)
 
 
-@pytest.mark.parametrize(
-    ("batches", "epochs", "said"),
-    [
-        (
-            [32],
-            1,
-            "Batches of 32, 1 pass: 16 training queries with one relevant document each are 1 step a pass.",
-        ),
-        (
-            [8],
-            1,
-            "Batches of 8, 1 pass: 16 training queries with one relevant document each are 2 steps a pass.",
-        ),
-        (
-            [4, 8],
-            9,
-            "of 4 or 8, at most 9 passes: 16 training queries with one relevant document each are 4 or 2 steps",
-        ),
-    ],
-    ids=["paper", "small", "several"],
-)
-def test_a_figure_of_few_queries_says_how_few_steps_they_are(
-    config_of, tmp_path: Path, batches: list[int], epochs: int, said: str
-) -> None:
-    config = config_of("php", finetuning={"few_shot_batch_sizes": batches, "epochs": epochs})
-    scores = _scores(tmp_path, flat_rows("squad", {"php": 0.3}, ("few-shot-16", "few-shot-64")))
-    figure = few_shot_curves(load_published(PHP_YAML), "figure4", config, scores)
-    assert said in " ".join(figure.get_supxlabel().split())
-
-
 def test_remarks_take_no_height_from_what_is_drawn() -> None:
     heights = []
     for lines in (1, 8):

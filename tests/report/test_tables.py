@@ -175,7 +175,7 @@ def test_holm_over_all_tests_of_a_table(robust) -> None:
 def test_headline(config: Config, results) -> None:
     table = build_headline(config, Scores.read(*reversed(results)))
     panel = table.panels[0]
-    assert table.title == "Zero-shot, few-shot and fine-tuned on SQuAD 1.1"
+    assert table.title == "Runs on SQuAD 1.1"
     assert [row.key for row in panel.rows][:4] == ["bm25", "ql", "control", "prop"]
     assert [c.label for c in panel.columns[:5]] == [
         "RR@10", "nDCG@20", "P@20", "RR@10 against the control", "RR@10 against BM25",

@@ -2,7 +2,6 @@
 3; PHP, figure 4), over series of models (Wikiformer, figure 4; PHP, figure 5), and with and without a part (PHP, 6)."""
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ from irpretrain.report.drawing import (
     short_label,
     training_remark,
 )
-from irpretrain.report.naming import control_model, listed, regime_label
+from irpretrain.report.naming import control_model, regime_label
 from irpretrain.report.scores import Pair, RunName, Scores
 
 # Learning curves: the ranking loss, and scores of snapshots (PROP, figure 1). Keys of a figure's models say how they
@@ -148,12 +147,11 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
     """Draw models over the number of training queries, zero-shot as zero; levels: first stages, and models fine-tuned
     on all queries."""
     view = ScoreFigure.of(published, name, config, scores)
-    curves, panels, numbers = view.models("curves"), [], list[int]()
+    curves, panels = view.models("curves"), []
     for pair in scores.pairs():
         runs = {model: _few_shot(scores, pair, model) for model in curves}
         if not any(runs.values()):
             continue
-        numbers += [number for points in runs.values() for number in points]
         lines = {
             short_label(config, model): _from_zero(view, RunName(*pair, model, "zero-shot"), points)
             for model, points in runs.items()
@@ -164,13 +162,11 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
             for label, run in view.levels(pair, "full", view.models("levels")).items()
         }
         panels.append(ScorePanel(pair, lines, levels, "training queries"))
-    remark = _steps_remark(config, min(numbers)) if numbers else ""
     named = next((model for model in curves if model in config.models), curves[0])
     # The paper has no curve of a stand-in to miss.
     expected = [model for model in curves if model not in view.models("stand_ins")]
-    return view.draw(
-        panels, f"no experiment fine-tunes {named} in a few-shot regime", remark, expected=expected
-    )
+    absent = f"no experiment fine-tunes {named} in a few-shot regime"
+    return view.draw(panels, absent, "Zero queries: zero-shot.", expected=expected)
 
 
 def _few_shot(scores: Scores, pair: Pair, model: str) -> dict[int, RunName]:
@@ -181,18 +177,6 @@ def _few_shot(scores: Scores, pair: Pair, model: str) -> dict[int, RunName]:
 
 def _from_zero(view: ScoreFigure, zero_shot: RunName, runs: dict[int, RunName]) -> dict[int, RunName]:
     return {0: zero_shot, **runs} if view.was_run(zero_shot) else runs
-
-
-def _steps_remark(config: Config, queries: int) -> str:
-    """Return what zero queries are, the batches, and how few steps the fewest training queries make up."""
-    options = config.finetuning
-    sizes = list(dict.fromkeys(options.few_shot_batch_sizes))
-    steps = list(dict.fromkeys(math.ceil(queries / size) for size in sizes))
-    passes = "1 pass" if options.epochs == 1 else f"at most {options.epochs} passes"
-    return (
-        f"Zero queries: zero-shot. Batches of {listed(sizes, 'or')}, {passes}: {queries} training queries with one "
-        f"relevant document each are {listed(steps, 'or')} step{'' if steps == [1] else 's'} a pass."
-    )
 
 
 # Series of models that differ in one number (Wikiformer, figure 4; PHP, figure 5). They are found by name:

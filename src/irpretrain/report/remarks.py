@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config import Config
 from irpretrain.config.base import Section
 from irpretrain.config.depths import reranked, scored
-from irpretrain.config.usage import active_experiments, with_starts
+from irpretrain.config.usage import with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.objectives.anchors import AnchorOptions
@@ -64,16 +64,10 @@ def table_notes(
     ]
 
 
-def deep_experiments(config: Config) -> list[str]:
-    """Return the experiments at several depths, which stand in tables of depths alone."""
-    return [name for name, experiment in active_experiments(config).items() if experiment.depths]
-
-
 def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
     test = test_text(TableTest.of(config.evaluation))
     measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
-    deep = ", ".join(deep_experiments(config))
     encoder = "; than the control, the encoder with a fresh score head: †" if control else ""
     return [
         f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: *{encoder}; {test}. "
@@ -82,7 +76,6 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> 
         *_measures(measures),
         *_datasets(config, scores, datasets),
         *_stand_ins(config, scores, datasets),
-        *([f"In the table of depths alone: experiments {deep}."] if deep else []),
         *config.report.notes,
     ]
 

@@ -24,14 +24,13 @@ from irpretrain.report.naming import (
     dataset_label,
     first_stage_labels,
     is_control,
-    listed,
     model_label,
     ordered_measures,
     regime_label,
 )
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.remarks import deep_experiments, headline_notes
+from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined
 from irpretrain.report.table_engine import fill, write_ledger
@@ -57,20 +56,10 @@ class HeadlineTable:
 
     def describe(self, name: str) -> Table:
         pairs = self.scores.pairs()
-        notes = headline_notes(self.config, self.scores, pairs)
-        return Table(name, self._title(pairs), tuple(map(self._panel, pairs)), tuple(notes))
-
-    def _title(self, pairs: list[Pair]) -> str:
-        """Return "Zero-shot and fine-tuned on A; first stages on B": what was run on which data sets."""
-        labels: dict[str, dict[str, None]] = {}
-        for pair in pairs:
-            # Regimes without their numbers of queries.
-            names = dict.fromkeys(regime_label(regime).partition(" (")[0] for regime in self._regimes(pair))
-            run = "first stages" if self._regimes(pair) == [FIRST_STAGE] else listed(names)
-            labels.setdefault(run, {})[dataset_label(self.config, pair[0])] = None
-        title = "; ".join(f"{run} on {' and '.join(datasets)}" for run, datasets in labels.items())
-        nothing = "Depths alone were measured" if deep_experiments(self.config) else "Nothing was run"
-        return title[:1].upper() + title[1:] if title else nothing
+        panels, notes = tuple(map(self._panel, pairs)), headline_notes(self.config, self.scores, pairs)
+        runs_on = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
+        title = f"Runs on {'; '.join(runs_on)}" if pairs else "No runs, or runs at several depths alone"
+        return Table(name, title, panels, tuple(notes))
 
     def _models(self, pair: Pair) -> list[str]:
         reranked = {run.model for run in self._reranked(pair)}
