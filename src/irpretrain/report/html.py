@@ -83,7 +83,8 @@ def write_report(
         headline=headline,
         views=table_views,
         view=partial(cell_view, book),
-        papers=[] if alone else _paper_lines(papers, files),
+        papers=[] if alone else papers,
+        claims={Path(path).stem: count_answers([path]) for path in files.claims},
         tested=[verdict for verdict in TESTED if claims.get(verdict)],
         untested=", ".join(f"{claims[verdict]} {verdict}" for verdict in UNTESTED if claims.get(verdict)),
         tables=[table for table in tables if displayed_panels(table)],
@@ -113,19 +114,6 @@ def write_report(
         "bytes": size,
         "claims": claims,
     }
-
-
-def _paper_lines(papers: Sequence[Published], files: ResultFiles) -> list[dict[str, Any]]:
-    claims = {Path(path).stem: count_answers([path]) for path in files.claims}
-    return [
-        {
-            "name": paper.name,
-            "citation": paper.citation,
-            "address": f"reports/{paper.paper}.html",
-            "claims": claims.get(paper.paper, {}),
-        }
-        for paper in papers
-    ]
 
 
 def address(path: str | Path, report: str | Path) -> str:

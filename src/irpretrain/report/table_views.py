@@ -104,16 +104,16 @@ def displayed_panels(table: Table) -> list[Panel]:
 def left_out(table: Table) -> str:
     """Return what of a table is not on the page, which its files have, in one line; empty for nothing."""
     parts = [f"{panel.title} ({len(panel.rows)} rows)" for panel in table.panels if not panel.is_filled()]
-    shown = {row for panel in displayed_panels(table) for row in panel.rows}
-    rows = (row for panel in table.panels if panel.is_filled() for row in panel.rows if row not in shown)
+    displayed = {row for panel in displayed_panels(table) for row in panel.rows}
+    rows = (row for panel in table.panels if panel.is_filled() for row in panel.rows if row not in displayed)
     names = ", ".join(dict.fromkeys(row.short_label for row in rows))
     return "; ".join(filter(None, [*parts, names]))
 
 
 def displayed_letters(table: Table) -> list[tuple[str, str]]:
     """Return (letter, note) of each note on a cell of the page."""
-    shown = replace(table, panels=tuple(displayed_panels(table))).letters
-    return [(letter, note) for note, letter in table.letters.items() if note in shown]
+    on_page = replace(table, panels=tuple(displayed_panels(table))).letters
+    return [(letter, note) for note, letter in table.letters.items() if note in on_page]
 
 
 def row_detail(row: Row) -> str:
