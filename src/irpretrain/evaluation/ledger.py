@@ -305,15 +305,11 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
         shared = (corpus for corpus in corpora if _overlap(config, corpus, tested))
         facts["tested_texts"] = tuple(sorted({_text_of(config, corpus) for corpus in shared}))
     lengths = [config.training_of(name) for name in chain]
-    tasks = [
-        (length, task)
-        for name, length in zip(chain, lengths, strict=True)
-        for task in config.models[name].tasks
-    ]
     facts["training"] = _option_texts(
         length.of_task(task).model_dump(exclude=NOT_COMPARED)
-        | {"weight": task.weight, "mlm_weight": task.mlm_weight}
-        for length, task in tasks
+        | task.model_dump(include={"weight", "mlm_weight"})
+        for name, length in zip(chain, lengths, strict=True)
+        for task in config.models[name].tasks
     )
     if step is not None:
         facts["steps"] = step
@@ -323,8 +319,9 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
         facts["steps"] = sum(length.steps or 0 for length in lengths) or None
         facts["groups"] = _per_task(
             (task.objective, (length.steps or 0) * length.batch_groups)
-            for length, task in tasks
-            if length.mixing == "sum" or sum(other is length for other, _ in tasks) == 1
+            for name, length in zip(chain, lengths, strict=True)
+            for task in config.models[name].tasks
+            if length.mixing == "sum" or len(config.models[name].tasks) == 1
         )
     return facts
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 from xml.parsers import expat
 
+from irpretrain.corpora.characters import without_marks
 from irpretrain.corpora.records import most_bytes
 from irpretrain.wikipedia.titles import TitleCase
 
@@ -28,7 +29,6 @@ _FOREIGN = {
 _TAGS = (b"<mediawiki", _PAGE)
 # Bytes that a user is shown of a file that is no dump.
 SHOWN = 20
-_UTF8_BOM = b"\xef\xbb\xbf"
 
 
 class LongTags:
@@ -123,6 +123,7 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
         for piece in texts:
             text = rest + piece
             if not header.started:
+                text = without_marks(text)
                 _refuse_foreign(text)
             page = text.find(_PAGE)
             if page >= 0:
@@ -145,7 +146,7 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
 
 def _refuse_foreign(text: bytes) -> None:
     """Raise NoDump for what begins as no XML does, unless it is a dump whose first bytes are damaged."""
-    start = text[:LONGEST_FIELD].removeprefix(_UTF8_BOM).lstrip()
+    start = text[:LONGEST_FIELD].lstrip()
     if foreign := _FOREIGN.get(start[:2]) or _FOREIGN.get(start[:1]):
         raise NoDump(foreign)
     if not start or start.startswith(b"<") or any(tag in text for tag in _TAGS):
