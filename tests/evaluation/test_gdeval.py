@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.errors import ConfigError
-from irpretrain.evaluation.measures import definition, needs_no_order, parse_measure, per_query
+from irpretrain.evaluation.measures import definition, parse_measure, per_query
 from irpretrain.evaluation.runs import Run, canonical
 
 NDCG, ERR = "nDCG(dcg='exp-log2')@20", "ERR@20"
@@ -66,8 +66,6 @@ def test_they_are_named_and_explained() -> None:
     assert definition(NDCG).endswith("only the first 20 ranks count")
     assert "as in gdeval" in definition(ERR)
     assert "linear gain" in definition("nDCG@20")
-    assert not needs_no_order(ERR, 20)
-    assert not needs_no_order(NDCG, 20)
 
 
 documents = st.sampled_from([f"d{i:02}" for i in range(30)])

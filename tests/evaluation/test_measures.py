@@ -18,7 +18,6 @@ from irpretrain.evaluation.measures import (
     definition,
     mean,
     mean_of_run,
-    needs_no_order,
     parse_measure,
     per_query,
 )
@@ -222,17 +221,6 @@ def test_what_a_message_names_is_a_measure() -> None:
 def test_unusable_measures_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=r"allowed are nDCG, nDCG@k, P@k"):
         parse_measure(name)
-
-
-@pytest.mark.parametrize("name", ["P@20", "R@100", "Success@20"])
-def test_a_measure_of_all_documents_needs_no_order(name: str) -> None:
-    assert needs_no_order(name, 20)
-    assert not needs_no_order(name, 101)
-
-
-@pytest.mark.parametrize("name", ["RR@20", "nDCG@20", "AP"])
-def test_other_measures_need_one(name: str) -> None:
-    assert not needs_no_order(name, 20)
 
 
 def test_definitions_say_what_is_computed() -> None:

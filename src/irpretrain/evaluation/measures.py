@@ -206,12 +206,6 @@ def cutoff(name: str) -> int | None:
     return rank
 
 
-def needs_no_order(name: str, documents: int) -> bool:
-    """Whether a measure is the same for every order of so many documents: P@20 of 20, for one."""
-    measure = parse_measure(name)
-    return measure.NAME in NEEDS_CUTOFF and measure.params["cutoff"] >= documents
-
-
 def definition(name: str) -> str:
     """Return one line that says what the measure `name` is, for tables: "nDCG@20: sum of grade / log2 ..."."""
     measure = parse_measure(name)

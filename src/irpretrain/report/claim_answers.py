@@ -71,7 +71,7 @@ def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | 
     """
     rows: list[Answer] = []
     if has_claims(paper):
-        rows = answer(read_claims(paper), Measured.read(files.of_paper(paper, config)), config)
+        rows = answer(read_claims(paper), Measured.read(files), config)
     return {"claims": write_answers(rows, output)}
 
 

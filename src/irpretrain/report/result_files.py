@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config import Config
-from irpretrain.config.usage import active_downstream, active_experiments
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.scores import Scores
 
@@ -67,20 +65,3 @@ class ResultFiles:
 
     def read_axioms(self) -> AxiomResults:
         return AxiomResults.read(self.predictors, self.rank_intervals, self.diagnoses)
-
-    def of_paper(self, paper: str, config: Config) -> ResultFiles:
-        """Return the files of the experiments that a paper shows, and those called after no experiment."""
-        narrowed = config.of_papers([paper])
-        experiments = config.experiments.keys() - active_experiments(narrowed).keys()
-        tasks = config.downstream.keys() - active_downstream(narrowed).keys()
-        others = {"scores": experiments, "per_query": experiments, "depths": experiments, "answers": tasks}
-        chosen = {
-            kind: [path for path in getattr(self, kind) if Path(path).stem not in names]
-            for kind, names in others.items()
-        }
-        # The same files keep the scores that were read of them.
-        return (
-            self
-            if all(chosen[kind] == list(getattr(self, kind)) for kind in chosen)
-            else replace(self, **chosen)
-        )
