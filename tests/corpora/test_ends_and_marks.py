@@ -55,6 +55,13 @@ def test_another_line_end_loses_no_record_in_silence(case: tuple[str, str], end:
     assert len(sound(read)) == 2 or any(isinstance(record, Malformed) for record in read)
 
 
+@pytest.mark.parametrize("end", OTHER_ENDS, ids=ascii)
+def test_a_record_of_smart_within_a_text_is_a_fault(end: str, tmp_path: Path) -> None:
+    text = f".I 1\n.W\nred pear{end}.I 2{end}.W{end}green\n.I 3\n.W\napple\n"
+    (tmp_path / "a").write_text(text, encoding="utf-8", newline="")
+    assert any(isinstance(record, Malformed) for record in records("topics", "smart", tmp_path / "a"))
+
+
 @pytest.mark.parametrize("case", TWO, ids=" ".join)
 def test_marks_before_any_line_are_no_text(case: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(TWO[case].encode())

@@ -75,6 +75,7 @@ def test_a_table_of_queries_counts_as_a_file_of_them(tmp_path: Path) -> None:
         ("d1 cat", "a document, a tab and a text"),
         ("d1 \tcat", "bad identifier"),
         ("d1\tcat\rd2\tdog", "only a line feed ends a line"),
+        ("d1\tcat\u2028d2\tdog", "only a line feed ends a line"),
         (f'{{"id": "d1", "text": "cat", "y": [{"[], " * 600_000}[]]}}', "record too large"),
         ('{"id": "d1"', "not valid JSON"),
         ('{"id": "d1"}', "queries, a list of texts"),
