@@ -26,7 +26,7 @@ from irpretrain.atomic import write_text
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.embedded import installed_path, read_manifest, resolve
-from irpretrain.corpora.files import list_files
+from irpretrain.corpora.file_lists import list_files
 from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.corpora.formats.wikipedia_dump import Unparsed, WikipediaDumpDocumentOptions
 from irpretrain.errors import InputError, IRPretrainError

@@ -11,7 +11,7 @@ import pytest
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.files import given_files
+from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.formats import colon, entity_questions, glue, json_files, lecard, letor, mrqa, trec
 from irpretrain.corpora.records import (
     Document,

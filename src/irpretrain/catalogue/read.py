@@ -133,7 +133,7 @@ class Reading:
     aids: list[str] = field(default_factory=list)  # files in the data folder that the options name
     options: dict[str, Any] = field(default_factory=dict)
     expected: int | None = None  # how many records there must be, where that is known
-    patterns: list[str] | None = None  # which files of a folder count, as in `corpora.files.list_files`
+    patterns: list[str] | None = None  # which files of a folder count, as in `corpora.file_lists.list_files`
 
 
 def readings(entry: Entry) -> Iterator[Reading]:

@@ -12,7 +12,7 @@ from irpretrain.atomic import write_text
 from irpretrain.catalogue.absence import FileState, status_of
 from irpretrain.catalogue.read import LISTING, Entry, Reading, SourceFile, readings, resolved
 from irpretrain.config.corpora import MalformedConfig
-from irpretrain.corpora.files import document_files, given_files
+from irpretrain.corpora.file_lists import document_files, given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError, IntegrityError

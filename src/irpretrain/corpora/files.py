@@ -4,10 +4,9 @@ import codecs
 import gzip
 import io
 import lzma
-import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import IO, Any, AnyStr, Literal, cast
 
 from irpretrain.corpora.characters import without_marks
 from irpretrain.corpora.records import Malformed, Share, everything, most_bytes, most_parts, too_large
-from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.streams import STREAMS, Streams
 from irpretrain.errors import InputError
 
@@ -67,18 +65,9 @@ _ARCHIVES = {
     ),
 }
 
-# Ends names of files in other packings, in several, or with other names than `COMPRESSIONS`.
-_UNREAD = re.compile(
-    r"(?:\.(?:zip|7z|rar|ace|arj|cab|tar|tgz|taz|tbz2?|txz|tlz|tzst|lz4|lz|lzma|lzo|lrz|br|sz|snappy|z|gzip|gz|bzip2|bz2|xz"
-    r"|zstd|zst))+$",
-    re.IGNORECASE,
-)
-
 # Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2).
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 
-# What names of Wikipedia's dumps in many parts have after .xml: the first and the last page.
-_PAGES = re.compile(r"(?<=\.xml)-p\d+p\d+[^.]*")
 UNIX_LINES = "Save the file with Unix line ends (tr '\\r' '\\n')"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -119,167 +108,7 @@ class FieldLine:
     fields: dict[str, Any]
 
 
-def list_files(
-    source: str | Path, suffixes: Sequence[str], patterns: Sequence[str] | None = None
-) -> list[Path]:
-    """Return the files of `source` in the order that numbers the parts of a corpus.
-
-    A file is taken whatever its name. Of a folder and its sub-folders, files with one of `suffixes` (a suffix of
-    compression may follow), or those whose relative path fits one of `patterns` (`*` is anything but /, `**/` any
-    folders; any case), sorted by relative path (code points). Names that begin with a dot are hidden.
-    """
-    source = Path(source)
-    if _is_file(source):
-        return [source]
-    if not source.is_dir():
-        _refuse_pipe(source)
-        raise InputError(source, "there is no such file or folder", remedy="Check the path.")
-    fits = _by_suffix(suffixes) if patterns is None else _by_pattern(patterns)
-    fitting = [path for path in _walk(source) if fits(path.relative_to(source))]
-    for path in fitting:
-        if path.is_symlink() and not path.exists():
-            remedy = "Mend the link, or delete it if the file is not meant to count."
-            raise InputError(path, "this link leads nowhere", remedy=remedy)
-    if patterns is None:
-        _refuse_unread(source, suffixes, set(fitting))
-    paths = [path for path in fitting if path.is_file()]
-    if not paths:
-        what = (
-            f"ends in {', '.join(suffixes)} (compressed or not)"
-            if patterns is None
-            else f"fits {' or '.join(patterns)}"
-        )
-        raise InputError(
-            source,
-            f"the folder holds no file that {what}",
-            remedy="Check the path and the format, or give a file.",
-        )
-    return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError as error:  # its name is too long, a folder on the way to it cannot be entered
-        raise InputError(path, error.strerror or str(error), remedy="Check the path.") from None
-
-
-# What a folder holds → parts of the usual names of files and folders, the most telling first.
-NAME_PARTS = {
-    "qrels": ("qrel", "judg", "relevance"),
-    "topics": ("topic", "quer", "qry", "question"),
-    "documents": ("document", "docs", "corpus", "collection", "passage", "article", "text", ".all"),
-}
-
-
-def role_of(name: str) -> str | None:
-    """Return what the name of a file or folder says that it holds, a key of `NAME_PARTS`."""
-    return next(
-        (role for role, parts in NAME_PARTS.items() if any(part in name.lower() for part in parts)), None
-    )
-
-
-def document_files(source: str | Path, format_name: str, patterns: Sequence[str] | None = None) -> list[Path]:
-    """Return the files of documents as `list_files` does.
-
-    Raises:
-        InputError: as in `list_files`; or, without patterns, files are named like topics or judgements, others like
-            documents.
-    """
-    paths = list_files(source, format_of("documents", format_name).suffixes, patterns)
-    if patterns is None:
-        refuse_topics(source, paths)
-    return paths
-
-
-def refuse_topics(source: str | Path, paths: Sequence[Path]) -> None:
-    """Raise InputError where files of a folder are named like topics or judgements, others like documents."""
-    if len(paths) == 1:
-        return
-    named: dict[str | None, str] = {}
-    for path in reversed(paths):
-        name = path.relative_to(source)
-        named[next(filter(None, map(role_of, name.parts)), None)] = str(name)
-    other = named.get("topics") or named.get("qrels")
-    if other and "documents" in named:
-        fault = f"{named['documents']} is named like documents, {other} like topics or judgements"
-        remedy = f"Give {named['documents']} alone, or name the files that count by `files` of the corpus."
-        raise InputError(source, fault, remedy=remedy)
-
-
-def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Path]) -> None:
-    """Raise InputError where a file of the format lies in the folder in a packing alone that is not read."""
-    endings = tuple(filter(None, suffixes))
-    for path in sorted(_walk(source)):
-        unpacked = path.with_name(_UNREAD.sub("", path.name) or path.name)
-        if path in fitting or unpacked == path or unpacked in fitting:
-            continue
-        if _PAGES.sub("", unpacked.name.lower()).endswith(endings):
-            remedy = "Unpack it, or name the files that count by `files` of the corpus."
-            raise InputError(
-                path, "files packed like this one are not read, and it would be left out", remedy=remedy
-            )
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder and its sub-folders, through links too; nothing hidden, no folder twice."""
-    seen = set[tuple[int, int]]()
-    for location, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
-        state = os.stat(location)
-        if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
-            folders.clear()
-            continue
-        seen.add((state.st_dev, state.st_ino))
-        # Of two ways to a folder, the first by name counts, whatever the order of the file system.
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(location) / name for name in names if not name.startswith("."))
-
-
-def _refuse_folder(error: OSError) -> None:
-    """Raise InputError for a folder that cannot be listed: without its files the corpus would lack documents."""
-    remedy = "Make it readable (chmod u+rx), or move it elsewhere if its files are not meant to count."
-    raise InputError(error.filename, f"the folder cannot be read: {error.strerror or error}", remedy=remedy)
-
-
-def _by_suffix(suffixes: Sequence[str]) -> Callable[[Path], bool]:
-    endings = tuple(suffix + compression for suffix in suffixes for compression in ("", *COMPRESSIONS))
-    return lambda path: _PAGES.sub("", path.name.lower()).endswith(endings)
-
-
-def _by_pattern(patterns: Sequence[str]) -> Callable[[Path], bool]:
-    written = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
-    expressions = [
-        re.compile(
-            re.sub(r"\*\*/|.", lambda part: written.get(part[0], re.escape(part[0])), pattern), re.IGNORECASE
-        )
-        for pattern in patterns
-    ]
-    return lambda path: any(expression.fullmatch(path.as_posix()) for expression in expressions)
-
-
-def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -> list[Path]:
-    """Return the files of topics, judgements or a run: a source is a file, or a folder for formats with `suffixes`."""
-    several = [sources] if isinstance(sources, str | Path) else sources
-    return [
-        path
-        for source in several
-        for path in (
-            list_files(source, suffixes) if suffixes and os.path.isdir(source) else [one_file(source)]
-        )
-    ]
-
-
-def one_file(source: str | Path) -> Path:
-    path = Path(source)
-    if os.path.isdir(path):
-        raise InputError(path, "this is a folder; a file is needed here")
-    if not _is_file(path):
-        _refuse_pipe(path)
-        raise InputError(path, "there is no such file", remedy="Check the path.")
-    return path
-
-
-def _refuse_pipe(path: str | Path) -> None:
+def refuse_pipe(path: str | Path) -> None:
     """Raise InputError for a pipe: reading the first bytes, which show the compression, loses them."""
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -289,7 +118,7 @@ def _refuse_pipe(path: str | Path) -> None:
 
 def compression_of(path: str | Path) -> Compression | None:
     """Return how a file is compressed, known by its first bytes, not by its name."""
-    _refuse_pipe(path)
+    refuse_pipe(path)
     try:
         with open(path, "rb") as handle:
             start = handle.read(BEGINNING)

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from irpretrain.corpora.files import DAMAGE, one_file, open_bytes
+from irpretrain.corpora.file_lists import one_file
+from irpretrain.corpora.files import DAMAGE, open_bytes
 from irpretrain.errors import InputError
 
 UNKNOWN = 255

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.corpora import FileConfig
-from irpretrain.corpora.files import given_files
+from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
 from irpretrain.corpora.registry import Kind, format_of

@@ -15,7 +15,8 @@ from irpretrain.config.root import Config
 from irpretrain.config.usage import hidden_views, used_corpora, used_datasets
 from irpretrain.corpora.checked import RECORDS_PER_FILE
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
-from irpretrain.corpora.files import DAMAGE, compression_of, document_files, given_files
+from irpretrain.corpora.file_lists import document_files, given_files
+from irpretrain.corpora.files import DAMAGE, compression_of
 from irpretrain.corpora.ir_datasets_library import count_of
 from irpretrain.corpora.records import Judgement, Query, most_bytes
 from irpretrain.corpora.registry import format_of

@@ -13,7 +13,7 @@ from irpretrain.config.corpora import FileConfig
 from irpretrain.config.downstream import DownstreamTaskConfig
 from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
 from irpretrain.corpora.characters import whole_characters
-from irpretrain.corpora.files import given_files
+from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import LabelledText, SpanQuestion
 from irpretrain.corpora.registry import format_of

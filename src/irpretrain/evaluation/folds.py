@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
 from irpretrain.corpora.checked import read_json
-from irpretrain.corpora.files import given_lines, one_file, split_columns
+from irpretrain.corpora.file_lists import one_file
+from irpretrain.corpora.files import given_lines, split_columns
 from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
 from irpretrain.corpora.records import Malformed
 from irpretrain.corpora.shared_queries import compared_text

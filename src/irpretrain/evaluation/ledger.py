@@ -25,7 +25,7 @@ from irpretrain.config.usage import (
     with_starts,
 )
 from irpretrain.corpora.embedded import resolve
-from irpretrain.corpora.files import document_files
+from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.ir_datasets_library import corpus_identifier
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError

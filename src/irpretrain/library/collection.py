@@ -15,7 +15,7 @@ from irpretrain.axioms.predictor import REMEDY
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
-from irpretrain.corpora.files import document_files
+from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, need_folder
 from irpretrain.extras import naming_extras

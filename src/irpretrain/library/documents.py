@@ -18,7 +18,7 @@ from irpretrain.contracts.collections import LINK, SECTION
 from irpretrain.corpora.characters import clean_text, identifier_fault, positions_in_clean_text
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
-from irpretrain.corpora.files import document_files
+from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.policy import RecordTally, no_documents, reported_reasons
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
-from irpretrain.corpora.files import list_files, one_file, open_bytes, refuse_topics
+from irpretrain.corpora.file_lists import list_files, one_file, refuse_topics
+from irpretrain.corpora.files import open_bytes
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files

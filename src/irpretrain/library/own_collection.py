@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from irpretrain.corpora.files import NAME_PARTS, role_of
+from irpretrain.corpora.file_lists import NAME_PARTS, role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import InputError, need_folder
 from irpretrain.evaluation.runs import relevant

@@ -25,7 +25,7 @@ from irpretrain.config.usage import (
     trained_on,
     training_candidates,
 )
-from irpretrain.corpora.files import list_files
+from irpretrain.corpora.file_lists import list_files
 from irpretrain.plan import paths
 from irpretrain.plan.models import Models
 from irpretrain.plan.part import Input, PlanPart, described, each, first_stage_run, strings, without

@@ -18,7 +18,7 @@ from irpretrain.config.base import deciding
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import Manifest, resolve
-from irpretrain.corpora.files import given_files, list_files
+from irpretrain.corpora.file_lists import given_files, list_files
 from irpretrain.corpora.ir_datasets_library import PARTS
 from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.errors import ConfigError

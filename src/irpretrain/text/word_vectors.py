@@ -24,7 +24,8 @@ from irpretrain.arrays import create_mapped
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.corpora.characters import without_marks
-from irpretrain.corpora.files import DAMAGE, one_file, open_bytes, split_fields
+from irpretrain.corpora.file_lists import one_file
+from irpretrain.corpora.files import DAMAGE, open_bytes, split_fields
 from irpretrain.corpora.records import most_bytes, most_parts
 from irpretrain.errors import InputError, IntegrityError, refusing_damage
 from irpretrain.progress import progress
