@@ -113,8 +113,8 @@ def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
         else:
             document, tab, text = line.rstrip("\r\n").partition("\t")
             if re.search(rf"\r|{OTHER_LINE_END}\S+\t", text):
-                fault = Line(number, line).joined()
-                raise InputError(path, fault.detail, number, f"{fault.remedy}.")
+                joined = Line(number, line).joined()
+                raise InputError(path, joined.detail, number, f"{joined.remedy}.")
             if not tab or not document.strip():
                 raise InputError(path, "a line has a document, a tab and a text, or is a JSON object", number)
             texts = [text]
