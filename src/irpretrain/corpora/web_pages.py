@@ -38,6 +38,7 @@ _AT_ONCE = 1 << 16
 BEGINNING = 2048
 
 _OPENING = re.compile(r"<(?:!--|([!?])|(/?)([A-Za-z][A-Za-z0-9:]{0,30}))")
+# Possessive, as it keeps no state of earlier rounds; a round that fails has read nothing (foundation/test_patterns.py).
 _TAG_END = re.compile(r"(?:[^<>\"']|\"[^\"<]{0,2000}\"|'[^'<]{0,2000}'|[\"'])*+>")
 _LEFT_OUT = frozenset(
     {"script", "style", "noscript", "template", "iframe", "object", "applet", "svg", "textarea"}

@@ -29,7 +29,7 @@ _SEPARATOR = ",;:，；、：،؛"
 _STOP = ".!?。！？．؟۔।"
 _DASH = "–—-"
 # What is left out in a row, as in `{{x}}, {{y}}`: one gap.
-_GAPS = re.compile(rf"{DROPPED}(?: *+[{_SEPARATOR}/{_DASH}]?+ *+{DROPPED})++")
+_GAPS = re.compile(rf"{DROPPED}(?>(?: *+[{_SEPARATOR}/{_DASH}]?+ *+{DROPPED})+)")
 _NO_WORD = rf"[^\n\w{ANCHOR}{ANCHOR_END}]"
 _LINE_WITHOUT_WORDS = re.compile(rf"\n(?={_NO_WORD}*+\n)(?=[^\n{DROPPED}]*+{DROPPED}){_NO_WORD}*+")
 _BRACKETS = {"(": ")", "[": "]", "（": "）", "［": "］"}
@@ -45,7 +45,7 @@ _BRACKETED = re.compile(
     rf"([{_OPEN}][^\n{DROPPED}{_OPEN}{_CLOSE}]*+{DROPPED}[^\n{_OPEN}{_CLOSE}]*+)(?=([{_OPEN}{_CLOSE}]))"
 )
 _GAPS_IN_BRACKETS = re.compile(
-    rf"{DROPPED}(?:(?: *+[{_SEPARATOR}])?+(?: ++(?:{_CONJUNCTIONS})(?= ))?+ *+{DROPPED})++"
+    rf"{DROPPED}(?>(?:(?>(?: *+[{_SEPARATOR}])?)(?>(?: ++(?:{_CONJUNCTIONS})(?= ))?) *+{DROPPED})+)"
 )
 _CONJUNCTION_AFTER = re.compile(rf"(?<=[{_OPEN}]){DROPPED}[ {_SEPARATOR}]*+(?:{_CONJUNCTIONS})(?= )")
 # A sign of birth, death or marriage whose date is left out.

@@ -12,7 +12,7 @@ from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, DROPPED, NOT
 _MARKS = DROPPED + NOTHING
 # A bar, or what stands between bars that are in no link.
 _PART = re.compile(
-    rf"(?:[^\[|{ANCHOR}]++|\[\[[^\[\]]*+\]\]|{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|[\[{ANCHOR}])++|\|"
+    rf"(?>(?:[^\[|{ANCHOR}]++|\[\[[^\[\]]*+\]\]|{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|[\[{ANCHOR}])+)|\|"
 )
 _NUMBER = rf"[0-9x.,\s{_MARKS}]*"
 

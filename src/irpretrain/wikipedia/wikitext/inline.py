@@ -41,7 +41,7 @@ _MAGIC_NAMES = frozenset(
         *("NOCONTENTCONVERT", "NOCC"),
     }
 )
-_VARIANT = re.compile(r"-\{(\s*+(?:[^{};\n]|;\s*+)*+)\}-")
+_VARIANT = re.compile(r"-\{(\s*+(?>(?:[^{};\n]++|;\s*+)*))\}-")
 # So deep may variants stand in variants.
 _NESTED_VARIANTS = 3
 _VARIANT_FLAGS = re.compile(r"([\sA-Za-z;+-]*)\|")

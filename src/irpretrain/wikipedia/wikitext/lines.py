@@ -15,7 +15,7 @@ _HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
 # Where no table is closed: what stands at the beginning of a line in tables only, unlike `|` and `!`.
 _HALF_TABLE = re.compile(r"\n[ \t:*#;]*+(?:\{\||\|[-+}])")
 # Lines without a blank line or a heading between, or the beginning of a heading.
-_BLOCK = re.compile(r"(?:\n(?!=[^\n]*=[ \t]*+\n)[ \t]*+(?=\S)[^\n]*+)++|\n=")
+_BLOCK = re.compile(r"(?>(?:\n(?!=[^\n]*=[ \t]*+\n)[ \t]*+(?=\S)[^\n]*+)+)|\n=")
 _TABLE_LINE = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|(\|[-+])|(\|\})|[|!])")
 # The beginning of a cell or caption that is not empty.
 _CELL = re.compile(r"\n[ \t:*#;]*+(?:\|(?![-}])|!)[ \t|]*+[^\s|]")

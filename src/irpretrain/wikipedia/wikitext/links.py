@@ -37,9 +37,9 @@ _PROTOCOLS = (
     r"(?i:(?:(?:https?|s?ftp|ftps|ircs?|gopher|telnet|nntp|svn|git|ssh|mms|redis|worldwind):)?//"
     r"|(?:bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):)"
 )
-ADDRESS = rf"{_PROTOCOLS}(?:\[[0-9a-fA-F:.]++\])?+(?:[^\s\[\]<>\"'\x00-\x20\x7f]|'(?!'))*+"
+ADDRESS = rf"{_PROTOCOLS}(?>(?:\[[0-9a-fA-F:.]++\])?)(?>(?:[^\s\[\]<>\"'\x00-\x20\x7f]++|'(?!'))*)"
 _EXTERNAL = re.compile(rf"\[{ADDRESS}")
-_LABEL = re.compile(rf"((?:[^\]\n{ANCHOR}]++|{ANCHOR}[^{ANCHOR_END}\n]*+{ANCHOR_END})*+)\]")
+_LABEL = re.compile(rf"((?>(?:[^\]\n{ANCHOR}]++|{ANCHOR}[^{ANCHOR_END}\n]*+{ANCHOR_END})*))\]")
 _STARTS_AS_ADDRESS = re.compile(_PROTOCOLS)
 # What no title holds of a link that can be read as it is written: no prefix, nothing to decode.
 _RARE = r"&_%#:<>{}~/\[\]|\x00-\x1f\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000"
@@ -87,7 +87,7 @@ def _show_external(text: str) -> str:
 def _pattern(trail: str) -> re.Pattern[str]:
     # An apostrophe of the trail is none of bold or italics.
     letters = trail.replace("'", "")
-    after = f"((?:[{letters}]|'(?!'))*+)" if letters != trail else f"([{trail}]*+)" if trail else "()"
+    after = f"((?>(?:[{letters}]++|'(?!'))*))" if letters != trail else f"([{trail}]*+)" if trail else "()"
     target = rf"[^\[\]|\n{HEADING}{BREAK}]*+"
     # The first character as a set of its own: with groups in its place, re.search takes three times as long.
     return re.compile(
@@ -95,7 +95,7 @@ def _pattern(trail: str) -> re.Pattern[str]:
         rf"(?:\|((?!\s)[^\[\]\x00-\x1f]++)(?<!\s))?\]\]{after}"
         rf"|({target})(\|[^\[\]{HEADING}]*+)?\]\]{after}"  # a link with no bracket in it
         rf"|()(?:({target})\|)?)"
-        rf"|(?<=\])(\](?:\](?!\]))?+){after})"
+        rf"|(?<=\])(\](?>(?:\](?!\]))?)){after})"
     )
 
 
