@@ -176,6 +176,8 @@ SLOW = {
         b"WARC/1.0\nA: a" + b" " * 60_000 + b"a\nWARC-Type: response\nContent-Length: 1\n\na\n\n",
     ),
     "a line of LETOR without a document": ("judgements", "letor", b"1 qid:" + b"a" * 1_000_000),
+    "digits of a score": ("runs", "trec", b"q Q0 d 1 " + b"1" * 100_000 + b"x t\n"),
+    "digits of a feature": ("judgements", "letor", b"1 qid:1 1:" + b"1" * 100_000 + b"x #docid = d\n"),
     "lines of a topic": (
         "topics",
         "trec",

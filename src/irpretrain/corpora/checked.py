@@ -37,7 +37,8 @@ Made = TypeVar("Made")
 
 _RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}(?:\.0{0,9})?")
 _RANK = re.compile(r"[0-9]{1,9}")
-_SCORE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+# A decimal number as files write it. The repeats are possessive: digits before a wrong sign are read once.
+NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,3})?")
 
 
 class NoOptions(Section):
@@ -118,7 +119,7 @@ def retrieved(
         return Malformed(position, "bad identifier", fault, line)
     if rank is not None and not _RANK.fullmatch(rank):
         return Malformed(position, "rank is not a whole number", repr(rank[:40]), line)
-    if score is not None and not (_SCORE.fullmatch(score) and math.isfinite(float(score))):
+    if score is not None and not (NUMBER.fullmatch(score) and math.isfinite(float(score))):
         return Malformed(position, "score is not a finite number", repr(score[:40]), line)
     whole, decimal = None if rank is None else int(rank), None if score is None else float(score)
     return Retrieved(position, query_id, document_id, whole, decimal, line)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import NoOptions, converted, judgement, retrieved, several_in_one
+from irpretrain.corpora.checked import NUMBER, NoOptions, converted, judgement, retrieved, several_in_one
 from irpretrain.corpora.files import Line, read_lines, split_columns
 from irpretrain.corpora.records import Judgement, Malformed, Retrieved
 from irpretrain.corpora.registry import Format
@@ -23,7 +23,6 @@ _LINE = re.compile(
     r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>[^ \t]++)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>[^ \t]+)"
 )
 _FEATURE = re.compile(r"([0-9]{1,4}):(\S+)")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?|NULL")
 _FOLD = re.compile(r"fold([0-9]{1,3})", re.IGNORECASE)
 
 
@@ -62,7 +61,11 @@ def _features(text: str) -> dict[int, float | None] | str:
     features: dict[int, float | None] = {}
     for word in split_columns(text):
         match = _FEATURE.fullmatch(word)
-        if match is None or not _NUMBER.fullmatch(match[2]) or int(match[1]) in features:
+        if (
+            match is None
+            or not (match[2] == "NULL" or NUMBER.fullmatch(match[2]))
+            or int(match[1]) in features
+        ):
             return word
         features[int(match[1])] = None if match[2] == "NULL" else float(match[2])
     return features

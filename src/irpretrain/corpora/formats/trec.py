@@ -25,6 +25,7 @@ from typing import Literal, Self
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import displayed_names, unescaped
 from irpretrain.corpora.checked import (
+    NUMBER,
     NoOptions,
     comment_or,
     converted,
@@ -229,7 +230,6 @@ WITH_HEADER = "This looks like a table with a header: give format: tsv"
 WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
 _ITERATION = re.compile(r"Q?[0-9]{1,3}", re.IGNORECASE)
 
@@ -257,7 +257,7 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
         if len(cells) != 3:
             return fault
         return replace(fault, remedy=WITHOUT_ITERATION if _WHOLE.fullmatch(cells[2]) else WITH_HEADER)
-    if layout != "qrels" and not (_CHANCE if layout == "prels" else _NUMBER).fullmatch(cells[4]):
+    if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
     return judgement(cells[0], cells[document], cells[relevance], line.position, line.number)
 
@@ -291,7 +291,7 @@ class _Facts:
         if len(cells) == 5:
             self.fives += 1
             self.prels += bool(_WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
-            self.weighted += bool(_WHOLE.fullmatch(cells[3]) and _NUMBER.fullmatch(cells[4]))
+            self.weighted += bool(_WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
             self.iterations.add(cells[1])
             self.pairs.add((cells[0], cells[1]))
             self.documents.add((cells[0], cells[1], cells[2]))
@@ -299,7 +299,7 @@ class _Facts:
             self.third.add(cells[2])
             if len(self.second) < 2:
                 self.second.add(cells[1])
-            self.is_unmarked &= bool(_NUMBER.fullmatch(cells[3])) and float(cells[3]) == 0
+            self.is_unmarked &= bool(NUMBER.fullmatch(cells[3])) and float(cells[3]) == 0
             self.is_written_as_smart |= not _WHOLE.fullmatch(cells[3])  # 0.000000
 
     def layout(self) -> Layout:
