@@ -57,6 +57,8 @@ def go_on_from(path: Path) -> None:
         code = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         code = UNKNOWN
+    if not isinstance(code, dict):
+        code = UNKNOWN
     rest_on(code)
     if changed := changed_files(code):
         more = f" and {len(changed) - DISPLAYED} more" if len(changed) > DISPLAYED else ""

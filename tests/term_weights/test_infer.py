@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -174,18 +180,46 @@ def test_a_killed_inference_goes_on_after_its_last_block(
     assert list((tmp_path / "unfinished").glob("*/")) == []
 
 
-def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, tmp_path):
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[40] ^= 1
+    path.write_bytes(content)
+
+
+DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "rows that are cut off": lambda folder: os.truncate(folder / "block-000000.parquet", 50),
+    "a bit of rows": lambda folder: flip(folder / "block-000000.parquet"),
+    "rows of another block": lambda folder: shutil.copy(
+        folder / "block-000001.parquet", folder / "block-000000.parquet"
+    ),
+    "counts": lambda folder: (folder / "block-000000.json").write_text(
+        re.sub(r"[0-9]+", "99", (folder / "block-000000.json").read_text(), count=1)
+    ),
+    "counts of another kind": lambda folder: (folder / "block-000000.json").write_text("[]"),
+    "code of another kind": lambda folder: (folder / "code.json").write_text("[1]"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, tmp_path, damage):
     documents = make_documents(DOCUMENTS)
-    whole, _ = infer(documents, "whole")
+    whole, expected = infer(documents, "whole")
+    write = type(TERM_WEIGHTS).write_tables
+
+    def fail(self, path, tables):
+        if Path(path).parent == tmp_path:  # the whole table, when all blocks are there
+            raise KeyboardInterrupt
+        return write(self, path, tables)
+
     with monkeypatch.context() as patch:
-        patch.setattr(
-            TERM_WEIGHTS.__class__, "write_tables", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
+        patch.setattr(type(TERM_WEIGHTS), "write_tables", fail)
         with pytest.raises(KeyboardInterrupt):
             infer(documents, "killed")
-    for path in (tmp_path / "unfinished").rglob("block-000000.parquet"):
-        path.write_bytes(path.read_bytes()[:50])
-    assert infer(documents, "killed")[0].equals(whole)
+    (folder,) = (tmp_path / "unfinished").glob("*/")
+    DAMAGES[damage](folder)
+    found, counts = infer(documents, "killed")
+    assert found.equals(whole)
+    assert counts == expected
 
 
 def test_words_beyond_the_only_window_have_no_weight(infer, make_documents):

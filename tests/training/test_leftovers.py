@@ -29,6 +29,19 @@ def test_those_whose_output_is_there_are_stale(tmp_path: Path, capsys: pytest.Ca
     assert waiting.exists()
 
 
+def test_folders_whose_job_is_not_known_are_listed(tmp_path: Path) -> None:
+    """A job that was killed while it removed its folder, and one whose record is damaged."""
+    removed = broken_off(tmp_path, "results/a")
+    removed = removed.rename(removed.with_name(f".{removed.name}.removed"))
+    (removed / "job.json").unlink()
+    (broken_off(tmp_path, "results/b") / "job.json").write_text("[1]")
+    (broken_off(tmp_path, "results/c") / "job.json").write_text('{"output": ""}')
+    assert sorted(one.is_stale for one in leftovers(tmp_path)) == [False, False, True]
+    assert {one.output for one in leftovers(tmp_path)} == {"an unknown output"}
+    assert main(["--directory", str(tmp_path), "--remove"]) == 0
+    assert not removed.exists()
+
+
 def test_without_checkpoints_there_is_nothing_to_list(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from irpretrain.contracts import Contract
 from irpretrain.errors import IntegrityError
 from irpretrain.models.length_batches import prefetch
 from irpretrain.progress import Counter, print_line
+from irpretrain.provenance import content_hash, sha256
 from irpretrain.training.checkpoints import Checkpoints
 
 Batch = TypeVar("Batch", bound=Sized)
@@ -101,7 +102,8 @@ def write_in_blocks(
                 rows, counts = compute(block, batches)
                 contract.write(path, rows)
                 folder.record()  # what was imported meanwhile, too
-                write_text(_beside(path), json.dumps(counts))  # last: it marks the block as whole
+                # Last: it marks the block as whole.
+                write_text(_beside(path), json.dumps({"counts": counts, "hash": _hash(path, counts)}))
             else:
                 resumed += len(block)
                 counter.skip(len(block))
@@ -140,10 +142,15 @@ def _finished(contract: Contract, path: Path) -> dict[str, int] | None:
     """The counts of a whole block; None for a missing or damaged one."""
     try:
         contract.check(path)
-        counts: dict[str, int] = json.loads(_beside(path).read_text())
-    except (IntegrityError, OSError, ValueError):
+        record = json.loads(_beside(path).read_text())
+        counts: dict[str, int] = record["counts"]
+        return counts if record["hash"] == _hash(path, counts) else None
+    except (IntegrityError, OSError, ValueError, TypeError, KeyError):
         return None
-    return counts
+
+
+def _hash(path: Path, counts: dict[str, int]) -> str:
+    return content_hash({"block": path.name, "rows": sha256(path), "counts": counts})
 
 
 def _beside(path: Path) -> Path:

@@ -31,13 +31,15 @@ class Leftover(NamedTuple):
 
 def leftovers(directory: Path) -> Iterator[Leftover]:
     found = []
-    for record in (directory / ROOT).glob("*/job.json"):
+    for folder in filter(Path.is_dir, (directory / ROOT).glob("*")):
         try:
-            output = str(json.loads(record.read_text(encoding="utf-8")).get("output", "an unknown output"))
-        except (OSError, ValueError):
-            output = "an unknown output"
-        size = sum(path.stat().st_size for path in record.parent.iterdir() if path.is_file())
-        found.append(Leftover(record.parent, output, size / 1e6, (directory / output).exists()))
+            output = str(json.loads((folder / "job.json").read_text(encoding="utf-8"))["output"])
+        except (OSError, ValueError, TypeError, KeyError):
+            output = ""
+        size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+        # A folder that a finished job was about to remove has a name that begins with a dot.
+        is_stale = folder.name.startswith(".") or (bool(output) and (directory / output).exists())
+        found.append(Leftover(folder, output or "an unknown output", size / 1e6, is_stale))
     yield from sorted(found, key=lambda leftover: (leftover.output, leftover.folder))
 
 
