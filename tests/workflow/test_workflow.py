@@ -104,7 +104,10 @@ def test_claims_are_recomputed_from_saved_scores_alone(finished, tmp_path: Path,
     claims = saved / "results/claims.csv"
     claims.write_text(claims.read_text().replace(",too small,", ",supported,", 1))
     assert recompute.main([*arguments, "--save", str(target)]) == 1
-    assert "results/claims.csv differs: deepct better-than-tf." in capsys.readouterr().err
+    assert (
+        "results/claims.csv differs from what this configuration gives: deepct better-than-tf."
+        in capsys.readouterr().err
+    )
     per_query.write_bytes(b"")
     assert recompute.main(arguments) == 1
     assert per_query.name in capsys.readouterr().err

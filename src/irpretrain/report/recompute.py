@@ -21,7 +21,7 @@ from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
 from irpretrain.contracts import PER_QUERY
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.errors import InputError, IRPretrainError
+from irpretrain.errors import InputError, IRPretrainError, need_folder
 from irpretrain.plan import paths
 from irpretrain.plan.whole import Plan
 from irpretrain.progress import print_line
@@ -91,6 +91,7 @@ def main(arguments: Sequence[str]) -> int:
         check_configuration_files(options.configfile)
         config = load_config(project / "config.yaml", *options.configfile)
         plan = Plan(config, read_manifest(project / "resources/embedded.yaml"))
+        need_folder(options.directory, "Name the folder of a finished run.")
         with chdir(options.directory), TemporaryDirectory(prefix="irpretrain-claims-") as folder:
             again = Path(folder, "claims.csv")
             files = recompute(config, plan, again)
@@ -104,7 +105,9 @@ def main(arguments: Sequence[str]) -> int:
             differing = [row for row in read_answers([again]) if repr(row) not in stored]
             if again.read_bytes() != Path(paths.ALL_CLAIMS).read_bytes():
                 names = ", ".join(f"{row.paper} {row.claim}" for row in differing)
-                print_line(f"{paths.ALL_CLAIMS} differs: {names or 'other lines, or another order'}.")
+                print_line(
+                    f"{paths.ALL_CLAIMS} differs from what this configuration gives: {names or 'other lines'}."
+                )
                 return 1
             print_line(f"{paths.ALL_CLAIMS} says the same, byte by byte.")
             if target is not None:
