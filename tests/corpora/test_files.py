@@ -313,9 +313,7 @@ def test_a_folder_with_topics_beside_documents_is_refused(
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).touch()
-    message = (
-        rf"{names[1]} is named like topics, judgements or a run, {names[0]} like documents\n  .*files=\["
-    )
+    message = rf"{names[1]} is named like topics, judgements or a run, {names[0]} is not\n  .*files=\["
     with pytest.raises(InputError, match=message):
         document_files(tmp_path, format)
     assert document_files(tmp_path, format, [names[0]]) == [tmp_path / names[0]]

@@ -112,10 +112,9 @@ def refuse_topics(source: str | Path, paths: Sequence[Path]) -> None:
         role = next(filter(None, map(role_of, reversed(name.parts))), "documents")
         (documents if role == "documents" else others).append(name)
     if documents and others:
-        fault = f"{others[0]} is named like topics, judgements or a run, {documents[0]} like documents"
-        raise InputError(
-            source, fault, remedy=f"Put the documents into a folder of their own, or {name_files()}."
-        )
+        fault = f"{others[0]} is named like topics, judgements or a run, {documents[0]} is not"
+        remedy = f"Put the documents into a folder of their own, or {name_files()}."
+        raise InputError(source, fault, remedy=remedy)
 
 
 def name_files() -> str:
