@@ -69,7 +69,7 @@ def _is_file(path: Path) -> bool:
 # What a file or folder holds → words of the usual names, the most telling first. < or >: no letter before or after it.
 _NAMES = {
     "qrels": r"qrel|judge?ment|<(?:relevance|judged)>|\.rel>",
-    "topics": r"queries|questions|topics|<(?:query|question|topic)>|\.(?:qry|que)>",
+    "topics": r"queries|questions|topics|<(?:train|dev|test)?(?:query|question|topic)>|\.(?:qry|que)>",
     "runs": r"<top1000?>",  # first stages of MS MARCO, such as top1000.dev.tsv
     "documents": r"document|docs|corpus|collection|passage|article|<(?:full)?texts?>|\.all>",
 }
