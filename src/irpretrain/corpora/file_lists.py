@@ -106,7 +106,8 @@ def refuse_topics(source: str | Path, paths: Sequence[Path]) -> None:
     """
     if len(paths) == 1:
         return
-    documents, others = [], []
+    documents: list[Path] = []
+    others: list[Path] = []
     for path in paths:
         name = path.relative_to(source)
         role = next(filter(None, map(role_of, reversed(name.parts))), "documents")
