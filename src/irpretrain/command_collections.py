@@ -42,7 +42,7 @@ DOCUMENTS = together(
         "format_options",
         multiple=True,
         metavar="KEY=VALUE",
-        help="An option of the format, such as id_field=key (docs/corpora.md); repeat it.",
+        help="An option of the format, such as id_field=key (docs/corpora.md), or files=[PATTERN, …]; repeat it.",
     ),
 )
 CHOICES = together(

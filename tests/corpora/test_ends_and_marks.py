@@ -120,3 +120,10 @@ def test_the_header_of_a_second_table_is_no_record(kind: str, text: str, mark: s
     (tmp_path / "a").write_text(text.replace("{}", mark), encoding="utf-8")
     read = records(kind, "tsv", tmp_path / "a")
     assert [getattr(record, "reason", "") for record in read] == ["", "header within the table", ""]
+
+
+@pytest.mark.parametrize("again", ["id\ttext ", "ID\tTEXT", " Id \tText", '"id"\t"text"'])
+def test_the_header_of_a_second_table_may_be_spelled_otherwise(again: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(f"id\ttext\na\tred\n{again}\nb\tid\nid\tgreen\n")
+    read = records("documents", "tsv", tmp_path / "a")
+    assert [getattr(record, "reason", "") for record in read] == ["", "header within the table", "", ""]

@@ -8,6 +8,7 @@ import lzma
 import os
 import random
 import tarfile
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -279,28 +280,68 @@ def test_the_first_name_of_a_folder_counts_in_any_order_of_the_file_system(tmp_p
 
 
 @pytest.mark.parametrize(
-    "names",
+    ("format", "names"),
     [
-        ["corpus.jsonl", "queries.jsonl"],  # BEIR
-        ["collection.jsonl", "queries.dev.jsonl", "queries.train.jsonl"],
-        ["docs/a.jsonl", "topics/51.jsonl"],
-        ["a-docs.jsonl", "a-qrels.jsonl"],
+        ("jsonl", ["corpus.jsonl", "queries.jsonl"]),  # BEIR
+        ("jsonl", ["nfcorpus/corpus.jsonl", "nfcorpus/queries.jsonl"]),
+        ("jsonl", ["collection.jsonl", "queries.dev.jsonl", "queries.train.jsonl"]),
+        ("jsonl", ["docs/a.jsonl", "topics/51.jsonl"]),
+        ("jsonl", ["a-docs.jsonl", "a-qrels.jsonl"]),
+        ("jsonl", ["my-collection/docs.jsonl", "my-collection/queries.jsonl"]),
+        ("jsonl", ["passages/part-1.jsonl", "passages/queries.jsonl"]),
+        ("jsonl", ["corpus/docs00.jsonl", "corpus/topics.jsonl"]),
+        ("jsonl", ["part-1.jsonl", "queries.jsonl"]),
+        ("jsonl", ["abstracts.jsonl", "AdhocQuery.jsonl"]),
+        ("jsonl", ["data.jsonl", "testquery.jsonl"]),
+        ("jsonl", ["a/part.jsonl", "topics/51.jsonl"]),
+        ("jsonl", ["answers.jsonl", "questions.jsonl"]),
+        ("jsonl", ["articles.jsonl", "judgments-2019.jsonl"]),
+        ("tsv", ["collection/0.tsv", "collection/queries/dev.tsv"]),
+        ("tsv", ["full.tsv", "queries.dev.tsv"]),
+        ("tsv", ["corpus/collection.tsv", "corpus/top1000.dev.tsv"]),
+        ("trectext", ["hindi/doc1", "hindi-topics/t1"]),
+        ("trectext", ["hamshahri/1.txt", "topics/t1"]),
+        ("smart", ["cacm", "query.text"]),
+        ("smart", ["LISA.ALL", "LISA.QUE"]),
+        ("smart", ["LISA0.001", "LISA.REL"]),
+        ("smart", ["CISI.ALL.gz", "CISI.QRY.gz"]),
+        ("cord19", ["metadata.csv", "topics-rnd5.csv"]),
     ],
 )
-def test_a_folder_with_topics_beside_documents_is_refused(tmp_path, names):
+def test_a_folder_with_topics_beside_documents_is_refused(
+    tmp_path: Path, format: str, names: list[str]
+) -> None:
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).touch()
+    message = rf"{names[1]} is named like topics, judgements or a run, {names[0]} is not\n  .*files=\["
+    with pytest.raises(InputError, match=message):
+        document_files(tmp_path, format)
+    assert document_files(tmp_path, format, [names[0]]) == [tmp_path / names[0]]
+    assert document_files(tmp_path / names[1], format) == [tmp_path / names[1]]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["questions-1.jsonl", "questions-2.jsonl"],  # all alike, so nothing says which are topics
+        ["topics/corpus.jsonl", "topics/documents.jsonl"],
+        ["conquerors.jsonl", "textbook.jsonl", "jquery.jsonl", "questionnaire.jsonl", "irrelevance.jsonl"],
+        [
+            "topical.jsonl",
+            "biotopic.jsonl",
+            "top10.jsonl",
+            "judges.jsonl",
+            "unrelated.jsonl",
+            "part.rels.jsonl",
+        ],
+    ],
+)
+def test_folders_of_documents_alone(tmp_path: Path, names: list[str]) -> None:
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    with pytest.raises(InputError, match=rf"{names[0]} is named like documents, {names[1]} like topics"):
-        document_files(tmp_path, "jsonl")
-    assert document_files(tmp_path, "jsonl", [names[0]]) == [tmp_path / names[0]]
-    assert document_files(tmp_path / names[1], "jsonl") == [tmp_path / names[1]]
-
-
-def test_documents_may_be_named_like_questions(tmp_path):
-    for name in ("answers.jsonl", "questions.jsonl"):
-        (tmp_path / name).touch()
-    assert len(document_files(tmp_path, "jsonl")) == 2
+    assert len(document_files(tmp_path, "jsonl")) == len(names)
 
 
 @pytest.mark.parametrize("suffixes", [(), (".txt",)])

@@ -21,6 +21,7 @@ import irpretrain
 from irpretrain import Collection, CrossEncoder, Options, pretrain
 from irpretrain.command import commands, main
 from irpretrain.evaluation.runs import read_run
+from irpretrain.library.formats import guess_format, read_relevance
 from tiny_models import write_bert
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
@@ -553,6 +554,56 @@ def test_lists_that_end_above_a_cut_off_are_noted(tmp_path):
 def test_tabs_between_the_columns_of_judgements(tmp_path):
     done = evaluated(tmp_path, ONE_RELEVANT.replace(" ", "\t"), TIED)
     assert done.stdout.splitlines()[1].startswith("RR,r0,1,0.3333")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1\t0\td1\t 1",
+        "1\t0\td1\t1.0",
+        "1\t0\td1\t+1 ",
+        "1 \t 0\td1\t1\r",
+        "\n1\t0\td1\t1",
+        " \f\n\v\n1 0 d1 1",
+    ],
+)
+def test_four_fields_that_end_in_a_number_are_judgements_of_trec(tmp_path: Path, line: str) -> None:
+    (tmp_path / "q").write_text(f"{line}\n2\t0\td1\t1\n", newline="")
+    assert guess_format("judgements", tmp_path / "q") == "trec"
+    assert read_relevance(str(tmp_path / "q")) == {"1": {"d1": 1}, "2": {"d1": 1}}
+
+
+def test_a_header_of_four_columns_is_no_judgement(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("query-id\titeration\tcorpus-id\tscore\n1\t0\td1\t1\n")
+    assert read_relevance(str(tmp_path / "q")) == {"1": {"d1": 1}}
+
+
+def test_the_folder_of_beir_s_judgements_asks_for_a_file(
+    tmp_path: Path, documents: Path, capsys: pytest.CaptureFixture
+) -> None:
+    write_lines(tmp_path / "queries.jsonl", [{"_id": f"q{number}", "text": "word01"} for number in range(3)])
+    (tmp_path / "qrels").mkdir()
+    for name in ("train", "test"):
+        rows = "".join(f"q{number}\td1\t1\n" for number in range(3))
+        (tmp_path / f"qrels/{name}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+    assert run("init", tmp_path) == 2
+    refused = capsys.readouterr().err
+    assert "qrels: this is a folder; a file is needed here\n  Give one of its files" in refused
+    assert run("init", tmp_path, "--qrels", "qrels/test.tsv", "-o", tmp_path / "mine.yaml") == 0
+
+
+def test_patterns_name_the_documents_of_a_folder(
+    tmp_path: Path, documents: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "collection").mkdir()
+    documents.rename(tmp_path / "collection/corpus.jsonl")
+    topics = write_lines(tmp_path / "collection/queries.jsonl", [{"_id": "q", "text": "word01"}])
+    search = ("search", tmp_path / "collection", topics, tmp_path / "run")
+    assert run(*search) == 2
+    advice = re.search(r"--option '(files=\[)PATTERN, …\]'", capsys.readouterr().err)
+    assert advice
+    assert run(*search, "--option", f"{advice[1]}corpus.jsonl]") == 0
+    assert {document for document, _ in read_run(tmp_path / "run")["q"]} <= BODIES.keys()
 
 
 def test_a_circle_of_links_and_a_closed_output_are_one_message(tmp_path):

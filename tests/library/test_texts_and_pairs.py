@@ -392,6 +392,30 @@ def test_a_folder_of_several_formats_asks_for_one(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("documents", "other"),
+    [("judgments-2019.jsonl", "articles.jsonl"), ("query-logs-articles.jsonl", "corpus.jsonl")],
+)
+def test_patterns_name_the_files_of_a_folder_that_count(tmp_path: Path, documents: str, other: str) -> None:
+    for number, name in enumerate((documents, other)):
+        (tmp_path / name).write_text(f'{{"id": "d{number}", "text": "a text"}}\n')
+    for format in ("jsonl", None):
+        with pytest.raises(InputError, match=r"files=\[PATTERN, …\] in Python"):
+            Collection.read(tmp_path, format)
+        assert len(Collection.read(tmp_path, format, files=["*.jsonl"])) == 2
+        assert list(Collection.read(tmp_path, format, files=[documents])) == [("d0", "a text")]
+        [document] = read_documents(tmp_path, format, files=(documents,))
+        assert document.document_id == "d0"
+
+
+@pytest.mark.parametrize("files", ["*.jsonl", [], [3], 3])
+@pytest.mark.parametrize("format", ["jsonl", None])
+def test_patterns_are_a_list_of_texts(tmp_path: Path, format: str | None, files: Any) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "d", "text": "a text"}\n')
+    with pytest.raises(ConfigError, match="files: a list of patterns is needed, not "):
+        Collection.read(tmp_path, format, files=files)
+
+
+@pytest.mark.parametrize(
     ("text", "message"), [("", "the file is empty"), ('{"version": "2", "data": []}', "has no documents")]
 )
 def test_a_file_without_documents_is_refused(tmp_path, text, message):

@@ -54,22 +54,26 @@ def read_rows(
 ) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
     header_line = next(read_lines(path), None) if has_header else None
+    names = list(map(_name, header_line.text.split("\t"))) if isinstance(header_line, Line) else None
     for line in read_lines(path, share=share):
         if header_line is not None and line.position <= header_line.position:
             continue
         if isinstance(line, Malformed):
             yield line
-        elif isinstance(header_line, Line) and line.text == header_line.text:
+            continue
+        cells = line.text.split("\t", len(columns))  # of too many, the last holds tabs
+        if names and all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
             yield line.malformed("header within the table", "files that were joined each have one")
-        else:
+        elif len(cells) != len(columns):
             number = line.text.count("\t") + 1
-            if number != len(columns):
-                detail = f"{number:,} instead of {len(columns)}"
-                yield line.malformed("wrong number of columns", detail)
-            else:
-                yield FieldLine(
-                    line.position, line.number, dict(zip(columns, line.text.split("\t"), strict=True))
-                )
+            yield line.malformed("wrong number of columns", f"{number:,} instead of {len(columns)}")
+        else:
+            yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))
+
+
+def _name(cell: str) -> str:
+    """Return a column name whatever its quotes, case and the blanks around it."""
+    return cell.strip().strip('"').strip().lower()
 
 
 # Documents from records of named fields (JSON objects, table rows): which field is what, and what is refused.

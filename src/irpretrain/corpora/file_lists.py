@@ -8,6 +8,7 @@ from pathlib import Path
 from irpretrain.corpora.files import COMPRESSIONS, refuse_pipe
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
+from irpretrain.wording import cli_or_api
 
 # Ends names of files in other packings, in several, or with other names than `COMPRESSIONS`.
 _UNREAD = re.compile(
@@ -65,27 +66,32 @@ def _is_file(path: Path) -> bool:
         raise InputError(path, error.strerror or str(error), remedy="Check the path.") from None
 
 
-# What a folder holds → parts of the usual names of files and folders, the most telling first.
-NAME_PARTS = {
-    "qrels": ("qrel", "judg", "relevance"),
-    "topics": ("topic", "quer", "qry", "question"),
-    "documents": ("document", "docs", "corpus", "collection", "passage", "article", "text", ".all"),
+# What a file or folder holds → words of the usual names, the most telling first. < or >: no letter before or after it.
+_NAMES = {
+    "qrels": r"qrel|judge?ment|<(?:relevance|judged)>|\.rel>",
+    "topics": r"queries|questions|topics|<(?:train|dev|test)?(?:query|question|topic)>|\.(?:qry|que)>",
+    "runs": r"<top1000?>",  # first stages of MS MARCO, such as top1000.dev.tsv
+    "documents": r"document|docs|corpus|collection|passage|article|<(?:full)?texts?>|\.all>",
 }
+_ROLES = {
+    role: re.compile(words.replace("<", "(?<![a-z])").replace(">", "(?![a-z])"))
+    for role, words in _NAMES.items()
+}
+# Where a word of CamelCase or TRECCase begins.
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def role_of(name: str) -> str | None:
-    """Return what the name of a file or folder says that it holds, a key of `NAME_PARTS`."""
-    return next(
-        (role for role, parts in NAME_PARTS.items() if any(part in name.lower() for part in parts)), None
-    )
+    """Return what the name of a file or folder says that it holds: qrels, topics, runs, documents."""
+    words = _HUMP.sub("-", name).lower()
+    return next((role for role, pattern in _ROLES.items() if pattern.search(words)), None)
 
 
 def document_files(source: str | Path, format_name: str, patterns: Sequence[str] | None = None) -> list[Path]:
     """Return the files of documents as `list_files` does.
 
     Raises:
-        InputError: as in `list_files`; or, without patterns, files are named like topics or judgements, others like
-            documents.
+        InputError: as in `list_files`; or, without patterns, as in `refuse_topics`.
     """
     paths = list_files(source, format_of("documents", format_name).suffixes, patterns)
     if patterns is None:
@@ -94,18 +100,29 @@ def document_files(source: str | Path, format_name: str, patterns: Sequence[str]
 
 
 def refuse_topics(source: str | Path, paths: Sequence[Path]) -> None:
-    """Raise InputError where files of a folder are named like topics or judgements, others like documents."""
+    """Raise InputError where some files of a folder are named like topics, judgements or runs, others are not.
+
+    The file's own name counts first, then its folders from the innermost.
+    """
     if len(paths) == 1:
         return
-    named: dict[str | None, str] = {}
-    for path in reversed(paths):
+    documents: list[Path] = []
+    others: list[Path] = []
+    for path in paths:
         name = path.relative_to(source)
-        named[next(filter(None, map(role_of, name.parts)), None)] = str(name)
-    other = named.get("topics") or named.get("qrels")
-    if other and "documents" in named:
-        fault = f"{named['documents']} is named like documents, {other} like topics or judgements"
-        remedy = f"Give {named['documents']} alone, or name the files that count by `files` of the corpus."
+        role = next(filter(None, map(role_of, reversed(name.parts))), "documents")
+        (documents if role == "documents" else others).append(name)
+    if documents and others:
+        fault = f"{others[0]} is named like topics, judgements or a run, {documents[0]} is not"
+        remedy = f"Put the documents into a folder of their own, or {name_files()}."
         raise InputError(source, fault, remedy=remedy)
+
+
+def name_files() -> str:
+    """Return how to say which files of a folder are documents, in a message's imperative."""
+    return "name the files that count: " + cli_or_api(
+        "files: [PATTERN, …] of the corpus, files=[PATTERN, …] in Python", "--option 'files=[PATTERN, …]'"
+    )
 
 
 def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Path]) -> None:
@@ -116,9 +133,10 @@ def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Pa
         if path in fitting or unpacked == path or unpacked in fitting:
             continue
         if _PAGES.sub("", unpacked.name.lower()).endswith(endings):
-            remedy = "Unpack it, or name the files that count by `files` of the corpus."
             raise InputError(
-                path, "files packed like this one are not read, and it would be left out", remedy=remedy
+                path,
+                "files packed like this one are not read, and it would be left out",
+                remedy=f"Unpack it, or {name_files()}.",
             )
 
 
@@ -173,7 +191,7 @@ def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[s
 def one_file(source: str | Path) -> Path:
     path = Path(source)
     if os.path.isdir(path):
-        raise InputError(path, "this is a folder; a file is needed here")
+        raise InputError(path, "this is a folder; a file is needed here", remedy="Give one of its files.")
     if not _is_file(path):
         refuse_pipe(path)
         raise InputError(path, "there is no such file", remedy="Check the path.")

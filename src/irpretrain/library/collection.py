@@ -93,8 +93,8 @@ class Collection(CollectionFiles):
     ) -> Collection:
         """Return the collection of a file, a folder, or `ir_datasets:<id>`, by its beginning if no format is given.
 
-        `others` are options of the format (docs/corpora.md), and `malformed`: "skip" leaves out what cannot be read,
-        {"skip": 0.01} at most that share.
+        `others` are options of the format (docs/corpora.md), `files`, patterns of the files of a folder that count,
+        and `malformed`: "skip" leaves out what cannot be read, {"skip": 0.01} at most that share.
 
         Raises:
             InputError: there is no such file, it holds no document, more records than allowed cannot be read, or two
@@ -105,7 +105,7 @@ class Collection(CollectionFiles):
         with collection.naming():
             corpus, source = described(CorpusConfig, path, format, others, collection._folder)
             counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
-            files = document_files(source, corpus.format)
+            files = document_files(source, corpus.format, corpus.files)
             check_identifiers(
                 [collection.documents],
                 lambda _, part, position: describe_location_in(files[part], position, corpus.format),

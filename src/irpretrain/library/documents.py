@@ -103,8 +103,8 @@ def _names_of(edition: str) -> WikiLanguage:
 def read_documents(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Document]:
     """Yield the documents of a file, a folder, `ir_datasets:<id>` or `embedded:<asset>`.
 
-    docs/corpora.md has formats and their options; without a format, the first file's beginning tells it. Option
-    `malformed`: "skip" leaves out what cannot be read.
+    docs/corpora.md has formats and their options; without a format, the first file's beginning tells it. Options
+    `malformed` and `files` as in `Collection.read`.
 
     Raises:
         InputError: there is no such file, more than one record in a thousand cannot be read, or two documents have the
@@ -124,7 +124,7 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
         tally = RecordTally(config.malformed, "malformed")
         identifiers = set[str]()
         with naming({Path(folder): str(path)}):
-            for file in document_files(source, config.format):
+            for file in document_files(source, config.format, config.files):
                 records = reader.read(file, reader.options(**config.options), Share())
                 for record in tally.sound(file, records):
                     if not isinstance(record, Document):

@@ -1,5 +1,6 @@
 """Files of a user as the workflow reads them: their format, known by their beginning, and topics and judgements."""
 
+import os
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from irpretrain.resources import resources_directory
 BEGINNING = 1 << 14
 SQUAD = r'\s*\{\s*("version"\s*:\s*"[^"]*"\s*,\s*)?"data"\s*:\s*\['
 SPACE = r"[^\S\n]+"
+NUMBER = r"[^\S\n]*[+-]?(\d+\.?\d*|\.\d+)"
 # Kind → formats, each with what a file of it begins with; the first that fits counts.
 SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
     "documents": (
@@ -49,7 +51,7 @@ SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
         ("squad", SQUAD),
         ("json", r"\s*\{"),
         ("letor", r"\S+ qid:"),
-        ("trec", r"[^\t\n]+\t[^\t\n]+\t[^\t\n]+\t[+-]?[0-9]+\s*(\n|$)"),
+        ("trec", rf"([^\t\n]+\t){{3}}{NUMBER}\s*(\n|$)"),
         ("tsv", r"[^\t\n]+\t[^\t\n]+\t[^\t\n]*[a-z]"),
         ("trec", rf"(\S+{SPACE}){{3}}\S"),
     ),
@@ -70,8 +72,8 @@ PARTS: Mapping[Kind, tuple[str, str]] = {
 Described = TypeVar("Described", CorpusConfig, TopicsConfig, QrelsConfig)
 
 
-def guess_format(kind: Kind, source: str | Path) -> str:
-    """Return the format of a file, or of all files of a folder, by their beginnings.
+def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> str:
+    """Return the format of a file, or of all files of a folder (those of `patterns`), by their beginnings.
 
     Raises:
         InputError: there is no such file, it begins as no format does, or files of a folder are of several formats.
@@ -80,9 +82,12 @@ def guess_format(kind: Kind, source: str | Path) -> str:
         return "ir_datasets"
     suffixes = sorted({suffix for name, _ in SIGNS[kind] for suffix in format_of(kind, name).suffixes})
     known: dict[str, Path] = {}
-    paths = list_files(source, suffixes) if suffixes else [one_file(source)]
     if kind == "documents":
-        refuse_topics(source, paths)
+        paths = list_files(source, suffixes, patterns)
+        if patterns is None:
+            refuse_topics(source, paths)
+    else:
+        paths = _files_or_folds(source, suffixes)
     for path in paths:
         name = _sign(kind, path)
         if name is None:
@@ -91,7 +96,13 @@ def guess_format(kind: Kind, source: str | Path) -> str:
                 if path.stat().st_size
                 else "the file is empty"
             )
-            remedy = f"Name the format: {', '.join(FORMATS[kind])} (docs/corpora.md)."
+            # No command and no function takes the format of judgements or of a run.
+            needed = (
+                "Name the format"
+                if kind in ("documents", "topics")
+                else "Give a file of one of these formats"
+            )
+            remedy = f"{needed}: {', '.join(FORMATS[kind])} (docs/corpora.md)."
             raise InputError(path, fault, remedy=remedy)
         known.setdefault(name, path)
         if len(known) > 1:
@@ -103,13 +114,22 @@ def guess_format(kind: Kind, source: str | Path) -> str:
     return next(iter(known))
 
 
+def _files_or_folds(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
+    """Return the file, or the files of a folder in which names have one of the suffixes, such as LETOR's folds."""
+    names = (path.name for path in Path(source).rglob("*")) if os.path.isdir(source) else ()
+    if any(suffix in name for name in names for suffix in suffixes):
+        return list_files(source, suffixes)
+    return [one_file(source)]
+
+
 def _sign(kind: Kind, path: Path) -> str | None:
     if path.is_file():
         with open(path, "rb") as raw:
             if raw.read(4) == b"PAR1":
                 return "parquet" if kind == "documents" else None
     with open_bytes(path) as stream:
-        text = stream.read(BEGINNING).decode("utf-8", errors="replace").lstrip("\ufeff")
+        text = stream.read(BEGINNING).decode("utf-8", errors="replace")
+    text = text.lstrip("\ufeff \r\n\f\v")  # not a tab: an empty first cell is no blank line
     text = re.sub(r"\A(\s*(<\?xml[^>]*>|<!--[\s\S]*?-->|#[^\n]*\n))*", "", text)
     return next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)
 
@@ -155,11 +175,16 @@ def described(
         first_file = next(iter(read_manifest(manifest).asset(str(name)).files))
         source = Path(folder) / Path(first_file).name
         materialise(str(name), manifest, source)
+    named: dict[str, Any] = {"path": str(path), "options": dict(options)}
+    for key in {"malformed", "files"} & options.keys() & section.model_fields.keys():
+        named[key] = named["options"].pop(key)
+    patterns = named.get("files")
+    is_list = isinstance(patterns, list | tuple) and all(isinstance(pattern, str) for pattern in patterns)
+    if patterns is not None and not (is_list and patterns):
+        raise ConfigError(f"files: a list of patterns is needed, not {reprlib.repr(patterns)}")
     if scheme == "ir_datasets" or format is None:
-        format = guess_format(section.kind, str(path) if scheme == "ir_datasets" else source)
-    named: dict[str, Any] = {"format": format, "path": str(path), "options": dict(options)}
-    if "malformed" in options:
-        named["malformed"] = named["options"].pop("malformed")
+        format = guess_format(section.kind, str(path) if scheme == "ir_datasets" else source, patterns)
+    named["format"] = format
     where, part = PARTS[section.kind]
     config = explain(section, named, where, top=True)
     if scheme != "ir_datasets":

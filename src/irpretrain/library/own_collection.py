@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from irpretrain.corpora.file_lists import NAME_PARTS, role_of
+from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import InputError, need_folder
 from irpretrain.evaluation.runs import relevant
@@ -49,8 +49,8 @@ def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
     """
     need_folder(folder, "Name a folder with documents, topics and judgements.")
     names = {}
-    for role, parts in NAME_PARTS.items():
-        remedy = f"Rename the file: its name needs {' or '.join(parts)}."
+    for role in KINDS:
+        remedy = f"Rename the file: its name needs the word {role}."
         if role in paths:
             remedy = f"Give the path in the folder: --{role} PATH."
         names[role] = paths.get(role) or _named(folder, role, remedy)
