@@ -15,7 +15,8 @@ from small_run import PROP_YAML, rows_of, write_results
 from irpretrain.claims.files import read_claims
 from irpretrain.config import Config, load_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.experiments import SelectionConfig
+from irpretrain.config.experiments import ModelConfig, SelectionConfig
+from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts, unlike, weighting_facts
@@ -337,7 +338,12 @@ def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
             start = name
     assert models_text(config, "early2", "late2") == "options of pre-training: optimiser.learning_rate"
     tasks = default.models["wikiformer"].tasks
-    weights = {"first": (1, 0.1, 0.1, 0.1), "both": (1, 1, 0.1, 0.1), "without_one": (1, 0.1, 0.1)}
+    weights = {
+        "first": (1, 0.1, 0.1, 0.1),
+        "both": (1, 1, 0.1, 0.1),
+        "without_one": (1, 0.1, 0.1),
+        "other": (0.1, 1, 0.1),
+    }
     config = with_entries(
         default,
         "models",
@@ -353,6 +359,7 @@ def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
     )
     assert models_text(config, "first", "both") == "options of pre-training: weight"
     assert "weight" not in models_text(config, "first", "without_one").split(": ")[-1].split(", ")
+    assert "weight" in models_text(config, "first", "other").split(": ")[-1].split(", ")
     assert (
         "weight 1 / 0.1 / 0.1 / 0.1" in planned_facts(config, "squad", "bm25", "first", "zero-shot").training
     )
@@ -496,3 +503,11 @@ def test_the_line_names_options_of_indexes_that_differ(
     assert stages_text(config, "a", "b") == (
         f"options of term weights and indexes: {differing}" if differing else ""
     )
+
+
+def test_the_line_names_options_of_rankers_over_words(default: Config) -> None:
+    given = NeuralConfig(type="knrm", collection="pretraining")
+    rankers = {"a": given, "b": given.model_copy(update={"minimum_count": 5})}
+    models = {name: ModelConfig(label=name, neural=neural) for name, neural in rankers.items()}
+    config = default.model_copy(update={"models": default.models | models})
+    assert models_text(config, "a", "b", regime="full") == "options of fine-tuning: knrm.minimum_count"

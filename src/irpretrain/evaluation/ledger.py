@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from itertools import combinations, starmap
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.depths import reranked, scored
@@ -107,7 +108,7 @@ class Facts:
         training: options of pre-training, "batch_groups 16", and of its objectives, "rop.minimum_words 10"; values of
             several stages or tasks that are not all equal are joined by " / ", in their order.
         training_queries: data set and candidates that fine-tune the model; data set that teaches term weights.
-        recipe: options of fine-tuning, in the same form.
+        recipe: options of fine-tuning, and of a ranker over words, "knrm.query_words 20", in the same form.
         passages: that documents are cut into before they are scored: "150 words every 75", or "none".
         reranking: other options of re-ranking, in the same form.
     """
@@ -259,19 +260,19 @@ def differences(rows: Iterable[Facts], columns: Iterable[str]) -> dict[str, dict
 
 
 def differing_options(rows: Iterable[Facts], column: str) -> list[str]:
-    """Return the keys of options in which rows differ. A key that a row lacks does not apply to it.
-
-    Rows with equally many stages or tasks are compared in their order, others as sets: an ablation has fewer tasks.
-    """
+    """Return the keys of options in which rows differ. A key that a row lacks does not apply to it."""
     values: dict[str, dict[tuple[str, ...], None]] = {}
     for option in (option for row in rows for option in getattr(row, column)):
         key, _, value = option.partition(" ")
         values.setdefault(key, {})[tuple(value.split(BETWEEN_VALUES))] = None
-    return [
-        key
-        for key, lists in values.items()
-        if len(lists) > len(set(map(len, lists))) or len(set(map(frozenset, lists))) > 1
-    ]
+    return [key for key, lists in values.items() if not all(starmap(_agree, combinations(lists, 2)))]
+
+
+def _agree(values: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether values of several stages or tasks are the same, in the same order; an ablation may lack some."""
+    fewer, more = sorted((values, others), key=len)
+    rest = iter(more)
+    return set(fewer) == set(more) and all(value in rest for value in fewer)
 
 
 def unlike(rows: Iterable[Facts]) -> dict[str, dict[str, list[Facts]]]:
@@ -434,8 +435,10 @@ def _encoder_text(encoder: EncoderConfig) -> str:
 def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
     source = trained_on(config, dataset)
     lists = training_candidates(config, dataset, candidates)
-    recipe = _option_texts([_compared(config.finetuning_of(model))])
-    return {"training_queries": f"{source}, {lists}", "recipe": recipe}
+    sections = [_compared(config.finetuning_of(model))]
+    if (neural := config.models[model].neural) is not None:
+        sections.append({neural.type: _compared(neural)})
+    return {"training_queries": f"{source}, {lists}", "recipe": _option_texts(sections)}
 
 
 def _compared(section: Section, more: Iterable[str] = ()) -> dict[str, Any]:
