@@ -481,8 +481,8 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
     (row,) = answer(claims_of(follows=sides), Measured(Scores({}), axioms), load_config(ROOT / "config.yaml"))
     assert row.differs == (
         "groups read per task: 800 (Wikiformer), 3,200 (PROP); "
-        "options of pre-training: query_length, batch_groups, loss, mlm_head_steps, optimiser.weight_decay, "
-        "optimiser.clip, mlm_weight"
+        "options of pre-training: batch_groups, mlm_head_steps, optimiser.weight_decay, optimiser.clip, "
+        "query_length, loss, mlm_weight"
     )
 
 

@@ -9,13 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 from small_run import PROP_YAML, rows_of, write_results
 
 from irpretrain.claims.files import read_claims
 from irpretrain.config import Config, load_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.retrieval import FirstStageConfig
-from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts, unlike
+from irpretrain.config.experiments import ModelConfig, SelectionConfig
+from irpretrain.config.finetuning import NeuralConfig
+from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts, unlike, weighting_facts
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.papers.published import load_published
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
@@ -73,8 +77,8 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
     line = build_headline(default, scores_of(tmp_path, trainings)).notes[0]
     assert line == (
         "Rows differ in groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); word pieces read: "
-        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); options of pre-training: query_length, batch_groups, "
-        "loss, head, mlm_head_steps, optimiser.weight_decay, optimiser.clip, masking.scope, mlm_weight."
+        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); options of pre-training: batch_groups, head, "
+        "mlm_head_steps, optimiser.weight_decay, optimiser.clip, query_length, loss, masking.scope, mlm_weight."
     )
 
 
@@ -163,8 +167,8 @@ def test_a_claim_says_what_its_sides_differ_in(
     rows = {row.claim: row for row in answer(claims, Measured(scores_of(tmp_path, trainings)), default)}
     groups = "groups read per task: 800 (Wikiformer), 3,200 (PROP)"
     difference = f"{groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
-    difference += "; options of pre-training: query_length, batch_groups, loss, mlm_head_steps, "
-    difference += "optimiser.weight_decay, optimiser.clip, mlm_weight"
+    difference += "; options of pre-training: batch_groups, mlm_head_steps, "
+    difference += "optimiser.weight_decay, optimiser.clip, query_length, loss, mlm_weight"
     assert rows["zero-shot-better-than-prop"].differs == difference
     assert rows["zero-shot-better-than-encoder"].differs == ""
     write_answers(rows.values(), tmp_path / "claims.csv")
@@ -269,3 +273,241 @@ def test_the_line_does_not_name_most_rows(default: Config) -> None:
     rows = [Facts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
     odd = Facts("squad", "bm25", "harp", "full", queries="6 (b)")
     assert differences_text(default, [[*rows, odd]]).startswith("queries: 5 (a) (the others), 6 (b) (")
+
+
+def with_entries(config: Config, section: str, like: str, **changes: dict[str, object]) -> Config:
+    """The configuration with more entries of a section, each a copy of one with changes."""
+    entries = getattr(config, section)
+    copies = {
+        name: entries[like].model_copy(update={"label": name, **changed}) for name, changed in changes.items()
+    }
+    return config.model_copy(update={section: entries | copies})
+
+
+def models_text(config: Config, *models: str, regime: str = "zero-shot") -> str:
+    rows = [planned_facts(config, "squad", "bm25", model, regime) for model in models]
+    return differences_text(config, [rows])
+
+
+def stages_text(config: Config, *stages: str) -> str:
+    return differences_text(
+        config, [[planned_facts(config, "squad", stage, stage, "first-stage") for stage in stages]]
+    )
+
+
+def test_the_line_names_what_chose_a_snapshot(default: Config) -> None:
+    choice = SelectionConfig(dataset="squad-tuning", measure="RR@10")
+    over_ql = choice.model_copy(update={"candidates": "ql"})
+    early = {"training": {"snapshots": [60, 100]}}
+    config = with_entries(
+        default,
+        "models",
+        "prop",
+        last=early,
+        best={**early, "select_on": choice},
+        by_others={"training": {"snapshots": [50, 100]}, "select_on": choice},
+        over_ql={**early, "select_on": over_ql},
+    )
+    config = with_entries(
+        config, "models", "last", after_best={"start": "best"}, after_last={"start": "last"}
+    )
+    best = "chosen on squad-tuning by RR@10 among 3 snapshots"
+    assert models_text(config, "last", "best") == f"snapshot: last step (last), {best} (best)"
+    assert models_text(config, "best", "by_others") == "options of pre-training: snapshots"
+    assert models_text(config, "best", "over_ql") == "options of pre-training: select_on.candidates"
+    assert models_text(config, "after_best", "after_last") == (
+        f"snapshot: {best}, then last step (after_best), last step (after_last)"
+    )
+
+
+def test_the_line_names_the_stages_of_pre_training(default: Config) -> None:
+    half = {"training": {"steps": 100}}
+    config = with_entries(default, "models", "prop", one={"training": {"steps": 200}}, half=half)
+    config = with_entries(config, "models", "half", two={"start": "half"})
+    assert models_text(config, "one", "two") == ("stages of pre-training: one (one), 100 + 100 steps (two)")
+
+
+def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
+    config = default
+    for model, rates in {"early": (1e-5, 2e-5, 1e-5), "late": (1e-5, 2e-5, 2e-5)}.items():
+        start = "encoder"
+        for stage, rate in enumerate(rates):
+            name = f"{model}{stage}"
+            training = {"optimiser": {"learning_rate": rate}}
+            config = with_entries(config, "models", "prop", **{name: {"start": start, "training": training}})
+            start = name
+    assert models_text(config, "early2", "late2") == "options of pre-training: optimiser.learning_rate"
+    tasks = default.models["wikiformer"].tasks
+    weights = {
+        "first": (1, 0.1, 0.1, 0.1),
+        "both": (1, 1, 0.1, 0.1),
+        "without_one": (1, 0.1, 0.1),
+        "other": (0.1, 1, 0.1),
+    }
+    config = with_entries(
+        default,
+        "models",
+        "wikiformer",
+        **{
+            name: {
+                "tasks": [
+                    task.model_copy(update={"weight": w}) for task, w in zip(tasks, of_tasks, strict=False)
+                ]
+            }
+            for name, of_tasks in weights.items()
+        },
+    )
+    assert models_text(config, "first", "both") == "options of pre-training: weight"
+    assert "weight" not in models_text(config, "first", "without_one").split(": ")[-1].split(", ")
+    assert "weight" in models_text(config, "first", "other").split(": ")[-1].split(", ")
+    assert (
+        "weight 1 / 0.1 / 0.1 / 0.1" in planned_facts(config, "squad", "bm25", "first", "zero-shot").training
+    )
+
+
+def test_the_line_names_options_of_objectives_of_one_type(default: Config) -> None:
+    objective = default.models["prop"].tasks[0].objective
+    config = with_entries(default, "objectives", objective, other={"pairs_per_document": 3})
+    tasks = [task.model_copy(update={"objective": "other"}) for task in config.models["prop"].tasks]
+    config = with_entries(config, "models", "prop", same={}, changed={"tasks": tasks})
+    assert models_text(config, "same", "changed") == "options of pre-training: rop.pairs_per_document"
+
+
+@pytest.mark.parametrize(
+    ("regime", "whole", "words"),
+    [
+        ("zero-shot", "none", "150 words every 75"),
+        ("full", "none", "150 words every 75, at most 8 in fine-tuning"),
+    ],
+)
+def test_the_line_names_passages(default: Config, regime: str, whole: str, words: str) -> None:
+    config = with_entries(
+        default,
+        "models",
+        "prop",
+        cut={"passages": PassagesConfig()},
+        shorter={"passages": PassagesConfig(words=100)},
+    )
+    assert (
+        models_text(config, "prop", "cut", regime=regime)
+        == f"passages of documents: {whole} (PROP), {words} (cut)"
+    )
+    other = words.replace("150", "100")
+    assert (
+        models_text(config, "cut", "shorter", regime=regime)
+        == f"passages of documents: {words} (cut), {other} (shorter)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "regime", "line"),
+    [
+        ("pretraining", "zero-shot", "options of pre-training"),
+        ("finetuning", "full", "options of fine-tuning"),
+        ("reranking", "zero-shot", "options of re-ranking"),
+    ],
+)
+def test_the_line_names_the_precision_alone_of_how_jobs_compute(
+    default: Config, section: str, regime: str, line: str
+) -> None:
+    described = getattr(default, section)
+    for changes, expected in (
+        ({"precision": "bf16"}, f"{line}: compute.precision"),
+        ({"threads": 7, "device": "cpu"}, ""),
+    ):
+        compute = described.compute.model_copy(update=changes)
+        changed = default.model_copy(update={section: described.model_copy(update={"compute": compute})})
+        rows = [planned_facts(config, "squad", "bm25", "prop", regime) for config in (default, changed)]
+        assert differences_text(default, [rows]) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "differing"),
+    [
+        ({"training": {"steps": 50}}, "training.steps"),
+        ({"training": {"steps": 20, "batch_size": 4}}, "training.batch_size"),
+        (
+            {"training": {"steps": 20, "optimiser": {"learning_rate": 1e-3}}},
+            "training.optimiser.learning_rate",
+        ),
+        ({"training": {"steps": 20, "reduction": "sum"}}, "training.reduction"),
+        ({"training": {"steps": 20, "dropout": 0.3}}, "training.dropout"),
+        ({"training": {"steps": 20, "compute": {"precision": "bf16"}}}, "training.compute.precision"),
+        ({"training": {"steps": 20, "compute": {"threads": 3}, "log_every": 5}}, ""),
+        ({"training": {}}, "training.steps, training.epochs"),
+        ({"inference": {"compute": {"precision": "bf16"}}}, "inference.compute.precision"),
+        ({"inference": {"batch_tokens": 4096}}, ""),
+        ({"seed": 2}, "seed"),
+        ({"square_root": True}, "square_root"),
+    ],
+)
+def test_the_line_names_options_of_term_weights_that_differ(
+    default: Config, changes: dict[str, object], differing: str
+) -> None:
+    given = {"label": "", "dataset": "squad-train", "training": {"steps": 20}}
+    weights = {"a": TermWeightsConfig(**given), "b": TermWeightsConfig(**given | changes)}
+    stages = {name: FirstStageConfig(label=name, index=name) for name in weights}
+    config = default.model_copy(
+        update={
+            "term_weights": default.term_weights | weights,
+            "first_stages": default.first_stages | stages,
+        }
+    )
+    line = f"options of term weights and indexes: {differing}" if differing else ""
+    assert stages_text(config, "a", "b") == line
+    rows = [Facts("", "", name, "", **weighting_facts(config, name)) for name in weights]
+    assert differences_text(config, [rows]) == line, "as of the sides of a claim"
+
+
+def test_a_weighting_has_only_the_options_that_its_model_reads(default: Config) -> None:
+    given = {"label": "", "dataset": "squad-train", "collection": "pretraining"}
+    weights = {
+        "regressor": TermWeightsConfig(**given),
+        "windows": TermWeightsConfig(**given, window_overlap=20),
+        "wider": TermWeightsConfig(**given, window_overlap=30),
+        "oracle": TermWeightsConfig(**given, model="oracle", seed=4, training={"steps": 5}),
+        "counts": TermWeightsConfig(label="", model="tf"),
+        "root": TermWeightsConfig(label="", same_as="regressor", square_root=True),
+    }
+    config = default.model_copy(update={"term_weights": default.term_weights | weights})
+    facts = {name: Facts("", "", name, "", **weighting_facts(config, name)) for name in weights}
+    assert facts["oracle"].weighting == ("square_root False",)
+    assert facts["counts"].weighting == ()
+    assert "training.epochs 3.0" in facts["regressor"].weighting
+    names = "options of term weights and indexes"
+    assert differences_text(config, [[facts["windows"], facts["wider"]]]) == f"{names}: window_overlap"
+    assert differences_text(config, [[facts["regressor"], facts["root"]]]) == f"{names}: square_root"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "differing"),
+    [
+        ({"type": "expansion", "path": "a.tsv"}, {"path": "b.tsv"}, "expansion.path"),
+        ({"type": "doc2query", "model": "a"}, {"model": "b"}, "doc2query.model"),
+        ({"type": "doc2query", "model": "a"}, {"queries": 40, "seed": 2}, "doc2query.queries, doc2query.seed"),
+        ({"type": "doc2query", "model": "a"}, {"max_length": 256, "query_length": 32},
+         "doc2query.max_length, doc2query.query_length"),
+        ({"type": "doc2query", "model": "a"}, {"compute": {"precision": "bf16"}}, "doc2query.compute.precision"),
+        ({"type": "doc2query", "model": "a"}, {"compute": {"threads": 4}}, ""),
+        ({"type": "doc2query", "model": "a"}, {"type": "expansion", "path": "a.tsv"}, ""),
+    ],
+)  # fmt: skip
+def test_the_line_names_options_of_indexes_that_differ(
+    default: Config, first: dict[str, object], second: dict[str, object], differing: str
+) -> None:
+    same_type = second.get("type", first["type"]) == first["type"]
+    read = TypeAdapter(IndexConfig).validate_python
+    indexes = {"a": read(first), "b": read(first | second if same_type else second)}
+    stages = {name: FirstStageConfig(label=name, index=name) for name in indexes}
+    config = default.model_copy(update={"indexes": indexes, "first_stages": default.first_stages | stages})
+    assert stages_text(config, "a", "b") == (
+        f"options of term weights and indexes: {differing}" if differing else ""
+    )
+
+
+def test_the_line_names_options_of_rankers_over_words(default: Config) -> None:
+    given = NeuralConfig(type="knrm", collection="pretraining")
+    rankers = {"a": given, "b": given.model_copy(update={"minimum_count": 5})}
+    models = {name: ModelConfig(label=name, neural=neural) for name, neural in rankers.items()}
+    config = default.model_copy(update={"models": default.models | models})
+    assert models_text(config, "a", "b", regime="full") == "options of fine-tuning: knrm.minimum_count"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from itertools import combinations, starmap
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.depths import reranked, scored
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, FirstStageConfig
-from irpretrain.config.term_weights import ENCODED
+from irpretrain.config.term_weights import ENCODED, EPOCHS
 from irpretrain.config.usage import (
     active_experiments,
     first_stages_of,
@@ -36,14 +37,21 @@ from irpretrain.retrieval.analysis import IndriOptions
 
 if TYPE_CHECKING:
     from irpretrain.config import Config
+    from irpretrain.config.base import Section
     from irpretrain.config.text import EncoderConfig
 
 # Option of a corpus that reads a range of its files.
 RANGE = "articles"
 # Options that cut the same text into other documents.
 FORM = ("unit",)
-# Options of pre-training that are facts of their own or change no result.
-NOT_COMPARED = {"steps", "epochs", "epochs_of", "snapshots", "log_every", "compute", "accumulation"}
+# Options that change no result, or only set others.
+NOT_COMPARED = {"log_every", "accumulation", "recipe", "keep_models", "batch_tokens", "type"}
+# Options of pre-training that are facts of their own.
+LENGTH = {"steps", "epochs", "epochs_of", "snapshots"}
+# Options of pre-training that each task may override.
+OF_TASKS = {"max_length", "query_length", "loss", "masking"}
+# Between the values of an option in several stages or tasks.
+BETWEEN_VALUES = " / "
 
 
 @dataclass(frozen=True, order=True)
@@ -88,15 +96,21 @@ class Facts:
         k1, b, mu, smoothing: a first stage's parameters that are not tuned.
         encoder: path and layers of the encoder.
         length: of term weights: number of word pieces that decide those of a text, "all" without a limit.
+        weighting: other options of term weights, or of an index: "training.batch_size 16", "doc2query.queries 10".
         texts: what pre-training reads, or what word vectors are learned from.
         tested_texts: those of them that the tested corpus is read from too, with articles in common.
         documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
         groups: ranking groups read per task.
         word_pieces: word pieces read in pre-training, special tokens included.
         steps: of pre-training.
-        training: options of pre-training, "batch_groups 16"; values of several stages or tasks are joined by /.
+        stages: of pre-training: "one", or the steps of each.
+        chosen: what chose the snapshot of each stage; "last step" where nothing did.
+        training: options of pre-training, "batch_groups 16", and of its objectives, "rop.minimum_words 10"; values of
+            several stages or tasks that are not all equal are joined by " / ", in their order.
         training_queries: data set and candidates that fine-tune the model; data set that teaches term weights.
-        recipe: options of fine-tuning, in the same form.
+        recipe: options of fine-tuning, and of a ranker over words, "knrm.query_words 20", in the same form.
+        passages: that documents are cut into before they are scored: "150 words every 75", or "none".
+        reranking: other options of re-ranking, in the same form.
     """
 
     dataset: str
@@ -119,6 +133,7 @@ class Facts:
     smoothing: float | None = None
     encoder: str = ""
     length: str = ""
+    weighting: tuple[str, ...] = ()
     texts: tuple[PretrainingText, ...] = ()
     tested_texts: tuple[PretrainingText, ...] = ()
     documents: int | None = None
@@ -126,9 +141,13 @@ class Facts:
     groups: tuple[tuple[str, int], ...] = ()
     word_pieces: int | None = None
     steps: int | None = None
+    stages: str = ""
+    chosen: str = ""
     training: tuple[str, ...] = ()
     training_queries: str = ""
     recipe: tuple[str, ...] = ()
+    passages: str = ""
+    reranking: tuple[str, ...] = ()
 
     def cells(self) -> list[str]:
         """Return the facts as cells of a CSV file with `COLUMNS`; lists are separated by semicolons."""
@@ -155,6 +174,7 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
         facts |= _searching(config, name)
     elif name in config.models:
         facts |= _pretraining(config, dataset, name, int(step) if step else None)
+        facts |= _reranking(config, name, regime)
         if regime != "zero-shot" and dataset in config.datasets:
             facts |= _finetuning(config, dataset, lists, name)
     return Facts(dataset, candidates, model, regime, **facts)
@@ -162,12 +182,17 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
 
 def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     """Return what the configuration says of a weighting of words: a key of `term_weights`, or an index."""
-    described = config.term_weights.get(weighting)
-    if described is not None and described.same_as is not None:
-        described = config.term_weights[described.same_as]
     facts: dict[str, Any] = {"length": "all"}
-    if described is None:
+    if weighting in config.indexes:
+        index = config.indexes[weighting]
+        return facts | {"weighting": _option_texts([{index.type: _compared(index)}])}
+    if weighting not in config.term_weights:
         return facts
+    named = config.term_weights[weighting]
+    described = config.term_weights[named.same_as] if named.same_as is not None else named
+    options: dict[str, Any] = {}
+    if named.kind == "passages" and (named.same_as is not None or named.model != "tf"):
+        options["square_root"] = named.square_root
     if described.model not in ("tf", "attention"):
         labels = described.labels.model_dump(exclude_defaults=True).items()
         facts["training_queries"] = ", ".join(
@@ -175,12 +200,19 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
         )
     if described.model in ENCODED:
         facts["encoder"] = _encoder_text(described.encoder or config.encoder)
+        options["inference"] = _compared(described.inference)
         if described.window_overlap is None:
             facts["length"] = str(described.max_length)
+        else:
+            options |= described.model_dump(include={"max_length", "window_overlap"})
+    if described.model == "regressor":
+        training = described.training
+        epochs = EPOCHS if training.steps is None and training.epochs is None else training.epochs
+        options |= {"training": _compared(training) | {"epochs": epochs}, "seed": described.seed}
     if described.model == "word-vectors":
         corpora = config.collections[str(described.collection)]
         facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
-    return facts
+    return facts | {"weighting": _option_texts([options])}
 
 
 def facts_of_lists(facts: Facts, sizes: Iterable[ListSizes]) -> Facts:
@@ -202,6 +234,7 @@ def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     groups = (item for count in trained if are_known for item in (count["groups"] or {}).items())
     return {
         "steps": sum(count["steps"] for count in trained),
+        "stages": _stages_text([count["steps"] for count in trained]),
         "groups": _per_task(groups),
         "word_pieces": _sum(trained, "tokens"),
         "documents": _sum(trained, "documents"),
@@ -224,6 +257,22 @@ def differences(rows: Iterable[Facts], columns: Iterable[str]) -> dict[str, dict
         if len(by_value) > 1:
             differing[column] = by_value
     return differing
+
+
+def differing_options(rows: Iterable[Facts], column: str) -> list[str]:
+    """Return the keys of options in which rows differ. A key that a row lacks does not apply to it."""
+    values: dict[str, dict[tuple[str, ...], None]] = {}
+    for option in (option for row in rows for option in getattr(row, column)):
+        key, _, value = option.partition(" ")
+        values.setdefault(key, {})[tuple(value.split(BETWEEN_VALUES))] = None
+    return [key for key, lists in values.items() if not all(starmap(_agree, combinations(lists, 2)))]
+
+
+def _agree(values: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether values of several stages or tasks are the same, in the same order; an ablation may lack some."""
+    fewer, more = sorted((values, others), key=len)
+    rest = iter(more)
+    return set(fewer) == set(more) and all(value in rest for value in fewer)
 
 
 def unlike(rows: Iterable[Facts]) -> dict[str, dict[str, list[Facts]]]:
@@ -305,18 +354,17 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
         shared = (corpus for corpus in corpora if _overlap(config, corpus, tested))
         facts["tested_texts"] = tuple(sorted({_text_of(config, corpus) for corpus in shared}))
     lengths = [config.training_of(name) for name in chain]
-    facts["training"] = _option_texts(
-        length.of_task(task).model_dump(exclude=NOT_COMPARED)
-        | task.model_dump(include={"weight", "mlm_weight"})
-        for name, length in zip(chain, lengths, strict=True)
-        for task in config.models[name].tasks
-    )
+    facts["training"] = _training_options(config, chain)
+    if step is None and chain:
+        choices = [_choice_text(config, name) for name in chain]
+        facts["chosen"] = ", then ".join(choices if len(set(choices)) > 1 else choices[:1])
     if step is not None:
         facts["steps"] = step
     elif any(config.models[name].select_on for name in chain):
         pass  # the jobs count up to the chosen snapshot
     elif all(length.steps is not None for length in lengths):
         facts["steps"] = sum(length.steps or 0 for length in lengths) or None
+        facts["stages"] = _stages_text([length.steps or 0 for length in lengths])
         facts["groups"] = _per_task(
             (task.objective, (length.steps or 0) * length.batch_groups)
             for name, length in zip(chain, lengths, strict=True)
@@ -326,6 +374,60 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
     return facts
 
 
+def _training_options(config: Config, chain: Iterable[str]) -> tuple[str, ...]:
+    """Return the options of all stages, of all their tasks, and of the objectives of these."""
+    sections: list[dict[str, Any]] = []
+    for name in chain:
+        options, described = config.training_of(name), config.models[name]
+        sections.append(_compared(options, LENGTH | OF_TASKS))
+        if described.select_on is not None:
+            sections.append(
+                {
+                    "snapshots": options.snapshots,
+                    "select_on": described.select_on.model_dump(include={"candidates"}),
+                }
+            )
+        for task in described.tasks:
+            objective: Any = config.objectives[task.objective]
+            sections += [
+                options.of_task(task).model_dump(include=OF_TASKS),
+                task.model_dump(include={"weight", "mlm_weight"}),
+                {objective.type: _compared(objective)},
+            ]
+    return _option_texts(sections)
+
+
+def _stages_text(steps: Sequence[int]) -> str:
+    """Return "one", or "100 + 100 steps": each stage has a warm-up and a decay of its own."""
+    if len(steps) < 2:
+        return "one" if steps else ""
+    return f"{' + '.join(f'{number:,}' for number in steps)} steps"
+
+
+def _choice_text(config: Config, model: str) -> str:
+    """Return what chooses the weights of one stage."""
+    selection, training = config.models[model].select_on, config.training_of(model)
+    if selection is None:
+        return "last step"
+    number = len({*training.snapshots, training.steps} - {None})
+    return f"chosen on {selection.dataset} by {selection.measure} among {number} snapshots"
+
+
+def _reranking(config: Config, model: str, regime: str) -> dict[str, Any]:
+    """Return how documents are read for scoring; after fine-tuning its lengths are among the options of that."""
+    if config.models[model].neural is not None:
+        return {}
+    reranking = config.reranking_of(model, regime)
+    text = "none"
+    if (passages := reranking.passages) is not None:
+        text = f"{passages.words} words every {passages.stride}"
+        if regime != "zero-shot":
+            most = passages.most_in_training
+            text += f", {'all' if most is None else f'at most {most}'} in fine-tuning"
+    others = {"depth", "passages", *(("max_length", "query_length") if regime != "zero-shot" else ())}
+    return {"passages": text, "reranking": _option_texts([_compared(reranking, others)])}
+
+
 def _encoder_text(encoder: EncoderConfig) -> str:
     return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
 
@@ -333,17 +435,33 @@ def _encoder_text(encoder: EncoderConfig) -> str:
 def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
     source = trained_on(config, dataset)
     lists = training_candidates(config, dataset, candidates)
-    options = config.finetuning_of(model).model_dump(exclude={"recipe", "keep_models", "compute"})
-    return {"training_queries": f"{source}, {lists}", "recipe": _option_texts([options])}
+    sections = [_compared(config.finetuning_of(model))]
+    if (neural := config.models[model].neural) is not None:
+        sections.append({neural.type: _compared(neural)})
+    return {"training_queries": f"{source}, {lists}", "recipe": _option_texts(sections)}
+
+
+def _compared(section: Section, more: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the options of a section that change results; of how a job computes, its precision alone."""
+    options = section.model_dump(exclude=NOT_COMPARED.union(more))
+    if "compute" in options:
+        options["compute"] = {"precision": options["compute"]["precision"]}
+    return options
 
 
 def _option_texts(sections: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return "key value" of each option, nested ones by dotted keys; the values of several sections joined by /."""
-    values: dict[str, dict[str, None]] = {}
+    """Return "key value" of each option, nested ones by dotted keys.
+
+    Values of several sections are joined by " / ", in their order, where they are not all equal.
+    """
+    values: dict[str, list[str]] = {}
     for section in sections:
         for key, value in _leaves(section):
-            values.setdefault(key, {})[_cell(value) or "null"] = None
-    return tuple(f"{key} {'/'.join(texts)}" for key, texts in values.items())
+            values.setdefault(key, []).append(_cell(value) or "null")
+    return tuple(
+        f"{key} {BETWEEN_VALUES.join(texts) if len(set(texts)) > 1 else texts[0]}"
+        for key, texts in values.items()
+    )
 
 
 def _leaves(section: Mapping[str, Any], parent: str = "") -> Iterable[tuple[str, Any]]:

@@ -19,6 +19,7 @@ from irpretrain.evaluation.ledger import (
     by_tested_texts,
     counted_facts,
     differences,
+    differing_options,
     facts_of_lists,
     planned_facts,
 )
@@ -65,10 +66,18 @@ FACT_LABELS = {
     "groups": "groups read per task",
     "word_pieces": "word pieces read",
     "steps": "steps of pre-training",
+    "stages": "stages of pre-training",
+    "chosen": "snapshot",
+    "passages": "passages of documents",
     "training_queries": "taught by",
 }
 # Facts that hold many options → what the line calls them.
-OPTION_LABELS = {"training": "options of pre-training", "recipe": "options of fine-tuning"}
+OPTION_LABELS = {
+    "training": "options of pre-training",
+    "recipe": "options of fine-tuning",
+    "reranking": "options of re-ranking",
+    "weighting": "options of term weights and indexes",
+}
 # Facts that the line leaves out where another one differs, from which they follow.
 FOLLOWING = {"lists": "candidates", "documents": "texts", "text_pieces": "documents", "steps": "groups"}
 NO_OTHERS = PretrainingText((), path="no others")
@@ -147,7 +156,9 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
     parts += [
         f"{label}: {keys}"
         for name, label in OPTION_LABELS.items()
-        if (keys := _differing_options(columns, name))
+        if (
+            keys := ", ".join(dict.fromkeys(key for rows in columns for key in differing_options(rows, name)))
+        )
     ]
     return "; ".join(parts)
 
@@ -171,20 +182,6 @@ def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
         else row
         for row in rows
     ]
-
-
-def _differing_options(columns: Sequence[Sequence[Facts]], name: str) -> str:
-    """Return the keys of options in which rows of a column differ; their values stand in the ledger."""
-    keys: dict[str, None] = {}
-    for rows in columns:
-        values = [getattr(row, name) for row in rows if getattr(row, name)]
-        keys |= dict.fromkeys(
-            option.partition(" ")[0]
-            for options in values
-            for option in options
-            if any(option not in others for others in values)
-        )
-    return ", ".join(keys)
 
 
 def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
