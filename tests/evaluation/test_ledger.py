@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
-from irpretrain.evaluation.ledger import COLUMNS, Facts, counted_facts, differences, planned_facts, unlike
+from irpretrain.evaluation.ledger import COLUMNS, Facts, counted_facts, differences, unlike
+from irpretrain.evaluation.planned_facts import planned_facts
 
 ROOT = Path(__file__).parents[2]
 

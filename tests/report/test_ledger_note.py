@@ -19,7 +19,8 @@ from irpretrain.config.experiments import ModelConfig, SelectionConfig
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.term_weights import TermWeightsConfig
-from irpretrain.evaluation.ledger import COLUMNS, Facts, planned_facts, unlike, weighting_facts
+from irpretrain.evaluation.ledger import COLUMNS, Facts, unlike
+from irpretrain.evaluation.planned_facts import planned_facts, weighting_facts
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.papers.published import load_published
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers

@@ -16,7 +16,8 @@ from irpretrain.claims.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.config import Config
 from irpretrain.config.usage import over_candidates
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
-from irpretrain.evaluation.ledger import Facts, weighting_facts
+from irpretrain.evaluation.ledger import Facts
+from irpretrain.evaluation.planned_facts import weighting_facts
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.report.axiom_results import AxiomResults, PredictorScores
 from irpretrain.report.other_figures import WeightingShares, read_distribution

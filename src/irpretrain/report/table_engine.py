@@ -21,8 +21,8 @@ from irpretrain.evaluation.ledger import (
     differences,
     differing_options,
     facts_of_lists,
-    planned_facts,
 )
+from irpretrain.evaluation.planned_facts import planned_facts
 from irpretrain.report.cells import (
     AnyCell,
     Baseline,

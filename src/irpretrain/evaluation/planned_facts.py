@@ -1,0 +1,318 @@
+"""What a configuration says of a run for the ledger: what it reads, how it searches, is trained and chosen."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from irpretrain.config.depths import reranked, scored
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, FirstStageConfig
+from irpretrain.config.term_weights import ENCODED, EPOCHS
+from irpretrain.config.usage import (
+    active_experiments,
+    first_stages_of,
+    index_words,
+    trained_on,
+    training_candidates,
+    with_starts,
+)
+from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.file_lists import document_files
+from irpretrain.corpora.ir_datasets_library import corpus_identifier
+from irpretrain.corpora.registry import format_of
+from irpretrain.errors import InputError
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.ledger import (
+    BETWEEN_VALUES,
+    Facts,
+    PretrainingText,
+    cell_text,
+    per_task,
+    stages_text,
+)
+from irpretrain.evaluation.measures import cutoff
+from irpretrain.retrieval.analysis import IndriOptions
+
+if TYPE_CHECKING:
+    from irpretrain.config import Config
+    from irpretrain.config.base import Section
+    from irpretrain.config.text import EncoderConfig
+
+# Option of a corpus that reads a range of its files.
+RANGE = "articles"
+# Options that cut the same text into other documents.
+FORM = ("unit",)
+# Options that change no result, or only set others.
+NOT_COMPARED = {"log_every", "accumulation", "recipe", "keep_models", "batch_tokens", "type"}
+# Options of pre-training that are facts of their own.
+LENGTH = {"steps", "epochs", "epochs_of", "snapshots"}
+# Options of pre-training that each task may override.
+OF_TASKS = {"max_length", "query_length", "loss", "masking"}
+
+
+def planned_facts(config: Config, dataset: str, candidates: str, model: str, regime: str) -> Facts:
+    """Return what the configuration says of a run.
+
+    Args:
+        candidates: a first stage, or its first documents, "bm25@20"; a first stage's run has its own name.
+        model: key of `models`, or a snapshot, "prop@60".
+    """
+    lists, _, cut = candidates.partition("@")
+    name, _, step = model.partition("@")
+    facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut) if cut else None)
+    if not cut and dataset in config.datasets:
+        facts["depth"] = _depth(config, dataset, lists, regime)
+        facts["seen"] = _seen(config, dataset, facts["depth"])
+    if regime == FIRST_STAGE:
+        facts |= _searching(config, name)
+    elif name in config.models:
+        facts |= _pretraining(config, dataset, name, int(step) if step else None)
+        facts |= _reranking(config, name, regime)
+        if regime != "zero-shot" and dataset in config.datasets:
+            facts |= _finetuning(config, dataset, lists, name)
+    return Facts(dataset, candidates, model, regime, **facts)
+
+
+def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
+    """Return what the configuration says of a weighting of words: a key of `term_weights`, or an index."""
+    facts: dict[str, Any] = {"length": "all"}
+    if weighting in config.indexes:
+        index = config.indexes[weighting]
+        return facts | {"weighting": _option_texts([{index.type: _compared(index)}])}
+    if weighting not in config.term_weights:
+        return facts
+    named = config.term_weights[weighting]
+    described = config.term_weights[named.same_as] if named.same_as is not None else named
+    options: dict[str, Any] = {}
+    if named.kind == "passages" and (named.same_as is not None or named.model != "tf"):
+        options["square_root"] = named.square_root
+    if described.model not in ("tf", "attention"):
+        labels = described.labels.model_dump(exclude_defaults=True).items()
+        facts["training_queries"] = ", ".join(
+            [str(described.dataset), *(f"{key} {value}" for key, value in labels)]
+        )
+    if described.model in ENCODED:
+        facts["encoder"] = _encoder_text(described.encoder or config.encoder)
+        options["inference"] = _compared(described.inference)
+        if described.window_overlap is None:
+            facts["length"] = str(described.max_length)
+        else:
+            options |= described.model_dump(include={"max_length", "window_overlap"})
+    if described.model == "regressor":
+        training = described.training
+        epochs = EPOCHS if training.steps is None and training.epochs is None else training.epochs
+        options |= {"training": _compared(training) | {"epochs": epochs}, "seed": described.seed}
+    if described.model == "word-vectors":
+        corpora = config.collections[str(described.collection)]
+        facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
+    return facts | {"weighting": _option_texts([options])}
+
+
+def _depth(config: Config, dataset: str, candidates: str, regime: str) -> int | None:
+    if regime != FIRST_STAGE:
+        return reranked(config, candidates, dataset).documents
+    is_reported = any(
+        experiment.dataset == dataset and not experiment.depths and candidates in first_stages_of(experiment)
+        for experiment in active_experiments(config).values()
+    )
+    return scored(config, candidates, dataset).documents if is_reported else None
+
+
+def _seen(config: Config, dataset: str, depth: int | None) -> int | None:
+    cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
+    return depth if depth is None or None in cutoffs else min(depth, max(most or 0 for most in cutoffs))
+
+
+def _searching(config: Config, first_stage: str) -> dict[str, Any]:
+    """Return how a first stage searches; nothing of a run of others, where it is unknown."""
+    if first_stage in BUILT_IN_FIRST_STAGES:
+        stage = FirstStageConfig(label=first_stage, model=first_stage)
+    elif first_stage not in config.first_stages or config.first_stages[first_stage].runs:
+        return {}
+    else:
+        stage = config.first_stages[first_stage]
+    facts = weighting_facts(config, stage.query_weights or stage.index)
+    facts["ranker"] = f"{stage.model}{' with dependence' if stage.dependence else ''}"
+    facts["ranker"] += f" over candidates of {stage.candidates}" if stage.candidates else ""
+    facts["words"] = index_words(config, stage.index)
+    if stage.model == "indri":
+        facts["words"] = f"{config.text.word_kind}, Krovetz' stemmer, INQUERY's stop words"
+    if stage.tuned_on is None:
+        usual = (
+            {"mu": IndriOptions().mu}
+            if stage.model == "indri"
+            else config.retrieval.parameters_of(stage.model)
+        )
+        given = stage.parameters.given()
+        facts |= {name: given.get(name, usual.get(name)) for name in MODEL_PARAMETERS[stage.model]}
+        return facts | {"tuning": "not tuned"}
+    return facts | {"tuning": f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"}
+
+
+def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> dict[str, Any]:
+    chain = [name for name in reversed(with_starts(config, [model])) if config.models[name].tasks]
+    described = config.models[model]
+    facts: dict[str, Any] = {}
+    if described.cross_encoder is None and described.neural is None:
+        facts["encoder"] = _encoder_text(config.encoder_of(model))
+    corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
+    facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
+    if dataset in config.datasets:
+        tested = config.datasets[dataset].corpus
+        shared = (corpus for corpus in corpora if _overlap(config, corpus, tested))
+        facts["tested_texts"] = tuple(sorted({_text_of(config, corpus) for corpus in shared}))
+    lengths = [config.training_of(name) for name in chain]
+    facts["training"] = _training_options(config, chain)
+    if step is None and chain:
+        choices = [_choice_text(config, name) for name in chain]
+        facts["chosen"] = ", then ".join(choices if len(set(choices)) > 1 else choices[:1])
+    if step is not None:
+        facts["steps"] = step
+    elif any(config.models[name].select_on for name in chain):
+        pass  # the jobs count up to the chosen snapshot
+    elif all(length.steps is not None for length in lengths):
+        facts["steps"] = sum(length.steps or 0 for length in lengths) or None
+        facts["stages"] = stages_text([length.steps or 0 for length in lengths])
+        facts["groups"] = per_task(
+            (task.objective, (length.steps or 0) * length.batch_groups)
+            for name, length in zip(chain, lengths, strict=True)
+            for task in config.models[name].tasks
+            if length.mixing == "sum" or len(config.models[name].tasks) == 1
+        )
+    return facts
+
+
+def _training_options(config: Config, chain: Iterable[str]) -> tuple[str, ...]:
+    """Return the options of all stages, of all their tasks, and of the objectives of these."""
+    sections: list[dict[str, Any]] = []
+    for name in chain:
+        options, described = config.training_of(name), config.models[name]
+        sections.append(_compared(options, LENGTH | OF_TASKS))
+        if described.select_on is not None:
+            sections.append(
+                {
+                    "snapshots": options.snapshots,
+                    "select_on": described.select_on.model_dump(include={"candidates"}),
+                }
+            )
+        for task in described.tasks:
+            objective: Any = config.objectives[task.objective]
+            sections += [
+                options.of_task(task).model_dump(include=OF_TASKS),
+                task.model_dump(include={"weight", "mlm_weight"}),
+                {objective.type: _compared(objective)},
+            ]
+    return _option_texts(sections)
+
+
+def _choice_text(config: Config, model: str) -> str:
+    """Return what chooses the weights of one stage."""
+    selection, training = config.models[model].select_on, config.training_of(model)
+    if selection is None:
+        return "last step"
+    number = len({*training.snapshots, training.steps} - {None})
+    return f"chosen on {selection.dataset} by {selection.measure} among {number} snapshots"
+
+
+def _reranking(config: Config, model: str, regime: str) -> dict[str, Any]:
+    """Return how documents are read for scoring; after fine-tuning its lengths are among the options of that."""
+    if config.models[model].neural is not None:
+        return {}
+    reranking = config.reranking_of(model, regime)
+    text = "none"
+    if (passages := reranking.passages) is not None:
+        text = f"{passages.words} words every {passages.stride}"
+        if regime != "zero-shot":
+            most = passages.most_in_training
+            text += f", {'all' if most is None else f'at most {most}'} in fine-tuning"
+    others = {"depth", "passages", *(("max_length", "query_length") if regime != "zero-shot" else ())}
+    return {"passages": text, "reranking": _option_texts([_compared(reranking, others)])}
+
+
+def _encoder_text(encoder: EncoderConfig) -> str:
+    return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
+
+
+def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
+    source = trained_on(config, dataset)
+    lists = training_candidates(config, dataset, candidates)
+    sections = [_compared(config.finetuning_of(model))]
+    if (neural := config.models[model].neural) is not None:
+        sections.append({neural.type: _compared(neural)})
+    return {"training_queries": f"{source}, {lists}", "recipe": _option_texts(sections)}
+
+
+def _compared(section: Section, more: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the options of a section that change results; of how a job computes, its precision alone."""
+    options = section.model_dump(exclude=NOT_COMPARED.union(more))
+    if "compute" in options:
+        options["compute"] = {"precision": options["compute"]["precision"]}
+    return options
+
+
+def _option_texts(sections: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return "key value" of each option, nested ones by dotted keys.
+
+    Values of several sections are joined by " / ", in their order, where they are not all equal.
+    """
+    values: dict[str, list[str]] = {}
+    for section in sections:
+        for key, value in _leaves(section):
+            values.setdefault(key, []).append(cell_text(value) or "null")
+    return tuple(
+        f"{key} {BETWEEN_VALUES.join(texts) if len(set(texts)) > 1 else texts[0]}"
+        for key, texts in values.items()
+    )
+
+
+def _leaves(section: Mapping[str, Any], parent: str = "") -> Iterable[tuple[str, Any]]:
+    for key, value in section.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{parent}{key}.")
+        else:
+            yield f"{parent}{key}", value
+
+
+def _text_of(config: Config, corpus: str) -> PretrainingText:
+    """Return the text of a corpus, whatever documents it is cut into."""
+    described = config.corpora[corpus]
+    defaults = format_of("documents", described.format).options().model_dump()
+    options = {name: value for name, value in described.options.items() if value != defaults.get(name)}
+    patterns = tuple(described.files or ())
+    return PretrainingText(
+        _files_of(described.path, described.format, patterns, os.getcwd()),
+        tuple((name, _option_text(name, value)) for name, value in options.items() if name not in FORM),
+        " ".join([described.path, *patterns]),
+    )
+
+
+def _option_text(name: str, value: Any) -> str:
+    separator = " to " if name == RANGE else ", "
+    return separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+@cache
+def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    """Return the files behind a path relative to a folder, links resolved; a path that is not there as it is."""
+    kind, name = resolve(path)
+    if kind == "ir_datasets":
+        return (f"{kind}:{corpus_identifier(str(name))}",)
+    if kind == "embedded":
+        return (path,)
+    try:
+        files = document_files(os.path.join(folder, path), format_name, patterns or None)
+    except InputError:
+        return (os.path.realpath(os.path.join(folder, path)),)
+    return tuple(sorted(map(os.path.realpath, files)))
+
+
+def _overlap(config: Config, corpus: str, other: str) -> bool:
+    """Whether two corpora are read from one file and may have articles in common."""
+    (start, end), (other_start, other_end) = (
+        config.corpora[name].options.get(RANGE) or (0, math.inf) for name in (corpus, other)
+    )
+    files, other_files = (_text_of(config, name).files for name in (corpus, other))
+    return not set(files).isdisjoint(other_files) and start < other_end and other_start < end
