@@ -17,7 +17,6 @@ from irpretrain.evaluation.runs import ListSizes
 if TYPE_CHECKING:
     pass
 
-# Option of a corpus that reads a range of its files.
 # Between the values of an option in several stages or tasks.
 BETWEEN_VALUES = " / "
 
