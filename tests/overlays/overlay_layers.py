@@ -32,17 +32,6 @@ def makes_a_report(overlay: Path) -> bool:
     )
 
 
-def flat(value: Any, key: str = "") -> dict[str, Any]:
-    """The values of nested mappings by their dotted keys."""
-    if not isinstance(value, dict):
-        return {key: value}
-    return {
-        inner: leaf
-        for name, part in value.items()
-        for inner, leaf in flat(part, f"{key}.{name}".lstrip(".")).items()
-    }
-
-
 def load(overlay: Path, *more: Path) -> Config:
     """The configuration that the overlay's command gives."""
     config: Config = load_config(ROOT / "config.yaml", *layers(overlay), *more)

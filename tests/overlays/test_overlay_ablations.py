@@ -9,9 +9,10 @@ import re
 from typing import Any
 
 import pytest
-from overlay_layers import ROOT, flat, load
+from overlay_layers import ROOT, load
 
 from irpretrain.config import Config
+from irpretrain.config.base import leaves
 
 WIKIFORMER = ("srr", "rwi", "ati", "ltm")
 HEAD_START = "mlm_head_steps"
@@ -57,13 +58,12 @@ def differences(config: Config, model: str, other: str) -> dict[str, Any]:
             }
             for task in config.models[name].tasks
         ]
-        return flat(
-            {
-                "collection": config.models[name].collection,
-                "training": config.training_of(name).model_dump(),
-                "tasks": {task["options"]["type"]: task for task in made},
-            }
-        )
+        made_of = {
+            "collection": config.models[name].collection,
+            "training": config.training_of(name).model_dump(),
+            "tasks": {task["options"]["type"]: task for task in made},
+        }
+        return dict(leaves(made_of))
 
     ours, theirs = described(model), described(other)
     return {key: ours.get(key) for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)}

@@ -9,6 +9,7 @@ from irpretrain.config.base import Section
 from irpretrain.config.names import listed_twice, unknown_names
 from irpretrain.config.usage import (
     active_diagnoses,
+    active_distributions,
     active_downstream,
     active_experiments,
     first_stage_names,
@@ -48,10 +49,6 @@ def _shown_pages(config: Config) -> Iterable[str]:
     return config.term_weight_pages if show_term_weights(config.report.papers) else ()
 
 
-def _shown_distributions(config: Config) -> Iterable[str]:
-    return config.weight_distributions if show_term_weights(config.report.papers) else ()
-
-
 # Entries that nothing uses may name what an overlay has removed; so some are checked only where they are used.
 REFERENCES = (
     Reference("collections", "", "corpora"),
@@ -87,8 +84,8 @@ REFERENCES = (
     Reference("diagnoses", "models", "models", active_diagnoses),
     Reference("attributions", "dataset", "datasets"),
     Reference("attributions", "models", "models"),
-    Reference("weight_distributions", "corpora", "corpora", _shown_distributions),
-    Reference("weight_distributions", "weightings", "indexes", _shown_distributions),
+    Reference("weight_distributions", "corpora", "corpora", active_distributions),
+    Reference("weight_distributions", "weightings", "indexes", active_distributions),
     Reference("term_weight_pages", "dataset", "datasets", _shown_pages),
     Reference("term_weight_pages", "weightings", "indexes", _shown_pages),
     Reference("term_weight_pages", "first_stages", "first_stages", _shown_pages),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from irpretrain.config.base import leaves
 from irpretrain.config.depths import reranked, scored
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, FirstStageConfig
 from irpretrain.config.term_weights import ENCODED, EPOCHS
@@ -39,6 +40,8 @@ from irpretrain.retrieval.analysis import IndriOptions
 if TYPE_CHECKING:
     from irpretrain.config import Config
     from irpretrain.config.base import Section
+    from irpretrain.config.experiments import ModelConfig
+    from irpretrain.config.pretraining import PretrainingConfig
     from irpretrain.config.text import EncoderConfig
 
 # Option of a corpus that reads a range of its files.
@@ -164,32 +167,34 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
         tested = config.datasets[dataset].corpus
         shared = (corpus for corpus in corpora if _overlap(config, corpus, tested))
         facts["tested_texts"] = tuple(sorted({_text_of(config, corpus) for corpus in shared}))
-    lengths = [config.training_of(name) for name in chain]
-    facts["training"] = _training_options(config, chain)
+    stages = [(config.models[name], config.training_of(name)) for name in chain]
+    facts["training"] = _training_options(config, stages)
     if step is None and chain:
-        choices = [_choice_text(config, name) for name in chain]
+        choices = [_choice_text(*stage) for stage in stages]
         facts["chosen"] = ", then ".join(choices if len(set(choices)) > 1 else choices[:1])
     if step is not None:
         facts["steps"] = step
-    elif any(config.models[name].select_on for name in chain):
+    elif any(stage.select_on for stage, _ in stages):
         pass  # the jobs count up to the chosen snapshot
-    elif all(length.steps is not None for length in lengths):
-        facts["steps"] = sum(length.steps or 0 for length in lengths) or None
-        facts["stages"] = stages_text([length.steps or 0 for length in lengths])
+    elif all(training.steps is not None for _, training in stages):
+        steps = [training.steps or 0 for _, training in stages]
+        facts["steps"] = sum(steps) or None
+        facts["stages"] = stages_text(steps)
         facts["groups"] = per_task(
-            (task.objective, (length.steps or 0) * length.batch_groups)
-            for name, length in zip(chain, lengths, strict=True)
-            for task in config.models[name].tasks
-            if length.mixing == "sum" or len(config.models[name].tasks) == 1
+            (task.objective, (training.steps or 0) * training.batch_groups)
+            for stage, training in stages
+            for task in stage.tasks
+            if training.mixing == "sum" or len(stage.tasks) == 1
         )
     return facts
 
 
-def _training_options(config: Config, chain: Iterable[str]) -> tuple[str, ...]:
+def _training_options(
+    config: Config, stages: Iterable[tuple[ModelConfig, PretrainingConfig]]
+) -> tuple[str, ...]:
     """Return the options of all stages, of all their tasks, and of the objectives of these."""
     sections: list[dict[str, Any]] = []
-    for name in chain:
-        options, described = config.training_of(name), config.models[name]
+    for described, options in stages:
         sections.append(_compared(options, LENGTH | OF_TASKS))
         if described.select_on is not None:
             sections.append(
@@ -208,9 +213,9 @@ def _training_options(config: Config, chain: Iterable[str]) -> tuple[str, ...]:
     return _option_texts(sections)
 
 
-def _choice_text(config: Config, model: str) -> str:
+def _choice_text(model: ModelConfig, training: PretrainingConfig) -> str:
     """Return what chooses the weights of one stage."""
-    selection, training = config.models[model].select_on, config.training_of(model)
+    selection = model.select_on
     if selection is None:
         return "last step"
     number = len({*training.snapshots, training.steps} - {None})
@@ -253,27 +258,19 @@ def _compared(section: Section, more: Iterable[str] = ()) -> dict[str, Any]:
     return options
 
 
-def _option_texts(sections: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def _option_texts(sections: Iterable[dict[str, Any]]) -> tuple[str, ...]:
     """Return "key value" of each option, nested ones by dotted keys.
 
     Values of several sections are joined by " / ", in their order, where they are not all equal.
     """
     values: dict[str, list[str]] = {}
     for section in sections:
-        for key, value in _leaves(section):
+        for key, value in leaves(section):
             values.setdefault(key, []).append(cell_text(value) or "null")
     return tuple(
         f"{key} {BETWEEN_VALUES.join(texts) if len(set(texts)) > 1 else texts[0]}"
         for key, texts in values.items()
     )
-
-
-def _leaves(section: Mapping[str, Any], parent: str = "") -> Iterable[tuple[str, Any]]:
-    for key, value in section.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{parent}{key}.")
-        else:
-            yield f"{parent}{key}", value
 
 
 def _text_of(config: Config, corpus: str) -> PretrainingText:

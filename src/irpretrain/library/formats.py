@@ -24,7 +24,8 @@ from irpretrain.resources import resources_directory
 BEGINNING = 1 << 14
 SQUAD = r'\s*\{\s*("version"\s*:\s*"[^"]*"\s*,\s*)?"data"\s*:\s*\['
 SPACE = r"[^\S\n]+"
-NUMBER = r"[^\S\n]*[+-]?(\d+\.?\d*|\.\d+)"
+# Digits are read once, whatever follows them.
+NUMBER = r"[^\S\n]*[+-]?(\d++(\.\d*+)?|\.\d++)"
 # Kind → formats, each with what a file of it begins with; the first that fits counts.
 SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
     "documents": (
