@@ -65,44 +65,17 @@ rule weigh_textrank:
         "../scripts/weigh_textrank.py"
 
 
-rule generate_queries:
-    """Queries that a model writes for documents, which are then expanded by them."""
-    input:
-        documents=paths.DOCUMENTS,
-        model=plan.model_files_at("indexes.model"),
-    output:
-        queries=paths.GENERATED_QUERIES,
-        meta=sidecar(paths.GENERATED_QUERIES),
-    log:
-        "results/logs/generate_queries/{index}-{corpus}-{shard}.log",
-    wildcard_constraints:
-        index=one_of(plan.retrieval.indexes_of_type("doc2query")),
-    priority: PREPARATION
-    threads: settings("indexes.compute.threads")
-    resources:
-        mem_mb=memory(8000),
-        runtime=minutes(2880),
-        gpu=settings("indexes.compute.gpus"),
-    params:
-        options=settings("indexes", exclude={"compute": {"gpus"}}),
-        model=plan.source_at("indexes.model"),
-        text=settings("text"),
-        checkpoints=paths.CHECKPOINTS,
-    script:
-        "../scripts/generate_queries.py"
-
-
 rule expand_documents:
     input:
         documents=paths.DOCUMENTS,
-        expansion=plan.retrieval.expansion,
+        expansion=settings("indexes.path"),
     output:
         vectors=paths.INDEX_VECTORS,
         meta=sidecar(paths.INDEX_VECTORS),
     log:
         "results/logs/expand_documents/{index}-{corpus}-{shard}.log",
     wildcard_constraints:
-        index=one_of(plan.retrieval.indexes_of_type("expansion", "doc2query")),
+        index=one_of(plan.retrieval.indexes_of_type("expansion")),
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),

@@ -19,7 +19,6 @@ TRAINING = {
     "rerank",
     "train_term_weights",
     "weigh_by_attention",
-    "generate_queries",
     "make_neural_ranker",
 }
 """Scripts that run or make a model."""

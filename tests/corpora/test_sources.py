@@ -155,33 +155,23 @@ def test_only_assets_in_use_count(tmp_path):
 
 
 def test_what_indexes_and_weightings_are_made_of_is_looked_for(tmp_path, monkeypatch, tiny_encoder):
-    """A generator without weights, one with too few positions, and files that are not there."""
     monkeypatch.chdir(tmp_path)
-    for name, config in (("short", '{"max_position_embeddings": 500}'), ("half", "{}")):
-        Path(name).mkdir()
-        Path(name, "config.json").write_text(config)
-        Path(name, "tokenizer.json").touch()
-    Path("short/model.safetensors").touch()
     weighting = {"label": "x", "dataset": "squad-train", "encoder": {"path": "elsewhere", "label": "x"}}
     config = configuration(
         indexes={
             "given": {"type": "expansion", "path": "queries.tsv"},
-            "short": {"type": "doc2query", "model": "short"},
-            "half": {"type": "doc2query", "model": "half"},
-            "unused": {"type": "doc2query", "model": "nowhere"},
+            "unused": {"type": "expansion", "path": "nowhere"},
         },
         term_weights={
             "own": weighting,
             "fits": {**weighting, "encoder": {"path": str(tiny_encoder), "label": "x"}},
         },
-        first_stages={
-            name: {"label": name, "index": name} for name in ("given", "short", "half", "own", "fits")
-        },
+        first_stages={name: {"label": name, "index": name} for name in ("given", "own", "fits")},
         experiments={
             "stages": {
                 "dataset": "squad",
                 "models": [],
-                "first_stages": ["given", "short", "half", "own", "fits"],
+                "first_stages": ["given", "own", "fits"],
             }
         },
     )
@@ -189,13 +179,10 @@ def test_what_indexes_and_weightings_are_made_of_is_looked_for(tmp_path, monkeyp
         check_sources(config, MANIFEST)
     text = str(caught.value)
     assert "  - indexes.given.path: queries.tsv: there is no such file" in text
-    assert "  - indexes.short.max_length: 512 is longer than the 500 positions" in text
-    assert "  - indexes.half.model: half: there is no model.safetensors or" in text
-    assert "weights in other files are not read" in text
     assert "  - term_weights.own.encoder.path: elsewhere: there is no such folder" in text
     assert "  - term_weights.fits.max_length: 128 is longer than the 64 positions" in text
     assert "nowhere" not in text
-    assert text.count("  - ") == 5
+    assert text.count("  - ") == 3
 
 
 def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_path, monkeypatch):
@@ -219,17 +206,12 @@ def test_files_of_an_index_in_use_are_named_with_its_key_and_those_of_another_ar
     config = configuration(
         indexes={
             "expanded": {"type": "expansion", "path": "queries.tsv"},
-            "written": {"type": "doc2query", "model": "generator"},
             "unused": {"type": "expansion", "path": "other.tsv"},
         },
-        first_stages={
-            "e": {"label": "E", "model": "bm25", "index": "expanded"},
-            "w": {"label": "W", "model": "bm25", "index": "written"},
-        },
-        experiments={"both": {"dataset": "squad", "first_stages": ["e", "w"]}},
+        first_stages={"e": {"label": "E", "model": "bm25", "index": "expanded"}},
+        experiments={"stage": {"dataset": "squad", "first_stages": ["e"]}},
     )
     named = {used.key: (list(used.paths), used.kind) for used in used_files(config)}
     assert named["indexes.expanded.path"] == (["queries.tsv"], "records")
-    assert named["indexes.written.model"] == (["generator"], "encoder")
     assert named["encoder.path"] == (["embedded:minilm"], "encoder")
     assert "indexes.unused.path" not in named

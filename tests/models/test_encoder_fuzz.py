@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,13 +16,12 @@ from damage import damaged
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import IRPretrainError
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_files import check_encoder_files, check_model_files, check_reranker_files
-from irpretrain.models.query_generator import QueryGenerator
+from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.word_pieces import load_tokenizer
-from tiny_models import write_bert, write_t5
+from tiny_models import write_bert
 
 OPTIONS = EncoderConfig(path="x", label="x", vocabulary_size=105, layers=1)
 VALUES = st.recursive(
@@ -90,7 +88,6 @@ def test_what_is_checked_before_any_job(tiny_encoder: Path, tmp_path: Path, name
     def check(content: bytes) -> None:
         (folder / name).write_bytes(content)
         refused_or_loaded(lambda: check_encoder_files(folder, OPTIONS, {"x": 64}))
-        refused_or_loaded(lambda: check_model_files(folder, "", {"x": 64}))
         refused_or_loaded(lambda: check_reranker_files(folder))
         refused_or_loaded(lambda: load_tokenizer(folder, 105))
         refused_or_loaded(lambda: EncoderPieces(folder))
@@ -103,14 +100,12 @@ LOADERS: dict[str, Callable[[Path], object]] = {
     "our cross-encoder": CrossEncoderModel.load,
     "given cross-encoder": load_reranker,
     "regressor": TermWeightRegressor.load,
-    "generator": lambda folder: QueryGenerator(folder, torch.device("cpu")),
 }
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
 LOADED = [
     *((kind, name) for kind in LOADERS for name in FILES),
     ("our cross-encoder", "mlm_head.safetensors"),
     ("given cross-encoder", "tokenizer_config.json"),
-    ("generator", "generation_config.json"),
 ]
 
 
@@ -119,8 +114,6 @@ def write_model(tmp_path: Path) -> Callable[[str], Path]:
     """Return a function that writes what a loader loads."""
 
     def write(kind: str) -> Path:
-        if kind == "generator":
-            return write_t5(tmp_path / "model")
         folder = write_bert(tmp_path / "model", 1)
         if kind == "our cross-encoder":
             CrossEncoderModel.load(folder).save(folder)
@@ -154,7 +147,6 @@ CLASSES = {
     "AutoModel": "PreTrainedModel",
     "AutoModelForSequenceClassification": "PreTrainedModel",
     "AutoModelForTokenClassification": "PreTrainedModel",
-    "AutoModelForSeq2SeqLM": "PreTrainedModel",
 }
 
 

@@ -16,10 +16,9 @@ from torch import Tensor
 from irpretrain.errors import InputError
 from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.query_generator import QueryGenerator
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from tiny_models import write_bert, write_encoder, write_family, write_t5
+from tiny_models import write_bert, write_encoder, write_family
 
 DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 
@@ -82,12 +81,6 @@ def test_a_regressor_with_extra_weights(tiny_encoder: Path, tmp_path: Path, chan
     TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "model")
     with pytest.raises(InputError, match="holds 16 weights"):
         TermWeightRegressor.load(changed(tmp_path / "model", num_hidden_layers=1))
-
-
-def test_a_generator_with_extra_weights(tmp_path: Path, changed: Any) -> None:
-    folder = changed(write_t5(tmp_path / "model"), num_decoder_layers=1)
-    with pytest.raises(InputError, match=r"such as decoder\.block\.1\."):
-        QueryGenerator(folder, torch.device("cpu"))
 
 
 def test_what_encoders_may_hold_beside_their_layers(tiny_encoder: Path, changed: Any) -> None:

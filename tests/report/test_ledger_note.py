@@ -484,13 +484,6 @@ def test_a_weighting_has_only_the_options_that_its_model_reads(default: Config) 
     ("first", "second", "differing"),
     [
         ({"type": "expansion", "path": "a.tsv"}, {"path": "b.tsv"}, "expansion.path"),
-        ({"type": "doc2query", "model": "a"}, {"model": "b"}, "doc2query.model"),
-        ({"type": "doc2query", "model": "a"}, {"queries": 40, "seed": 2}, "doc2query.queries, doc2query.seed"),
-        ({"type": "doc2query", "model": "a"}, {"max_length": 256, "query_length": 32},
-         "doc2query.max_length, doc2query.query_length"),
-        ({"type": "doc2query", "model": "a"}, {"compute": {"precision": "bf16"}}, "doc2query.compute.precision"),
-        ({"type": "doc2query", "model": "a"}, {"compute": {"threads": 4}}, ""),
-        ({"type": "doc2query", "model": "a"}, {"type": "expansion", "path": "a.tsv"}, ""),
     ],
 )  # fmt: skip
 def test_the_line_names_options_of_indexes_that_differ(

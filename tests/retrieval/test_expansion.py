@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from small_lucene import OPTIONS, TEXT, write_queries
 
-from irpretrain.contracts import EXPANSIONS, TERM_VECTORS
+from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import InputError
 from irpretrain.provenance import Recorder
 from irpretrain.retrieval import lucene
@@ -56,17 +56,6 @@ def test_tab_separated_gzip_and_several_lines_of_a_document(tmp_path: Path) -> N
     with gzip.open(tmp_path / "given", "wt") as file:
         file.write("d2\tdogs bark\n\nd2\twhat barks\twho\n")
     assert expand(tmp_path)[0]["d2"] == {"dogs": 2, "bark": 1, "what": 1, "barks": 1, "who": 1}
-
-
-def test_a_table_of_queries_counts_as_a_file_of_them(tmp_path: Path) -> None:
-    queries = {"d1": ["Do cats run?", "the cat"], "d2": [], "d3": ["a zoo"], "x": ["elsewhere"]}
-    lines = [{"id": name, "queries": texts} for name, texts in queries.items() if texts]
-    (tmp_path / "given").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    rows = [
-        {"part": 0, "position": i, "document_id": d, "queries": queries[d]} for i, d in enumerate(queries)
-    ]
-    EXPANSIONS.write(tmp_path / "table.parquet", rows)
-    assert expand(tmp_path, given="table.parquet")[0] == expand(tmp_path)[0]
 
 
 @pytest.mark.parametrize(

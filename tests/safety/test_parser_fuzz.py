@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import yaml
 from hypothesis import given
@@ -20,7 +19,7 @@ from hypothesis import strategies as st
 from damage import damaged
 from irpretrain.config import load_config
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, EXPANSIONS
+from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora import spam_rankings
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.folds import read_given_folds
@@ -68,13 +67,6 @@ def stream_index(path: Path) -> object:
     return pages_around(path.with_name("w-multistream.xml.bz2"), 700)
 
 
-def expansion_table() -> bytes:
-    sink = pa.BufferOutputStream()
-    row = {"part": 0, "position": 0, "document_id": "d1", "queries": ["two"]}
-    pa.parquet.write_table(pa.Table.from_pylist([row], EXPANSIONS.schema), sink)
-    return sink.getvalue().to_pybytes()
-
-
 WORDS = b"2 3\nred 1 2 3\nfox 4 5 6e-1\n"
 BINARY = b"2 3\n" + b"".join(word + b" " + np.arange(3, dtype="<f4").tobytes() for word in (b"red", b"fox"))
 PARSERS: dict[str, tuple[Callable[[Path], object], str, bytes]] = {
@@ -82,7 +74,6 @@ PARSERS: dict[str, tuple[Callable[[Path], object], str, bytes]] = {
     "word2vec binary": (vectors, "v.bin", BINARY),
     "glove": (vectors, "v.txt", WORDS.partition(b"\n")[2]),
     "expansion lines": (expansion, "e.txt", b'd1\ttwo\n{"id": "d1", "queries": ["three", "four"]}\n'),
-    "expansion table": (expansion, "e.parquet", expansion_table()),
     "spam rankings": (rankings, "s.txt", f"65 {PAGE}\n3 clueweb09-en0000-00-00001\n".encode()),
     "folds of json": (read_given_folds, "f.json", b'{"folds": 2, "queries": {"a": 1, "b": 2}}'),
     "folds of lists": (read_given_folds, "f.json", b'[["a"], ["b", 3]]'),

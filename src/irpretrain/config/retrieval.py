@@ -199,37 +199,13 @@ class ExpansionConfig(Section):
     type: Literal["expansion"] = option(..., "Which kind of index.")
     path: str = option(
         ...,
-        "Text to add by document: tab-separated lines `document_id, text`; JSON lines with "
-        "`document_id` (or `id`) and `queries` (a list) or `text`; or a Parquet table of "
-        "expansions.",
+        "Text to add by document: tab-separated lines `document_id, text`, or JSON lines with "
+        "`document_id` (or `id`) and `queries` (a list) or `text`.",
         min_length=1,
     )
 
 
-class Doc2QueryConfig(Section):
-    """Documents plus queries that a sequence-to-sequence model writes (Doc2Query)."""
-
-    type: Literal["doc2query"] = option(..., "Which kind of index.")
-    model: str = option(
-        ...,
-        "Hugging Face directory of a sequence-to-sequence model that writes queries (T5, "
-        "BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
-        min_length=1,
-    )
-    prefix: str = option("", "Prefix that the model expects before a document, with its final space.")
-    max_length: int = option(
-        512,
-        "Maximum input length with special tokens.",
-        unit="word pieces",
-        ge=8,
-    )
-    queries: int = option(10, "Queries per document (docT5query: 40 and more).", unit="queries", ge=1)
-    query_length: int = option(64, "Maximum query length.", unit="word pieces", ge=1)
-    seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the draws.")
-    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
-
-
-IndexConfig = Annotated[TextRankConfig | ExpansionConfig | Doc2QueryConfig, Field(discriminator="type")]
+IndexConfig = Annotated[TextRankConfig | ExpansionConfig, Field(discriminator="type")]
 
 
 class RetrievalConfig(Section):

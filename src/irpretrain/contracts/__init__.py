@@ -33,7 +33,6 @@ from irpretrain.contracts.groups import (
 )
 from irpretrain.contracts.results import (
     CLAIMS,
-    EXPANSIONS,
     LABELLED_SENTENCES,
     PER_QUERY,
     SCORES,
@@ -75,7 +74,6 @@ CONTRACTS = (
     TERM_TARGETS,
     TERM_WEIGHTS,
     TERM_VECTORS,
-    EXPANSIONS,
     SPAN_QUESTIONS,
     LABELLED_SENTENCES,
     PER_QUERY,

@@ -50,20 +50,6 @@ TERM_VECTORS = Contract(
     ),
 )
 
-EXPANSIONS = Contract(
-    "expansions",
-    "Queries that a model wrote: one row per document, in order.",
-    (
-        *LOCATION,
-        ContractColumn("document_id", pa.string(), "document"),
-        ContractColumn(
-            "queries",
-            list_of(pa.string()),
-            "queries in the order of their draws, or best first",
-        ),
-    ),
-)
-
 SPAN_QUESTIONS = Contract(
     "span_questions",
     "One row per question of extractive question answering.",

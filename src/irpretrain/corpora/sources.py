@@ -36,9 +36,7 @@ from irpretrain.corpora.records import Document, Redirect, parts_of_shard
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
-    GENERATOR_REMEDY,
     check_encoder_files,
-    check_model_files,
     check_reranker_files,
 )
 from irpretrain.progress import notice, progress
@@ -93,10 +91,6 @@ def used_files(config: Config) -> Iterator[UsedFiles]:
         index = config.indexes[name]
         if index.type == "expansion":
             yield UsedFiles(f"indexes.{name}.path", [index.path], "records", (), _check_files)
-        elif index.type == "doc2query":
-            longest = {f"indexes.{name}.{key}": getattr(index, key) for key in ("max_length", "query_length")}
-            check = partial(_check_model, check_model_files, (GENERATOR_REMEDY, longest))
-            yield UsedFiles(f"indexes.{name}.model", [index.model], "encoder", (), check)
     for name in collections_with_vectors(config):
         if name in config.word_vectors.files:
             vectors = [config.word_vectors.files[name]]

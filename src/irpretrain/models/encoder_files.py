@@ -91,7 +91,6 @@ FILES = "config.json, model.safetensors (weights in other files are not read) an
 REMEDY = (
     f"Give the Hugging Face directory of an encoder: {FILES} or the files that transformers makes one from."
 )
-GENERATOR_REMEDY = f"Give the Hugging Face directory of a sequence-to-sequence model: {FILES}."
 
 
 def check_encoder_files(
@@ -121,17 +120,6 @@ def check_encoder_files(
 def check_reranker_files(directory: str | Path) -> None:
     """Check that a directory may hold a re-ranker; InputError without config.json or safetensors."""
     _check_files(Path(directory), (("config.json",), WEIGHTS), RERANKER_REMEDY)
-
-
-def check_model_files(directory: str | Path, remedy: str, lengths: Mapping[str, int]) -> None:
-    """Check that a directory may hold a model of any architecture, and a tokenizer of word pieces.
-
-    `lengths` maps a configuration key to the longest sequence that it sets; ConfigError if the model has fewer
-    positions.
-    """
-    directory = Path(directory)
-    _check_files(directory, (("config.json",), WEIGHTS, VOCABULARIES), remedy)
-    _check_positions(directory, _read_json(directory / "config.json", remedy), lengths)
 
 
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> None:

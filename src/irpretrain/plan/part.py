@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -26,8 +26,6 @@ from irpretrain.models.encoder_files import hub_remedy
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.tokenizers import tokenizer_names
-
-T = TypeVar("T")
 
 # A file or files that a job reads under one name; an empty list for nothing.
 Input = str | list[str]
@@ -98,15 +96,8 @@ class PlanPart:
 
     def source_at(self, key: str) -> Callable[[Wildcards], str]:
         """Return the location of a configured path, as a function: Snakemake looks for wildcards in plain strings."""
-        return self._of_setting(key, self.source)
-
-    def model_files_at(self, key: str) -> Callable[[Wildcards], Input]:
-        """Return the files of the model that a part of the configuration names."""
-        return self._of_setting(key, self.model_files)
-
-    def _of_setting(self, key: str, function: Callable[[str], T]) -> Callable[[Wildcards], T]:
         value = self.settings(key)
-        return lambda wildcards: function(value(wildcards) if callable(value) else value)
+        return lambda wildcards: self.source(value(wildcards) if callable(value) else value)
 
     def source(self, path: str, kind: Kind = "documents") -> str:
         """Return the location of a configured path: the copy of an embedded asset, a description file, or itself."""

@@ -111,7 +111,6 @@ WEIGHTED_INDEX = "results/weighted_indexes/{index}/{corpus}"
 
 # The same files as TERM_VECTORS: weights of an entry of `indexes`, which no `term_weights` makes.
 INDEX_VECTORS = TERM_VECTORS.replace("{weighting}", "{index}")
-GENERATED_QUERIES = "results/generated_queries/{index}/{corpus}-{shard}.parquet"
 POSITIONS = "results/positions/{corpus}"
 FIRST_STAGE_RUN = "results/runs/{dataset}/{candidates}/first-stage.run.gz"
 TUNING = "results/tuning/{candidates}.json"

@@ -46,15 +46,6 @@ class Retrieval(PlanPart):
     def query_words(self, wildcards: Wildcards) -> str:
         return index_words(self.config, wildcards.index)
 
-    def expansion(self, wildcards: Wildcards) -> str:
-        """Text to add to a shard's documents: a file that is given, or queries that are written for them."""
-        index = self.config.indexes[wildcards.index]
-        if index.type == "expansion":
-            return index.path
-        return paths.GENERATED_QUERIES.format(
-            index=wildcards.index, corpus=wildcards.corpus, shard=wildcards.shard
-        )
-
     # First stages
 
     def named(self, structured: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Documents with text added to them: Doc2Query-style expansion (Nogueira et al., 2019), from a file or a model.
+"""Documents with text added to them from a file: Doc2Query-style expansion (Nogueira et al., 2019).
 
 The weight of a word is its count in the document and the added text together, so an index of these vectors scores as an
 index of the longer texts would.
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, EXPANSIONS, TERM_VECTORS
+from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import parse_object
 from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
@@ -37,10 +37,10 @@ def expand_documents(
     """Count the words of one shard's documents (DOCUMENTS) and of the text added to them, as TERM_VECTORS.
 
     Args:
-        expansion: text to add, as `indexes.<name>.path` describes it, or an EXPANSIONS table; InputError if unreadable.
+        expansion: text to add, as `indexes.<name>.path` describes it; InputError if unreadable.
 
     Returns:
-        Counts: documents, those without added text, lines (or rows), and those of documents outside this shard.
+        Counts: documents, those without added text, lines, and those of documents outside this shard.
     """
     document_ids = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
     added: dict[str, list[str]] = {}
@@ -102,11 +102,7 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
 
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield (document, texts) of each row, or line: a JSON object, or a document, a tab and a text."""
-    if Path(path).suffix == ".parquet":
-        for batch in EXPANSIONS.stream(path, ["document_id", "queries"], DOCUMENTS_AT_ONCE):
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        return
+    """Yield (document, texts) of each line: a JSON object, or a document, a tab and a text."""
     for number, line in given_lines(path):
         if line.lstrip().startswith("{"):
             document, texts = _read_json(path, number, line)

@@ -53,10 +53,6 @@ class EncoderPieces:
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
         return [pieces_of(text, encoding, self._ids) for text, encoding in zip(texts, encodings, strict=True)]
 
-    def decode(self, ids: np.ndarray) -> str:
-        """Return the text of pieces, without special tokens, on one line."""
-        return " ".join(self._backend.decode(ids.tolist(), skip_special_tokens=True).split())
-
 
 # (query, document) sequences as a re-ranker's own tokenizer makes them, of whatever architecture.
 #
