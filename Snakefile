@@ -6,7 +6,6 @@ Targets:
     datasets              which data sets are there, and what the others need
     downstream            question answering and GLUE, where an overlay names models and tasks
     exported_models       trained models with their cards
-    exported_groups       ranking groups as Hugging Face data sets
     attributions          which words scores come from
     term_weight_pages     how weights of words look
 or any file under results/. docs/module.md uses it from another Snakefile; docs/architecture.md is the map.

@@ -1,5 +1,4 @@
-"""Trained models and ranking groups for others to take; for the targets exported_models and exported_groups, or one
-directory as a target."""
+"""Trained models for others to take; for the target exported_models, or one directory as a target."""
 
 
 rule export_model:
@@ -61,25 +60,3 @@ use rule export_model as export_term_weigher with:
         directory=plan.file(paths.TERM_MODEL, "term_weights"),
         facts=plan.exports.weigher_card,
         scores=plan.exports.weigher_scores,
-
-
-rule export_groups:
-    """An objective's groups as a Hugging Face data set of texts."""
-    input:
-        groups=paths.GROUPS,
-        tokens=plan.of_collection(paths.TOKENS),
-        encoder=plan.encoder_files,
-    output:
-        groups=directory(paths.EXPORTED_GROUPS),
-        meta=sidecar(paths.EXPORTED_GROUPS),
-    log:
-        "results/logs/export_groups/{collection}{tokenizer}-{objective}.log",
-    priority: RESULTS
-    resources:
-        mem_mb=memory(4000),
-        runtime=minutes(240),
-    params:
-        facts=plan.exports.group_card,
-        encoder_directory=plan.encoder_directory,
-    script:
-        "../scripts/export_groups.py"

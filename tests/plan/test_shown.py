@@ -125,13 +125,6 @@ def test_a_target_with_an_unknown_name_gets_the_names_that_are_near():
     assert "prop" in fault
 
 
-def test_the_groups_of_every_tested_model_are_exported():
-    plan = plan_of()
-    assert plan.exports.groups(W()) == ["results/exported_groups/both/rop"]
-    card = plan.exports.group_card(W(collection="both", objective="rop"))
-    assert (card["options"]["type"], [corpus for corpus, *_ in card["corpora"]]) == ("rop", ["wiki", "web"])
-
-
 STAGES = """
 models:
   first: {label: A, collection: both, tasks: [{objective: hp}]}
@@ -140,12 +133,6 @@ graph: {segment_words: 20}
 objectives: {hp: {type: hp, negatives: 1, segments_per_document: 2, positives_per_segment: 2}}
 """
 """A model that starts from another."""
-
-
-def test_the_groups_of_earlier_stages_are_exported_too():
-    plan = plan_of(STAGES + "experiments: {main: {models: [base, second]}}")
-    folder = "results/exported_groups/both"
-    assert plan.exports.groups(W()) == [f"{folder}/hp", f"{folder}/rop"]
 
 
 def test_the_card_of_a_model_of_stages_names_each():

@@ -9,17 +9,16 @@ from pathlib import Path
 from tiny import ROOT, run_command
 
 from irpretrain.config import load_config
-from irpretrain.corpora.embedded import read_manifest
 from irpretrain.plan.paths import GROUPS, sidecar
-from irpretrain.plan.whole import Plan
 
 
 def test_each_objective_on_articles_has_groups(tmp_path: Path) -> None:
-    plan = Plan(load_config(ROOT / "config.yaml"), read_manifest(ROOT / "resources/embedded.yaml"))
+    models = load_config(ROOT / "config.yaml").models.values()
     files = [
-        GROUPS.format(collection=collection, tokenizer=tokenizer, objective=objective)
-        for collection, tokenizer, objective in plan.shown.taught_groups
-        if collection == "articles"
+        GROUPS.format(collection="articles", tokenizer="", objective=task.objective)
+        for model in models
+        if model.collection == "articles"
+        for task in model.tasks
     ]
     assert len(files) == 7, "four of Wikiformer and three of PHP"
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]

@@ -1,4 +1,4 @@
-"""Models and ranking groups for others to take, with their cards."""
+"""Models for others to take, with their cards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOTHING = "no experiment of the configuration tests a model that is trained here
 
 @dataclass(frozen=True, eq=False)
 class Exports(PlanPart):
-    """Jobs of an exported model or of exported groups."""
+    """Jobs of an exported model."""
 
     catalogue: Catalogue
     experiments: Experiments
@@ -77,27 +77,6 @@ class Exports(PlanPart):
         """Whether Hugging Face has a shape for a model: not for the head of CEDR-KNRM, its own or its start's."""
         stages = with_starts(self.config, [model])
         return all(self.config.training_of(name).head != "cedr-knrm" for name in stages)
-
-    def groups(self, wildcards: Wildcards) -> list[str]:
-        """The ranking groups of every trained model that some experiment tests; ConfigError where none is."""
-        groups = self.shown.taught_groups
-        if not groups:
-            raise ConfigError(f"{NOTHING}; name a file: {paths.EXPORTED_GROUPS}")
-        return [
-            paths.EXPORTED_GROUPS.format(collection=collection, tokenizer=tokenizer, objective=objective)
-            for collection, tokenizer, objective in groups
-        ]
-
-    def group_card(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Fields of report.group_export.GroupFacts."""
-        corpora, encoder = self.config.collections[wildcards.collection], self._encoder(wildcards)
-        return {
-            "objective": wildcards.objective,
-            "collection": wildcards.collection,
-            "options": plain(self.config.objectives[wildcards.objective]),
-            "encoder": self._source(encoder.label, encoder),
-            "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
-        }
 
     def scores(self, wildcards: Wildcards) -> dict[str, str]:
         """Existing scores of experiments that test a model, with their hashes."""
@@ -221,7 +200,7 @@ class Exports(PlanPart):
         }
 
     def _source(self, name: str, section: Any) -> list[str]:
-        """Fields of report.cards.Source for a corpus or an encoder, as far as they are known."""
+        """Fields of report.model_card.Source for a corpus or an encoder, as far as they are known."""
         if is_embedded(section.path):
             asset = self.manifest.asset(str(resolve(section.path)[1]))
             return [name, asset.licence, asset.hub or ""]

@@ -90,7 +90,6 @@ SELECTED = "results/models/selected/{model}/seed-{seed}"
 SELECTION_SCORES = "results/metrics/selected/{model}/seed-{seed}.json"
 NEURAL = "results/models/neural/{model}/seed-{seed}"
 EXPORTED = "results/exported/{model}/seed-{seed}"
-EXPORTED_GROUPS = "results/exported_groups/{collection}{tokenizer}/{objective}"
 EXPORTED_FINETUNED = (
     "results/exported/{model}/finetuned/{dataset}/{candidates}/{regime}/seed-{seed}/fold-{fold}"
 )

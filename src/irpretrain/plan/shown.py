@@ -151,17 +151,6 @@ class Shown:
         ]
         return list(dict.fromkeys(chains))
 
-    @property
-    def taught_groups(self) -> list[tuple[str, str, str]]:
-        """(collection, tokenizer, objective) of the ranking groups behind every trained model, in all its stages."""
-        models = {name: self.config.models[name] for name, _ in self.pretrainings}
-        groups = (
-            (str(model.collection), self.corpora.tokenizer_of(name), task.objective)
-            for name, model in models.items()
-            for task in model.tasks
-        )
-        return list(dict.fromkeys(groups))
-
     # Axioms
 
     @property

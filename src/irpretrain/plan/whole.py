@@ -85,7 +85,6 @@ class Plan(PlanPart):
             **{paper: self.paper_results(paper) for paper in known_papers()},
             "datasets": paths.DATASETS_TABLE,
             "exported_models": self.exports.models,
-            "exported_groups": self.exports.groups,
             "downstream": self.downstream.tables,
             **{section: self.targets.views(section) for section in VIEWS},
         }

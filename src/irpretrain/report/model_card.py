@@ -19,9 +19,6 @@ from irpretrain.report.run_views import probe_markdown
 from irpretrain.report.table_files import pipe_table
 from irpretrain.training.selection import NOT_CONTENT
 
-# What cards of models and of data have in common: sources with their licences, blocks of options.
-
-
 # A licence as the manifest and the catalogue name it → the Hub's identifier.
 HUB_LICENCES = {
     "Apache-2.0": "apache-2.0",
@@ -41,12 +38,6 @@ class Source(NamedTuple):
     hub: str = ""
 
 
-def with_sources(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts of a card, whose `encoder` and `corpora` came as plain lists, with sources in their place."""
-    corpora = [Source(*corpus) for corpus in facts["corpora"]]
-    return {**facts, "encoder": Source(*facts["encoder"]), "corpora": corpora}
-
-
 def hub_licence(sources: Sequence[Source]) -> dict[str, Any]:
     """Return the Hub's fields for a licence: the one that all sources share, or the advice to read the card."""
     shared = {HUB_LICENCES.get(source.licence) for source in sources}
@@ -57,12 +48,6 @@ def hub_licence(sources: Sequence[Source]) -> dict[str, Any]:
 def hub_names(sources: Sequence[Source]) -> list[str] | None:
     """Return the names that sources have on the Hub, each once; None where there are none."""
     return list(dict.fromkeys(source.hub for source in sources if source.hub)) or None
-
-
-def write_sections(title: str, front: str, introduction: str, sections: Mapping[str, str]) -> str:
-    """Return a card: the Hub's fields as YAML, a title, and sections by their titles."""
-    body = "\n\n".join(f"## {name}\n\n{text}" for name, text in sections.items())
-    return f"---\n{front.rstrip()}\n---\n\n# {title}\n\n{introduction}\n\n{body}\n"
 
 
 def yaml_block(content: Mapping[str, Any]) -> str:
@@ -150,7 +135,9 @@ class CardFacts(NamedTuple):
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
-        return cls(**with_sources(values))
+        """Return the facts of a job, whose `encoder` and `corpora` came as plain lists."""
+        corpora = [Source(*corpus) for corpus in values["corpora"]]
+        return cls(**{**values, "encoder": Source(*values["encoder"]), "corpora": corpora})
 
 
 def export_model(
@@ -250,8 +237,8 @@ def write_card(
         "Papers": "\n".join(f"- {paper}" for paper in facts.papers),
     }
     what = f"{facts.what} {MADE}`{facts.key}`, seed {facts.seed}."
-    filled = {title: text for title, text in sections.items() if text}
-    return write_sections(facts.label, _front(facts, scores), what, filled)
+    body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if text)
+    return f"---\n{_front(facts, scores).rstrip()}\n---\n\n# {facts.label}\n\n{what}\n\n{body}\n"
 
 
 def _stages(facts: CardFacts) -> list[Mapping[str, Any]]:

@@ -92,10 +92,6 @@ class GroupTable:
     def trained_count(self) -> int:
         return len(self) - len(self.held_out)
 
-    def largest(self) -> tuple[int, int]:
-        """Return the largest numbers of queries and of documents per group."""
-        return int(self._queries.counts().max()), int(self._documents.counts().max())
-
     def order(self, step: int) -> np.ndarray:
         """Return the indices of the groups of `step`: the next of an endless series of permutations."""
         size = self.trained_count
