@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
     from irpretrain.library.collection import Collection
     from irpretrain.library.documents import parse_wikitext, read_documents
-    from irpretrain.library.export import export
     from irpretrain.library.groups import Groups
     from irpretrain.library.models import CrossEncoder, TermWeigher, preference_probabilities
     from irpretrain.library.options import Options
@@ -31,7 +30,6 @@ _MODULES = {
     "TermWeigher": "library.models",
     "bootstrap_interval": "evaluation.significance",
     "build_tree": "wikipedia.article",
-    "export": "library.export",
     "finetune": "library.training",
     "holm": "evaluation.significance",
     "load_predictor": "axioms.predictor",
@@ -54,7 +52,6 @@ __all__ = [
     "TermWeigher",
     "bootstrap_interval",
     "build_tree",
-    "export",
     "finetune",
     "holm",
     "load_predictor",

@@ -1,4 +1,4 @@
-"""Commands on models: pre-train, fine-tune, score, export, and the curves of trainings."""
+"""Commands on models: pre-train, fine-tune, score, and the curves of trainings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,6 @@ GROUPS = (
     "documents, topics and judgements, as `irpretrain init` finds them: a pair per relevant document."
 )
 MODEL_FOLDER = click.Path()
-LABEL = "Name on the card; by default that of the directory."
 
 
 def groups_to_learn(path: str, encoder: str, seed: int, negatives: int) -> Any:
@@ -118,19 +117,6 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     return write_objects(output, scored, "pairs")
 
 
-@click.command("export", Command)
-@click.argument(
-    "model", type=Input(), help="Directory of a pre-trained model or a regressor, beside its .meta.json."
-)
-@folder("Directory to write.")
-@click.option("--label", default="", help=LABEL)
-def export(model: str, output: str, label: str) -> str:
-    """Copy a trained model with a card for others."""
-    from irpretrain.library.export import export as run
-
-    return f"{run(model, output, label)['files']} files and a card in {output}"
-
-
 @click.command("curves", Command)
 @click.argument(
     "results",
@@ -153,4 +139,4 @@ def _number(runs: Mapping[str, int]) -> str:
     return f"{len(runs)} learning curve{'' if len(runs) == 1 else 's'}"
 
 
-MODEL_COMMANDS = (pretrain, finetune, score, export, curves)
+MODEL_COMMANDS = (pretrain, finetune, score, curves)

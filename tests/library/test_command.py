@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import irpretrain
-from irpretrain import Collection, CrossEncoder, Options, pretrain
+from irpretrain import Collection, CrossEncoder, Options
 from irpretrain.command import commands, main
 from irpretrain.evaluation.runs import read_run
 from irpretrain.library.formats import guess_format, read_relevance
@@ -180,20 +180,6 @@ def test_words_are_weighted(documents: Path, tmp_path: Path, tiny_encoder: Path)
     assert [sorted(row["weights"]) for row in rows] == [sorted(set(text.split())) for text in BODIES.values()]
 
 
-def test_a_model_is_exported(tmp_path: Path, tiny_encoder: Path) -> None:
-    from transformers import AutoModelForSequenceClassification
-
-    groups = Collection(BODIES.items(), encoder=tiny_encoder).groups("rop", minimum_count=1)
-    pretrain(groups, tmp_path / "prop", steps=1, batch_groups=2, max_length=32, query_length=8)
-    beside = ["prop", "prop.meta.json", "prop.metrics.jsonl", "prop.probe.csv"]
-    assert sorted(path.name for path in tmp_path.glob("prop*")) == beside
-    assert run("export", tmp_path / "prop", tmp_path / "exported", "--label", "Fruit PROP") == 0
-    card = (tmp_path / "exported/README.md").read_text()
-    assert "# Fruit PROP\n" in card
-    assert "minimum_count: 1" in card
-    assert AutoModelForSequenceClassification.from_pretrained(tmp_path / "exported").config.num_labels == 1
-
-
 VECTORS = ("--set", "word_vectors.minimum_count=1", "--set", "word_vectors.dimensions=4")
 
 
@@ -315,12 +301,11 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "init . --topics NUMBERED",
             "ERROR: QRELS: none of the 1 topics of NUMBERED has a relevant document here",
         ),
-        ("export MODEL -", "ERROR: -: this command writes a folder\n  Name a folder."),
+        ("pretrain GROUPS - --encoder MODEL", "ERROR: -: this command writes a folder\n  Name a folder."),
         ("axioms DOCUMENTS BROKEN OUT", "BROKEN:1"),
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
         ("weigh missing DOCUMENTS OUT", "ERROR: missing: "),
         ("parse-dump BROKEN OUT", "ERROR: BROKEN"),
-        ("export DOCUMENTS OUT", "ERROR: DOCUMENTS: this is a file, not a folder"),
     ],
 )
 def test_bad_input_is_one_message(

@@ -20,7 +20,6 @@ MODULES = (
     "evaluation.significance",
     "library.collection",
     "library.documents",
-    "library.export",
     "library.groups",
     "library.models",
     "library.options",
@@ -42,7 +41,6 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "weigher_directory": folder / "models/deepct",
         "output_directory": folder / "output",
         "tuned_directory": folder / "tuned",
-        "export_directory": folder / "export",
     }
 
 

@@ -19,7 +19,6 @@ from irpretrain import (
     CrossEncoder,
     Options,
     TermWeigher,
-    export,
     load_predictor,
     parse_wikitext,
     pretrain,
@@ -49,8 +48,8 @@ def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "load",
-    [load_predictor, lambda name: export(name, "out"), lambda name: ares_groups(name), read_scores],
-    ids=["predictor", "export", "ares", "scores"],
+    [load_predictor, lambda name: ares_groups(name), read_scores],
+    ids=["predictor", "ares", "scores"],
 )
 def test_what_is_not_there_is_said_to_be_missing(load: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"/nope: there is no such (folder|file)\n  Name ") as raised:
@@ -96,15 +95,13 @@ def lay_in_cache(folder: Path, encoder: Path) -> Path:
     return cache / "snapshots" / COMMIT
 
 
-def test_the_card_names_the_encoder_of_the_cache(no_network: Path, tiny_encoder: Path) -> None:
+def test_the_record_names_the_encoder_of_the_cache(no_network: Path, tiny_encoder: Path) -> None:
     lay_in_cache(no_network, tiny_encoder)
     texts = ["word01 word02 word03 ab cd", "word01 ef gh", "word05 word06 word07 word01"]
     groups = Collection(texts, encoder="me/enc").groups("rop", minimum_count=1)
     pretrain(groups, "prop", steps=1, batch_groups=2, max_length=32, query_length=8)
-    export("prop", "exported")
-    card = Path("exported/README.md").read_text()
-    assert "base_model: me/enc\n" in card
-    assert "| me/enc |" in card
+    record = json.loads(Path("prop.meta.json").read_text())
+    assert record["parameters"]["encoder"]["label"] == "me/enc"
     with pytest.raises(ConfigError, match=r"layers: should be greater than or equal to 1; given was 0"):
         pretrain(groups, "other", layers=0, steps=1, batch_groups=2)
 
@@ -240,13 +237,6 @@ def test_progress_names_no_temporary_folder(tmp_path: Path, capsys: pytest.Captu
     assert "left out: 1 × empty document" in shown
     assert "irpretrain-" not in shown
     assert "shard" not in shown
-
-
-def test_a_record_without_options_is_named(tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model.meta.json").write_text('{"stage": "pretrain"}')
-    with pytest.raises(InputError, match=r"model\.meta\.json: this is no record of a training: 'options'"):
-        export(tmp_path / "model", tmp_path / "out")
 
 
 @pytest.mark.parametrize("groups", [[], [5], ["rop"]], ids=["none", "number", "text"])

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from irpretrain import Collection, export, pretrain
+from irpretrain import Collection, pretrain
 from irpretrain.command import main
 from irpretrain.disk_space import full_disk
 from irpretrain.errors import ConfigError, InputError
@@ -39,23 +39,6 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_folder_of_others_is_not_replaced(folder: Path) -> None:
-    (folder / "m").mkdir()
-    (folder / "m/diary.txt").write_text("dear diary")
-    before = content(folder)
-    for output in ("m", folder / "m"):
-        with pytest.raises(InputError, match=r"holds diary\.txt"):
-            export("prop", output)
-    assert content(folder) == before
-
-
-def test_an_earlier_export_and_an_empty_folder_are_replaced(folder: Path) -> None:
-    (folder / "m").mkdir()
-    export("prop", "m")
-    export("prop", "m", "again")
-    assert "# again" in (folder / "m/README.md").read_text()
-
-
 def test_a_slash_at_the_end_of_a_name_changes_nothing(folder: Path, tiny_encoder: Path) -> None:
     groups = Collection(BODIES, encoder=tiny_encoder).groups("rop", minimum_count=1)
     pretrain(groups, "other/", **TRAINING)
@@ -63,17 +46,6 @@ def test_a_slash_at_the_end_of_a_name_changes_nothing(folder: Path, tiny_encoder
     assert beside == {"other", "other.meta.json", "other.metrics.jsonl", "other.probe.csv"}
     assert not [path.name for path in (folder / "other").iterdir() if path.name.startswith(".")]
     pretrain(groups, "other/", **TRAINING)
-    export("other/", "m/")
-    assert "Held-out groups" in (folder / "m/README.md").read_text()
-
-
-@pytest.mark.parametrize("output", ["prop", "./prop", "link", "prop/copy", "."])
-def test_an_export_spares_its_model(output: str, folder: Path) -> None:
-    (folder / "link").symlink_to("prop")
-    before = content(folder)
-    with pytest.raises((ConfigError, InputError)):
-        export("prop", output)
-    assert content(folder) == before
 
 
 def test_pretraining_spares_the_folders_of_others(folder: Path, tiny_encoder: Path) -> None:
@@ -103,8 +75,6 @@ def test_pretraining_spares_the_folders_of_others(folder: Path, tiny_encoder: Pa
         "weigh prop d.jsonl d.jsonl",
         "axioms d.jsonl pairs.jsonl pairs.jsonl --set word_vectors.minimum_count=1",
         "parse-dump dump.xml dump.xml --set wiki=enwiki",
-        "export prop prop",
-        "export prop d.jsonl",
     ],
 )
 def test_a_command_spares_its_input(arguments: str, folder: Path, capsys: pytest.CaptureFixture) -> None:

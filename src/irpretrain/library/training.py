@@ -43,7 +43,7 @@ def pretrain(
         groups: of one collection, which has an encoder. Each objective made at least one group.
         output: model directory to write: new, empty, or an earlier one, which the record beside it tells. Its metrics
             go to `<output>.metrics.jsonl`, its accuracy on held-out groups to `<output>.probe.csv`, the record of the
-            training to `<output>.meta.json`; `export` reads the last two.
+            training to `<output>.meta.json`.
         layers: keep only the encoder's first layers; None for all.
         training: keys of section pretraining that differ from the preset's; by default one epoch in batches of 64.
 
