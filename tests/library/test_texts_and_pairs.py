@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext, read_documents
-from irpretrain.contracts import DOCUMENTS, GROUPS
+from irpretrain.contracts import GROUPS
 from irpretrain.errors import ConfigError, InputError
 from tiny_models import write_bert
 
@@ -165,7 +165,7 @@ def test_a_mapping_holds_texts_by_identifier() -> None:
         ([7], "document 0: a text, an identifier and a text, or a mapping is needed, not 7"),
         ([("a", None)], "document 0: body: a text is needed, not None"),
         ([{"document_id": "a"}], "document 0: body is missing"),
-        ([{"txt": "a"}], "document 0: 'txt' is unknown; known are _id, body, content, contents, dis"),
+        ([{"txt": "a"}], "document 0: 'txt' is unknown; known are _id, body, content, contents, doc"),
         ([("a", "x"), ("a", "y")], "document 1: the identifier 'a' occurs twice"),
     ],
     ids=[
@@ -185,91 +185,6 @@ def test_a_mapping_holds_texts_by_identifier() -> None:
 def test_documents_that_are_none(documents: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Collection(documents)
-
-
-LINK = {"target": "Fruit", "fragment": "", "start": 0, "end": 5, "section": 0}
-SECTION = {"level": 0, "heading": "", "start": 0, "end": 9, "role": ""}
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ({"links": 7}, "links: several are needed, not 7"),
-        ({"links": ["Fruit"]}, "links: a mapping is needed, not 'Fruit'"),
-        ({"links": [{**LINK, "start": "two"}]}, r"links: number 0 \(from 0\): .*two"),
-        ({"links": [{"target": "Fruit"}]}, "fragment is missing"),
-        (
-            {"links": [LINK, {**LINK, "end": 10}]},
-            r"links: number 1 \(from 0\) is from character 0 to 10, but .* 9",
-        ),
-        ({"links": [{**LINK, "end": 0}]}, "from character 0 to 0"),
-        ({"links": [{**LINK, "section": 1}]}, "in section 1"),
-        (
-            {"links": [{**LINK, "section": -1}], "sections": [SECTION]},
-            "in section -1, but the document has 1",
-        ),
-        ({"sections": [None]}, "sections: a mapping is needed, not None"),
-        ({"sections": [{**SECTION, "start": -1}]}, "sections: .* from character -1 to 9"),
-        ({"sections": [SECTION, {**SECTION, "start": 9, "level": 1 << 40}]}, "sections: number 1"),
-        (
-            {"sections": [{**SECTION, "level": 2}]},
-            r"number 0 \(from 0\) has level 2; the first section is the lead",
-        ),
-        ({"sections": [SECTION, {**SECTION, "start": 9}]}, "number 1 .* has level 0; 1 or more is needed"),
-        ({"sections": [{**SECTION, "level": -5}]}, "number 0 .* has level -5"),
-        ({"sections": [SECTION, {**SECTION, "start": 9, "level": -5}]}, "number 1 .* has level -5"),
-        (
-            {"sections": [{**SECTION, "role": "bogus"}]},
-            "number 0 .* has the role 'bogus'; known are '', 'see-also'",
-        ),
-        ({"sections": [{**SECTION, "start": 0.5}]}, "number 0 .*: start: a whole number is needed, not 0.5"),
-        (
-            {"sections": [{**SECTION, "end": 6}, {**SECTION, "level": 2, "start": 5}]},
-            "sections: number 1 .* begins at character 5, but the one before it ends at 6",
-        ),
-        (
-            {"sections": [{**SECTION, "start": 6}, {**SECTION, "level": 2, "end": 5}]},
-            "sections: number 1 .* begins at character 0, but the one before it ends at 9",
-        ),
-        (
-            {"links": [{**LINK, "start": 4, "end": 9}, LINK]},
-            r"links: number 0 \(from 0\) begins at character 4, but the one before it ends at 5",
-        ),
-        ({"links": [{**LINK, "end": True}]}, "links: number 0 .*: end: a whole number is needed, not True"),
-        ({"disambiguation": "false"}, "disambiguation: True or False is needed, not 'false'"),
-    ],
-)
-def test_sections_and_links_that_are_none(parts: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=f"document 0: .*{message}"):
-        Collection([{"body": "apple pie", **parts}])
-
-
-def test_sections_and_links_of_a_dictionary_are_taken() -> None:
-    empty = {"level": 2, "heading": "Use", "start": 9, "end": 9}
-    page = {"body": "apple pie", "sections": [SECTION, empty], "links": [LINK]}
-    assert len(Collection([page, {"body": "pear", "links": [{**LINK, "end": 4}]}])) == 2
-
-
-def test_links_are_sorted_and_places_are_those_of_the_cleaned_text() -> None:
-    """`\\r\\n` is one character of the text, a lone `\\r` too."""
-    body = "a\r\nb\r\n\rapple pie\r\n"
-    at = {word: body.index(word) for word in ("b", "apple", "pie")}
-    links = [{**LINK, "start": start, "end": start + len(word)} for word, start in reversed(at.items())]
-    use = {"level": 2, "heading": "Use", "start": 3, "end": len(body), "role": "see-also"}
-    page = {
-        "body": body,
-        "links": links,
-        "sections": [{**SECTION, "end": 1}, use],
-        "disambiguation": np.True_,
-    }
-    collection = Collection([page])
-    [row] = DOCUMENTS.read(collection.documents).to_pylist()
-    assert row["body"] == "a\nb\n\napple pie\n"
-    texts = [
-        [row["body"][part["start"] : part["end"]] for part in row[kind]] for kind in ("links", "sections")
-    ]
-    assert texts == [["b", "apple", "pie"], ["a", "b\n\napple pie\n"]]
-    assert row["disambiguation"] is True
 
 
 def test_ranks_down_to_any_depth(collection: Collection) -> None:

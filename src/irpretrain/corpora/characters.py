@@ -3,8 +3,7 @@
 import codecs
 import html
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 _LINE_ENDS = re.compile(r"\r\n?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -45,12 +44,6 @@ def unescaped(markup: str) -> str:
     """Return markup with its references (`&amp;`, `&#38;`) as characters."""
     # Python reads no integer of thousands of digits; eight digits are beyond the last character.
     return html.unescape(_LONG_NUMBER.sub(lambda number: f"&#{number[1].lstrip('0')[:8] or 0};", markup))
-
-
-def positions_in_clean_text(text: str) -> Callable[[int], int]:
-    """Return the function from positions in `text` to those in `clean_text(text)`, where only `\\r\\n` gets shorter."""
-    breaks = [match.start() for match in re.finditer("\r\n", text)]
-    return lambda position: position - bisect_left(breaks, position)
 
 
 def clean_line(text: str) -> str:

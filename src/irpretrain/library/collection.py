@@ -60,9 +60,9 @@ class Collection(CollectionFiles):
         """Take the documents.
 
         Args:
-            documents: texts; pairs of identifier and text; dictionaries with `id`, `title` and `text`, or other
-                columns of DOCUMENTS (docs/contracts.md); documents of `read_documents` and `parse_wikitext`; or one
-                mapping of identifiers to texts.
+            documents: texts; pairs of identifier and text; dictionaries with `id`, `title`, `url` and `text`;
+                documents of `read_documents` and `parse_wikitext`, which may have sections and links; or one mapping
+                of identifiers to texts.
             options: preset, seed, and sections of the configuration.
             encoder: for objectives that cut documents (all but rop and ares) and for rop with preset released, which
                 skips documents of few word pieces: Hugging Face directory, a name on its hub that is in the local

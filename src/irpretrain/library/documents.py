@@ -2,20 +2,14 @@
 
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from functools import cache
 from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_args
-
-import numpy as np
-import pyarrow as pa
+from typing import Any
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.contracts.collections import LINK, SECTION
-from irpretrain.corpora.characters import clean_text, identifier_fault, positions_in_clean_text
+from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.file_lists import document_files
@@ -23,20 +17,19 @@ from irpretrain.corpora.policy import RecordTally, no_documents, reported_reason
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
-from irpretrain.errors import ConfigError, InputError, one_line
+from irpretrain.errors import ConfigError, InputError
 from irpretrain.library.formats import described
-from irpretrain.library.options import given_text, listed, naming
+from irpretrain.library.options import given_text, naming
 from irpretrain.progress import notice
-from irpretrain.wikipedia.article import Link, Role, Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
 from irpretrain.wikipedia.wikitext import parse_article
 
-# A text; its identifier and text; a dictionary with columns of DOCUMENTS, at least `body`, or with the names that
-# JSONL files have for them, such as `id` and `text`; or a record of a reader.
+# A text; its identifier and text; a dictionary with `id`, `title`, `url` and `text`, or JSONL files' other names for
+# them; or a record of a reader, which may have sections and links.
 GivenDocument = str | tuple[str, str] | Mapping[str, Any] | Document
-KEYS = frozenset(DOCUMENTS.schema.names) - {"part", "position"}
+KEYS = frozenset({"document_id", "title", "url", "body"})
 # Column → its names in JSONL files, itself among them.
 SYNONYMS = {"document_id": IDENTIFIERS, "body": BODIES}
 KNOWN = KEYS.union(*SYNONYMS.values())
@@ -199,16 +192,7 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
     for key, text in {**texts, "document_id": str(name) if isinstance(name, Integral) else name}.items():
         if not isinstance(text, str):
             raise ConfigError(f"document {position}: {key}: a text is needed, not {reprlib.repr(text)}")
-    disambiguation = given.get("disambiguation", False)
-    if not isinstance(disambiguation, bool | np.bool_):
-        fault = f"disambiguation: True or False is needed, not {reprlib.repr(disambiguation)}"
-        raise ConfigError(f"document {position}: {fault}")
-    return {
-        **{key: clean_text(text) for key, text in texts.items()},
-        **_parts(given, texts["body"], f"document {position}"),
-        "document_id": str(name),
-        "disambiguation": bool(disambiguation),
-    }
+    return {**{key: clean_text(text) for key, text in texts.items()}, "document_id": str(name)}
 
 
 def _with_column_names(document: Mapping[str, Any], position: int) -> dict[str, Any]:
@@ -225,69 +209,3 @@ def _with_column_names(document: Mapping[str, Any], position: int) -> dict[str, 
 def _is_missing(value: Any) -> bool:
     """Whether a value is None or a NaN, as tables have them for what is not there."""
     return value is None or (isinstance(value, float) and value != value) or repr(value) == "<NA>"
-
-
-def _parts(document: Mapping[str, Any], body: str, where: str) -> dict[str, list[dict[str, Any]]]:
-    """Return sections and links of a document, links sorted, with their places in the cleaned body.
-
-    ConfigError where DOCUMENTS does not allow them.
-    """
-    sections = _records(document.get("sections", ()), SECTION, f"{where}: sections")
-    links = _records(document.get("links", ()), LINK, f"{where}: links")
-    links.sort(key=lambda link: link[1]["start"])
-    for parts, least in ((sections, 0), (links, 1)):
-        end_before = 0
-        for name, part in parts:
-            start, end = part["start"], part["end"]
-            if not 0 <= start <= end - least <= len(body) - least:
-                raise ConfigError(f"{name} is from character {start} to {end}, but the body has {len(body)}")
-            if start < end_before:
-                raise ConfigError(
-                    f"{name} begins at character {start}, but the one before it ends at {end_before}"
-                )
-            end_before = end
-    for number, (name, section) in enumerate(sections):
-        if not (section["level"] > 0 if number else section["level"] == 0):
-            needed = "1 or more is needed" if number else "the first section is the lead, of level 0"
-            raise ConfigError(f"{name} has level {section['level']}; {needed}")
-        if section["role"] not in get_args(Role):
-            raise ConfigError(
-                f"{name} has the role {section['role']!r}; known are {', '.join(map(repr, get_args(Role)))}"
-            )
-    for name, link in links:
-        if not 0 <= link["section"] < max(1, len(sections)):
-            raise ConfigError(
-                f"{name} is in section {link['section']}, but the document has {len(sections)}, numbered from 0"
-            )
-    position_in_clean = positions_in_clean_text(body)
-    return {
-        kind: [
-            {**part, "start": position_in_clean(part["start"]), "end": position_in_clean(part["end"])}
-            for _, part in parts
-        ]
-        for kind, parts in (("sections", sections), ("links", links))
-    }
-
-
-def _records(parts: Any, kind: pa.DataType, where: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the sections or the links of a document, each with its name for messages, with all keys of DOCUMENTS."""
-    records = []
-    whole = [field.name for field in kind if pa.types.is_integer(field.type)]
-    for number, part in enumerate(listed(parts, where)):
-        name = f"{where}: number {number} (from 0)"
-        values = asdict(part) if isinstance(part, Section | Link) else part
-        if not isinstance(values, Mapping):
-            raise ConfigError(f"{where}: a mapping is needed, not {reprlib.repr(part)}")
-        values = {"role": "", **values}
-        for key in whole:
-            value = values.get(key, 0)
-            if not isinstance(value, Integral | None) or isinstance(value, bool):
-                raise ConfigError(f"{name}: {key}: a whole number is needed, not {reprlib.repr(value)}")
-        try:
-            record = pa.scalar(values, kind).as_py()
-        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            raise ConfigError(f"{name}: {one_line(error)}") from None
-        if missing := [key for key, value in record.items() if value is None]:
-            raise ConfigError(f"{name}: {missing[0]} is missing")
-        records.append((name, record))
-    return records
