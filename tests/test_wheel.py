@@ -15,8 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from irpretrain.errors import SetupError
-from irpretrain.extras import EXTRAS, naming_extras
+from irpretrain.errors import EXTRAS, SetupError, naming_extras
 from locked import imports, pins
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
-from irpretrain.cache_folder import cache_folder
 
 PACKAGE = Path(__file__).parent
 SCRIPTS = PACKAGE.parents[1] / "scripts"
@@ -162,3 +161,13 @@ def _read_cache() -> dict[str, str]:
         return cached if isinstance(cached, dict) else {}
     except (OSError, ValueError):
         return {}
+
+
+# The folder for what can be computed again at any time: machine code, digests of source files.
+
+
+def cache_folder() -> Path:
+    """Return `$NUMBA_CACHE_DIR`, else `$XDG_CACHE_HOME/irpretrain`, else `~/.cache/irpretrain`."""
+    if directory := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(directory)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "irpretrain"

@@ -1,6 +1,6 @@
 """Functions compiled by numba, with a cache of machine code between processes.
 
-Compiling the kernels takes seconds. The cache is a folder (`irpretrain.cache_folder`) named by the source of all
+Compiling the kernels takes seconds. The cache is a folder (`irpretrain.code_digest`) named by the source of all
 compiled modules: numba itself ignores changes of called functions in other files. Numba writes entries atomically, and
 checks processor and version, so jobs may share the folder, and it can be deleted at any time. If it is damaged or
 read-only, functions are compiled anew.
@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import IndexDataCacheFile
 
-from irpretrain.cache_folder import cache_folder
+from irpretrain.code_digest import cache_folder
 from irpretrain.progress import notice, print_line
 
 Function = TypeVar("Function", bound=Callable[..., Any])

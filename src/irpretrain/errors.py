@@ -94,3 +94,31 @@ def refusing(path: str | Path, what: str, remedy: str = "") -> Iterator[None]:
         raise
     except Exception as error:
         raise InputError(path, f"{what}: {one_line(error)}", remedy=remedy) from error
+
+
+# Packages that `pip install irpretrain` leaves out, by the extra that brings them.
+
+
+# Extra → names that are imported of its packages.
+EXTRAS = {
+    "train": ("accelerate", "safetensors", "torch", "transformers", "xgboost"),
+    "tracking": ("tensorboard", "wandb"),
+    "ir-datasets": ("ir_datasets",),
+    "mwparserfromhell": ("mwparserfromhell",),
+    "pyterrier": ("pyterrier",),
+}
+
+
+@contextmanager
+def naming_extras() -> Iterator[None]:
+    """Raise SetupError, with the command that installs it, for a package of an extra that is missing inside."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+        if extra is None:
+            raise
+        raise SetupError(
+            f"This needs the package {package}, which is not installed.\n  In the clone: pip install '.[{extra}]'"
+        ) from None

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from irpretrain import CrossEncoder, TermWeigher
-from irpretrain.extras import naming_extras
+from irpretrain.errors import naming_extras
 from irpretrain.term_weights.integers import integer_weights
 
 with naming_extras():

@@ -29,8 +29,7 @@ from irpretrain.contracts import TERM_TARGETS
 from irpretrain.models import packed
 from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.length_batches import prefetch
-from irpretrain.models.padding_mask import padding_mask
+from irpretrain.models.length_batches import padding_mask, prefetch
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights import infer

@@ -20,7 +20,7 @@ from irpretrain.papers.files import known_papers
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
 from irpretrain.report.claim_tests import Finder, Measured
-from irpretrain.report.other_figures import WeightingShares
+from irpretrain.report.figures import WeightingShares
 from irpretrain.report.scores import Results, RunName, Scores
 
 SHOWCASE = "configs/showcase.yaml"

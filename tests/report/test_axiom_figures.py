@@ -12,8 +12,7 @@ from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.curves import few_shot_curves
-from irpretrain.report.figures import make_figures
-from irpretrain.report.other_figures import importance_bars
+from irpretrain.report.figures import importance_bars, make_figures
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 

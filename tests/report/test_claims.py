@@ -35,8 +35,8 @@ from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers
 from irpretrain.report.claim_tests import Measured
+from irpretrain.report.figures import WeightingShares
 from irpretrain.report.headline import headline
-from irpretrain.report.other_figures import WeightingShares
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import make_tables

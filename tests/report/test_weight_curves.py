@@ -12,8 +12,7 @@ from small_run import ROOT
 from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.papers.published import load_published
-from irpretrain.report.figures import make_figures
-from irpretrain.report.other_figures import read_distribution, weight_curves
+from irpretrain.report.figures import make_figures, read_distribution, weight_curves
 from irpretrain.report.result_files import ResultFiles
 
 DEEPCT = ROOT / "resources" / "published" / "deepct.yaml"

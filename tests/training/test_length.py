@@ -17,8 +17,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
 from irpretrain.training.group_table import Mixing
-from irpretrain.training.length import resolve_length, steps_of
-from irpretrain.training.pretrain import pretrain
+from irpretrain.training.pretrain import pretrain, resolve_length, steps_of
 
 Run = Callable[..., Path]
 

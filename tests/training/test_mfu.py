@@ -15,11 +15,10 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.models.arithmetic import EncoderSize, EncoderWork
 from irpretrain.resources import resources_directory
-from irpretrain.training import fast_paths, gpu_rates
-from irpretrain.training.gpu_rates import peak_rate
+from irpretrain.training import fast_paths, trainer
 from irpretrain.training.group_task import group_work
 from irpretrain.training.metrics import StatusLine, StepMetrics
-from irpretrain.training.trainer import Trainer
+from irpretrain.training.trainer import Trainer, peak_rate
 
 GPU = torch.device("cuda", 0)
 
@@ -33,7 +32,7 @@ def gpu_called(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 def test_every_rate_has_a_source_and_every_device_one_entry() -> None:
     entries = yaml.safe_load((resources_directory() / "gpu_rates.yaml").read_text(encoding="utf-8"))
     names = [name for entry in entries for name in entry["names"]]
-    assert len(names) == len(set(names)) == len(gpu_rates.gpu_rates())
+    assert len(names) == len(set(names)) == len(trainer.gpu_rates())
     for entry in entries:
         assert set(entry) <= {"names", "bf16", "fp16", "fp32", "source"}
         assert entry["source"].startswith("NVIDIA ")

@@ -17,8 +17,7 @@ from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDI
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import ConfigError, need_folder
-from irpretrain.extras import naming_extras
+from irpretrain.errors import ConfigError, naming_extras, need_folder
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
 from irpretrain.library.formats import described

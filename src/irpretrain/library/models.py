@@ -18,9 +18,8 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.disk_space import reporting_disk_errors
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, naming_extras
 from irpretrain.evaluation.runs import Run
-from irpretrain.extras import naming_extras
 from irpretrain.library.documents import document_rows
 from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory

@@ -16,10 +16,9 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.disk_space import reporting_disk_errors
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, naming_extras
 from irpretrain.evaluation.folds import deal
 from irpretrain.evaluation.runs import write_run
-from irpretrain.extras import naming_extras
 from irpretrain.library.groups import GIVEN, Groups
 from irpretrain.library.options import listed
 from irpretrain.library.own_groups import own_groups

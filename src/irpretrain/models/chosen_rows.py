@@ -12,9 +12,8 @@ from transformers import BertModel
 from transformers.masking_utils import create_bidirectional_mask
 
 from irpretrain.config.training import Packing
-from irpretrain.models.length_batches import to_device
+from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.packed import attention_of, encode_packed
-from irpretrain.models.padding_mask import padding_mask
 
 
 def encode_read(

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel
 
 from irpretrain.errors import InputError, refusing
-from irpretrain.models.padding_mask import padding_mask
+from irpretrain.models.length_batches import padding_mask
 from irpretrain.models.parameters import HubModel, keep_layers, load_network, refuse_missing
 
 # How transformers' classes of attention are called whose second output is what each position attends to.

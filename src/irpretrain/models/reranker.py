@@ -18,10 +18,9 @@ from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import CEDR_FILE
-from irpretrain.models.length_batches import to_device
+from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import attention_of, packed
-from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import HubModel, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 

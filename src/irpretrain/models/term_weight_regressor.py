@@ -17,9 +17,9 @@ from transformers import (
 
 from irpretrain.config.training import Packing
 from irpretrain.errors import InputError, refusing
+from irpretrain.models.length_batches import padding_mask
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import attention_of, encode_packed, packed, unpacked
-from irpretrain.models.padding_mask import padding_mask
 from irpretrain.models.parameters import (
     SavedHubModel,
     deviation_of,

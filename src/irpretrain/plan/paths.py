@@ -38,7 +38,7 @@ DOCUMENTS = "results/corpora/{corpus}/documents-{shard}.parquet"
 REDIRECTS = "results/corpora/{corpus}/redirects-{shard}.parquet"
 WORD_COUNTS = "results/corpora/{corpus}/words-{shard}.parquet"
 
-# `tokenizer` is empty for that of section `encoder`; others have a name after an @ (`plan.tokenizers`).
+# `tokenizer` is empty for that of section `encoder`; others have a name after an @ (`plan.part`).
 TOKENS = "results/tokens/{corpus}{tokenizer}/{shard}"
 COLLECTION_CHECK = "results/corpora/collection-{collection}.json"
 STATISTICS = "results/statistics/{collection}/words.parquet"

@@ -20,7 +20,7 @@ from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.planned_facts import weighting_facts
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.report.axiom_results import AxiomResults, PredictorScores
-from irpretrain.report.other_figures import WeightingShares, read_distribution
+from irpretrain.report.figures import WeightingShares, read_distribution
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Pair, Results, RunName, Scores
 from irpretrain.report.table_engine import differences_text, facts_of

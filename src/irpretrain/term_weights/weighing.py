@@ -1,21 +1,75 @@
 """Targets and weights of a weighting, whichever kind and model it is."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.term_weights.folds import Weigher, models_of_folds
-from irpretrain.term_weights.known_weights import TEXTS_AT_ONCE, Oracle
+from irpretrain.contracts import TERM_TARGETS, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.errors import InputError
+from irpretrain.evaluation.folds import read_folds
+from irpretrain.term_weights.integers import weighted_terms
 from irpretrain.term_weights.targets import passage_targets, query_targets
 from irpretrain.term_weights.word_vector_regression import WordFeatures, WordVectorPredictor
-from irpretrain.text.texts import document_texts, query_texts
+from irpretrain.text.texts import Text, document_texts, query_texts
+from irpretrain.text.words import word_finder
+
+# Queries weighted by models that have not seen them: one model a test fold, or one for all queries.
+
+
+class Weigher(Protocol):
+    """What weights texts."""
+
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
+
+
+def models_of_folds(
+    # Open one model a test fold, in their order; or one, for all texts.
+    models: Sequence[Callable[[], Weigher]],
+    texts: Sequence[Text],  # queries
+    folds: str | Path | None,  # what `make_folds` wrote; None with one model
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the weights of all texts, in their order, as TERM_WEIGHTS; return the sums of the models' counts.
+
+    Raises:
+        InputError: the folds do not fit the queries or the models.
+    """
+    groups = [list(texts)] if folds is None else _by_fold(texts, folds, len(models))
+    rows: list[dict[str, Any]] = []
+    totals: dict[str, int] = defaultdict(int)
+    for opened, group in zip(models, groups, strict=True):
+        table, counts = opened().rows(group)
+        rows += table.to_pylist()
+        for name, value in counts.items():
+            totals[name] += value
+    TERM_WEIGHTS.write(output, sorted(rows, key=lambda row: row["position"]))
+    return dict(totals)
+
+
+def _by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> list[list[Text]]:
+    query_folds = read_folds(folds)
+    missing = [text.document_id for text in texts if text.document_id not in query_folds.fold_of]
+    if missing or query_folds.number != models:
+        fault = (
+            f"query {missing[0]!r} has no fold"
+            if missing
+            else f"{query_folds.number} folds for {models} models"
+        )
+        raise InputError(folds, fault, remedy="Delete the folds and run the workflow again.")
+    groups: list[list[Text]] = [[] for _ in range(models)]
+    for text in texts:
+        groups[query_folds.fold_of[text.document_id] - 1].append(text)
+    return groups
+
 
 # Models that need no torch.
 WITHOUT_ENCODER = ("oracle", "word-vectors")
@@ -102,3 +156,48 @@ def _write_weights(
 
     TERM_WEIGHTS.write_tables(output, tables())
     return totals
+
+
+# Weights that no model predicts: how often a word occurs (tf), and the targets themselves (oracle).
+
+
+TEXTS_AT_ONCE = 1024
+
+
+def write_frequencies(documents: str | Path, text: TextConfig, output: str | Path) -> dict[str, Any]:
+    """Write how often each word occurs in each document of a DOCUMENTS table, as TERM_VECTORS; return counts."""
+    find = word_finder(text.word_kind)
+    counts = {"texts": 0, "texts_without_terms": 0, "terms": 0}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for texts in document_texts(documents, text, TEXTS_AT_ONCE):
+            for document in texts:
+                word_counts = Counter(find(document.text))
+                counts["texts_without_terms"] += not word_counts
+                counts["terms"] += len(word_counts)
+                terms = [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
+                yield document.key | {"terms": terms}
+
+    counts["texts"] = TERM_VECTORS.write(output, rows())
+    return counts
+
+
+class Oracle:
+    """Weighs texts by their TERM_TARGETS, the mean of several rows; a text without targets has no terms."""
+
+    def __init__(self, targets: str | Path, text: TextConfig) -> None:
+        table = TERM_TARGETS.read(targets, ["document_id", "targets"])
+        self._targets: dict[str, list[np.ndarray]] = {}
+        for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
+            self._targets.setdefault(name, []).append(values.values.to_numpy())
+        self._find = word_finder(text.word_kind)
+
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        rows, without = [], 0
+        for text in texts:
+            targets = self._targets.get(text.document_id)
+            without += targets is None
+            terms = [] if targets is None else weighted_terms(self._find(text.text), np.mean(targets, 0))[0]
+            rows.append(text.key | {"terms": terms})
+        counts = {"texts": len(texts), "texts_without_targets": without}
+        return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

@@ -6,8 +6,10 @@ Several tasks are summed, one batch of each in every step, or take turns (`irpre
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,10 @@ from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.base import deciding
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
+from irpretrain.errors import ConfigError
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_files import SNAPSHOTS, snapshot_name
+from irpretrain.progress import print_line
 from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
@@ -24,13 +29,11 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.group_table import GroupTable, Mixing
 from irpretrain.training.group_task import Task
-from irpretrain.training.length import resolve_length
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
-from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 from irpretrain.training.trainer import Setting, Trainer, run_steps
 
 
@@ -220,3 +223,45 @@ def _write_model(model: CrossEncoderModel, snapshots: Path, steps: Sequence[int]
         model.write_files(folder)
         for step in steps:
             shutil.copytree(snapshots / snapshot_name(step), folder / SNAPSHOTS / snapshot_name(step))
+
+
+# How long a pre-training is: the configured steps, or those of so many epochs of one task's or all groups.
+
+
+def resolve_length(
+    options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int], title: str
+) -> tuple[PretrainingConfig, int]:
+    """Return the options with `steps` in place of `epochs`, and these steps.
+
+    Raises:
+        ConfigError: there are fewer steps than `mlm_head_steps`, which is known only now.
+    """
+    if options.steps is not None:
+        return options, options.steps
+    steps = steps_of(options, tasks, groups)
+    resolved = options.model_copy(update={"steps": steps, "epochs": None, "epochs_of": None})
+    counted = ", ".join(f"{groups[position]:,}" for position in _deciding(options, tasks))
+    of = "" if options.epochs_of is None else f" of {options.epochs_of}"
+    reported = f"epochs {options.epochs:g} of {counted} groups{of} are steps {steps:,}"
+    if fault := resolved.head_start_fault(tasks):
+        raise ConfigError(f"{title}: {reported}; {fault}")
+    print_line(f"[{title}] {reported}")
+    return resolved, steps
+
+
+def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int]) -> int:
+    """Return the fewest steps in which every task (or `epochs_of`) passes its groups `epochs` times or more."""
+    total = sum(Fraction(str(task.weight)) for task in tasks)
+    # With mixing alternate a task has weight / (sum of weights) of the steps in expectation.
+    alternate = options.mixing == "alternate" and len(tasks) > 1
+    # Decimals as they were written: in floating point 0.7 epochs of 10 groups would be more than 7 groups.
+    passes = Fraction(str(options.epochs)) / options.batch_groups
+    shares = [Fraction(str(task.weight)) / total if alternate else Fraction(1) for task in tasks]
+    return max(
+        math.ceil(passes * groups[position] / shares[position]) for position in _deciding(options, tasks)
+    )
+
+
+def _deciding(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:
+    """The indices of the tasks whose epochs count."""
+    return [i for i, task in enumerate(tasks) if options.epochs_of in (None, task.objective)]

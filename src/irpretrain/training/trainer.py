@@ -20,10 +20,10 @@ from irpretrain.errors import TrainingError
 from irpretrain.models.arithmetic import EncoderSize, EncoderWork
 from irpretrain.models.length_batches import to_device, to_host
 from irpretrain.randomness import integer_seed
+from irpretrain.resources import gpu_rates
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out
-from irpretrain.training.fast_paths import use_fast_paths
-from irpretrain.training.gpu_rates import peak_rate
+from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out, precision_on
+from irpretrain.training.fast_paths import log_once, use_fast_paths
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
 from irpretrain.training.ranks import ALONE, Ranks, here, sum_gradients
@@ -313,3 +313,22 @@ def run_steps(
             checkpoints.save(done, {**trainer.state(), "tokens": tokens})
         after(done)
     return tokens
+
+
+# Peak rates of GPUs, which a training's speed is a share of: `resources/gpu_rates.yaml`, by the name of the device.
+
+
+TERA = 1e12
+
+
+def peak_rate(device: torch.device, options: ComputeConfig) -> float | None:
+    """Return a device's peak rate in floating-point operations per second; None on a CPU or (logged) if unknown."""
+    if device.type != "cuda":
+        return None
+    name = torch.cuda.get_device_name(device)
+    precision = precision_on(device, options)
+    rate = gpu_rates().get(name, {}).get(precision)
+    if rate is None:
+        log_once(f"no MFU is shown: resources/gpu_rates.yaml has no rate of {name!r} in {precision}")
+        return None
+    return rate * TERA
