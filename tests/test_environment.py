@@ -70,7 +70,7 @@ def own_modules() -> set[str]:
 def third_party() -> dict[str, str]:
     """Imported names that are neither Python's, nor ours, nor of an extra that the workflow does without, with one file
     that imports each."""
-    without = {name for extra in ("ir-datasets", "pyterrier", "tracking") for name in EXTRAS[extra]}
+    without = {name for extra in ("ir-datasets", "tracking") for name in EXTRAS[extra]}
     found: dict[str, str] = {}
     for path in (p for folder in SOURCES for p in sorted((ROOT / folder).rglob("*.py"))):
         for name in imports(path):

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from irpretrain.contracts import QUERIES
-from irpretrain.errors import SetupError
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import write_run
 from small_documents import write_documents
@@ -65,11 +64,9 @@ def tree(tmp_path: Path) -> Path:
 def run_code(tree: Path, make_encoder: Callable[..., Path]) -> Callable[[str], str]:
     """Return a function that runs code in that folder, with models, and returns what it prints."""
     from irpretrain.models.cross_encoder import CrossEncoderModel
-    from irpretrain.models.term_weight_regressor import TermWeightRegressor
 
     encoder = make_encoder(max_position_embeddings=96)  # as many as the page's longest pair
     CrossEncoderModel.from_encoder(encoder, "pooled").save(tree / "results/models/pretrained/prop/seed-1")
-    TermWeightRegressor.from_encoder(encoder).save(tree / "results/term_weights/deepct/model-0")
 
     def run(code: str) -> str:
         environment = {
@@ -114,50 +111,4 @@ def test_a_block_runs_here(
 def test_a_block_runs_beside_its_tool(run_code: Callable[[str], str], number: int) -> None:
     skip_without(BLOCKS[number])
     printed = run_code(BLOCKS[number])
-    assert {2: "PROP", 3: "BM25", 4: "toks"}[number] in printed
-
-
-WEIGHED = """
-import pandas as pd, pyterrier as pt
-from irpretrain import CrossEncoder
-from irpretrain.pyterrier import Rerank, WeighDocuments, WeighQueries
-rows = [("1", "word01", "d1", "Word01 word02 cab."), ("1", "word01", "d2", "word03"), ("2", "word03", "d2", "word03")]
-candidates = pd.DataFrame(rows, columns=["qid", "query", "docno", "text"])
-model = "results/models/pretrained/prop/seed-1"
-reranker = Rerank(model, max_length=32, query_length=8)
-ranked = reranker(candidates)
-scores = CrossEncoder(model, max_length=32, query_length=8).score([(row[1], row[3]) for row in rows])
-expected = {(row[0], row[2]): float(score) for row, score in zip(rows, scores)}
-assert dict(zip(zip(ranked.qid, ranked.docno), ranked.score)) == expected
-assert sorted(ranked[ranked.qid == "1"]["rank"]) == [0, 1]
-best = ranked[ranked.qid == "1"].sort_values("rank").score
-assert best.is_monotonic_decreasing
-weigher = "results/term_weights/deepct/model-0"
-documents = WeighDocuments(weigher, scale=1e4, max_length=32)
-toks = documents(candidates[["docno", "text"]]).toks
-assert all(isinstance(n, int) and n > 0 for words in toks for n in words.values())
-queries = WeighQueries(weigher, max_length=32)(candidates[["qid", "query"]])
-assert list(queries.columns) == ["qid", "query", "query_toks"]
-assert all(weight > 0 for words in queries.query_toks for weight in words.values())
-for transformer, columns in ((reranker, list(candidates)), (documents, ["docno", "text"])):
-    assert len(transformer(candidates[columns].head(0))) == 0
-try:
-    reranker(candidates[["qid", "docno"]])
-except pt.validate.InputValidationError as error:
-    assert "text" in str(error)
-else:
-    raise AssertionError
-assert not pt.java.started()
-"""
-
-
-@pytest.mark.skipif(importlib.util.find_spec("pyterrier") is not None, reason="PyTerrier is installed")
-def test_without_pyterrier_the_extra_is_named() -> None:
-    with pytest.raises(SetupError, match=r"'\.\[pyterrier\]'"):
-        importlib.import_module("irpretrain.pyterrier")
-
-
-@pytest.mark.deep
-def test_transformers_take_and_return_the_documented_columns(run_code: Callable[[str], str]) -> None:
-    skip_without("import pyterrier")
-    run_code(WEIGHED)
+    assert {2: "PROP", 3: "BM25", 4: "docno"}[number] in printed

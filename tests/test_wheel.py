@@ -62,7 +62,6 @@ def test_the_extras_are_those_that_messages_and_documents_name():
         "docs",
         "ir-datasets",
         "mwparserfromhell",
-        "pyterrier",
         "tracking",
         "train",
     ]
@@ -103,10 +102,6 @@ def test_a_missing_package_names_its_extra():
     assert str(raised.value).endswith("\n  In the clone: pip install '.[train]'")
     with pytest.raises(ModuleNotFoundError, match="plum"), naming_extras():
         raise ModuleNotFoundError("No module named 'plum'", name="plum")
-
-
-def test_models_in_pyterrier_have_their_torch():
-    assert "irpretrain[train]" in PROJECT["optional-dependencies"]["pyterrier"]
 
 
 def test_every_extra_package_that_the_library_imports_is_named():

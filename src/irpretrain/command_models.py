@@ -1,6 +1,5 @@
 """Commands on models: pre-train, fine-tune, score, and the curves of trainings."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -123,20 +122,13 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     type=click.Path(),
     help="Results directory of a run, folder of *.metrics.jsonl, or one such file.",
 )
-@click.option("--to", type=click.Choice(["tensorboard", "wandb"]), default="tensorboard", show_default=True)
-@click.option("--project", default="irpretrain", show_default=True, help="Of Weights & Biases.")
-def curves(results: str, to: str, project: str) -> str:
-    """Write the learning curves of trainings, finished or not."""
+def curves(results: str) -> str:
+    """Write the learning curves of trainings, finished or not, for TensorBoard."""
     from irpretrain.training import curves as files
 
-    if to == "wandb":
-        return f"{_number(files.log_curves(results, project))} in project {project} of Weights & Biases"
     runs = files.write_curves(results)
-    return f"{_number(runs)}. To see them: tensorboard --logdir {files.events_folder(results)}"
-
-
-def _number(runs: Mapping[str, int]) -> str:
-    return f"{len(runs)} learning curve{'' if len(runs) == 1 else 's'}"
+    count = f"{len(runs)} learning curve{'' if len(runs) == 1 else 's'}"
+    return f"{count}. To see them: tensorboard --logdir {files.events_folder(results)}"
 
 
 MODEL_COMMANDS = (pretrain, finetune, score, curves)

@@ -102,10 +102,9 @@ def refusing(path: str | Path, what: str, remedy: str = "") -> Iterator[None]:
 # Extra → names that are imported of its packages.
 EXTRAS = {
     "train": ("accelerate", "safetensors", "torch", "transformers", "xgboost"),
-    "tracking": ("tensorboard", "wandb"),
+    "tracking": ("tensorboard",),
     "ir-datasets": ("ir_datasets",),
     "mwparserfromhell": ("mwparserfromhell",),
-    "pyterrier": ("pyterrier",),
 }
 
 

@@ -111,17 +111,6 @@ def test_half_a_character_is_cleaned_everywhere(
     assert parse_wikitext(HALF).body == whole
 
 
-def test_pyterrier_refuses_missing_texts(model: CrossEncoder, tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyterrier")
-    from irpretrain.pyterrier import Rerank
-
-    rerank = Rerank(write_bert(tmp_path / "model", labels=1), max_length=32, query_length=8)
-    columns = {"qid": ["q"], "query": ["ab"], "docno": ["d"], "score": [1.0], "rank": [0], "text": [None]}
-    with pytest.raises(ConfigError, match="pair 0: a text is needed in its position 1, not None"):
-        rerank.transform(pandas.DataFrame(columns))
-
-
 @pytest.mark.parametrize("missing", [None, float("nan"), np.float64("nan")], ids=["None", "nan", "numpy"])
 def test_missing_values_are_no_text(missing: Any) -> None:
     [text] = Collection([{"document_id": "x", "title": missing, "body": "hello"}]).texts().values()

@@ -6,11 +6,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any, ClassVar, Self
+from types import ModuleType
+from typing import ClassVar, Self
 
 import pytest
 
@@ -110,43 +108,12 @@ def test_a_single_file_of_metrics(results: Path, tmp_path: Path) -> None:
     assert (tmp_path / "tensorboard/prop").is_dir()
 
 
-class Wandb(ModuleType):
-    """Stands for the package: notes runs and what is logged."""
-
-    def __init__(self) -> None:
-        super().__init__("wandb")
-        self.runs: dict[str, list[tuple[int, dict[str, float]]]] = {}
-        self.requested: list[dict[str, Any]] = []
-
-    @contextmanager
-    def init(self, **requested: Any) -> Iterator[Any]:
-        self.requested.append(requested)
-        steps = self.runs.setdefault(requested["id"], [])
-        yield SimpleNamespace(log=lambda values, step: steps.append((step, values)))
-
-
-def test_weights_and_biases_gets_a_run_a_training(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wandb = Wandb()
-    monkeypatch.setitem(sys.modules, "wandb", wandb)
-    for _ in range(2):
-        assert main(["curves", str(results), "--to", "wandb", "--project", "fruit"]) == 0
-    assert {requested["project"] for requested in wandb.requested} == {"fruit"}
-    assert [requested["name"] for requested in wandb.requested] == [
-        "pretrained/prop/seed-1",
-        "unfinished/ab12",
-    ] * 2
-    assert len(wandb.runs) == 2, "a run keeps its identifier, so that a second call goes on with it"
-    first = {"loss": 1.5, "rop/ranking_loss": 0.5, "seconds": 2.0}
-    assert wandb.runs[wandb.requested[0]["id"]][0] == (1, first)
-
-
-@pytest.mark.parametrize("package", ["tensorboard", "wandb"])
 def test_without_the_package_its_extra_is_named(
-    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], package: str
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
-    assert main(["curves", str(results), "--to", package]) == 2
+    assert main(["curves", str(results)]) == 2
     assert "pip install '.[tracking]'" in capsys.readouterr().err
 
 

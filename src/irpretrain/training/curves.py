@@ -1,4 +1,4 @@
-"""Learning curves for TensorBoard and Weights & Biases (extra `tracking`), from the metrics files of a training."""
+"""Learning curves for TensorBoard (extra `tracking`), from the metrics files of a training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.errors import InputError
-from irpretrain.provenance import content_hash
 
 # What names of the library's metrics files end in; `irpretrain.pretrain` writes them beside models.
 METRICS = ".metrics.jsonl"
@@ -45,26 +44,6 @@ def write_curves(results: str | Path) -> dict[str, int]:
             for step in steps:
                 for tag, value in step.scalars.items():
                     writer.add_scalar(tag, value, step.step, walltime=step.time)
-    return {run: len(steps) for run, steps in curves.items()}
-
-
-def log_curves(results: str | Path, project: str) -> dict[str, int]:
-    """Log each metrics file as a run of Weights & Biases; return run → number of steps. A second call adds the new
-    steps.
-
-    W&B's own variables decide where runs go: WANDB_MODE=offline stores them in `wandb/` of the results directory.
-    Arguments and errors as in `write_curves`.
-    """
-    import wandb
-
-    curves = {run: list(read_steps(path)) for run, path in metrics_files(Path(results)).items()}
-    position = Path(results).resolve()
-    folder = position if position.is_dir() else position.parent
-    for run, steps in curves.items():
-        name = content_hash([str(position), run])
-        with wandb.init(project=project, name=run, id=name, dir=str(folder), resume="allow") as logged:
-            for step in steps:
-                logged.log({**step.scalars, "seconds": step.time}, step=step.step)
     return {run: len(steps) for run, steps in curves.items()}
 
 
