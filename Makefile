@@ -53,7 +53,7 @@ plan: environment
 
 redo: $(INSTALLED)
 	@$(CHECK)
-	@python -m irpretrain.redo $(HOW) $(USUAL) $(ARGS)
+	@python -m irpretrain.other_code $(HOW) $(USUAL) $(ARGS)
 
 resume: $(INSTALLED)
 	@$(CHECK)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from irpretrain.atomic import write_text
-from irpretrain.report.lineage import Lineage, Record
+from irpretrain.report.table_views import Lineage, Record
 from irpretrain.resources import project_directory
 
 DATASET = """datasets:

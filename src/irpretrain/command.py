@@ -16,8 +16,7 @@ from irpretrain.command_collections import COLLECTION_COMMANDS
 from irpretrain.command_files import Session, ending_on_sigterm
 from irpretrain.command_models import MODEL_COMMANDS
 from irpretrain.command_runs import RUN_COMMANDS
-from irpretrain.disk_space import full_disk
-from irpretrain.errors import IRPretrainError, naming_extras
+from irpretrain.errors import IRPretrainError, full_disk, naming_extras
 from irpretrain.garbage import search_rarely
 from irpretrain.progress import print_line
 from irpretrain.wording import cli_messages

@@ -191,7 +191,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
 @click.pass_obj
 def init(session: Session, folder: str, output: str | None, **paths: str | None) -> str:
     """Write the overlay that compares rankers on your own files."""
-    from irpretrain.library.own_collection import describe_folder
+    from irpretrain.library.own_groups import describe_folder
 
     overlay, message = describe_folder(Path(folder), paths)
     if output is None:

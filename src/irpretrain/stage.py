@@ -15,8 +15,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from irpretrain.disk_space import full_disk
-from irpretrain.errors import IRPretrainError
+from irpretrain.errors import IRPretrainError, full_disk
 from irpretrain.garbage import search_rarely
 from irpretrain.progress import print_line
 from irpretrain.provenance import Recorder

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora.formats.glue import LAYOUTS
-from irpretrain.downstream import task_measures as glue
-from irpretrain.downstream.task_measures import exact_match, normalised, score_answers, token_f1
+from irpretrain.downstream import evaluate as glue
+from irpretrain.downstream.evaluate import exact_match, normalised, score_answers, token_f1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from irpretrain import other_code, redo
+from irpretrain import other_code
 from irpretrain.code_digest import digests
 from irpretrain.costs import plan as planning
 from irpretrain.other_code import other_code_text, planned_text, results_of_other_code
@@ -100,8 +100,8 @@ def test_redo_forces_what_the_targets_need(monkeypatch, capfd):
             command, 0, stdout="output_file\tdate\nresults/model-1\t-\nresults/words\t-\n"
         )
 
-    monkeypatch.setattr(redo.subprocess, "run", run)
-    assert redo.main(["--cores", "2", "prop"]) == 0
+    monkeypatch.setattr(other_code.subprocess, "run", run)
+    assert other_code.main(["--cores", "2", "prop"]) == 0
     requested, forced = called
     assert requested[0][-4:] == ["--cores", "2", "prop", "--summary"]
     assert forced[0][-5:] == ["--cores", "2", "prop", "--forcerun", "results/model-1"]
@@ -112,6 +112,6 @@ def test_redo_forces_what_the_targets_need(monkeypatch, capfd):
 def test_redo_of_nothing_starts_nothing(monkeypatch, capfd):
     for path in Path("results").glob("*"):
         path.unlink()
-    monkeypatch.setattr(redo.subprocess, "run", None)
-    assert redo.main(["--cores", "2"]) == 0
+    monkeypatch.setattr(other_code.subprocess, "run", None)
+    assert other_code.main(["--cores", "2"]) == 0
     assert "No result was made by other code." in capfd.readouterr().err

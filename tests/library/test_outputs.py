@@ -14,8 +14,7 @@ import pytest
 
 from irpretrain import Collection, pretrain
 from irpretrain.command import main
-from irpretrain.disk_space import full_disk
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, full_disk
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
 TRAINING = {"steps": 1, "batch_groups": 2, "max_length": 32, "query_length": 8}
@@ -116,7 +115,7 @@ def test_the_disk_that_is_full_is_named_not_that_of_the_output(
     def free(path: Path) -> SimpleNamespace:
         return SimpleNamespace(f_bavail=room.get(path.relative_to(tmp_path).parts[0], 9), f_frsize=1 << 20)
 
-    monkeypatch.setattr("irpretrain.disk_space.os.statvfs", free)
+    monkeypatch.setattr("irpretrain.errors.os.statvfs", free)
     full = OSError(errno.ENOSPC, "No space left on device")
     text = full_disk(full, [tmp_path / "out/model"]) or ""
     assert message.format(folder=tmp_path) in text

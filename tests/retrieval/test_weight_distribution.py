@@ -13,7 +13,7 @@ from small_lucene import OPTIONS, write_vectors
 
 from irpretrain.config.retrieval import LUCENE_WORDS
 from irpretrain.errors import InputError
-from irpretrain.retrieval.weight_distribution import RANKS, Shares, measure_distribution
+from irpretrain.retrieval.weighted_index import RANKS, Shares, measure_distribution
 
 PASSAGES = {
     "zoo cat": {"zoo": 3, "cat": 1},

@@ -37,7 +37,7 @@ from irpretrain.term_weights.train import train_regressor
 from irpretrain.training.masking import DRAWS, _skip
 from irpretrain.training.pretrain import pretrain
 from irpretrain.training.processes import in_processes
-from irpretrain.training.shares import share_of
+from irpretrain.training.ranks import share_of
 from patience import PATIENCE
 
 TWO = {"device": "cpu", "processes": 2, "checkpoint_minutes": 0}

@@ -28,7 +28,7 @@ from irpretrain.training.group_table import GroupTable
 from irpretrain.training.group_task import Task
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_task import PassageReader
-from irpretrain.training.shares import share_by_tokens
+from irpretrain.training.ranks import share_by_tokens
 from irpretrain.training.trainer import Setting, fetch_measured
 
 CPU = torch.device("cpu")

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from irpretrain.config.corpora import folds_fault
 from irpretrain.config.depths import measure_faults
-from irpretrain.config.experiment_consistency import (
+from irpretrain.config.model_consistency import (
     experiment_faults,
     first_stage_faults,
+    model_faults,
+    ranker_faults,
+    selection_faults,
+    training_faults,
     weighting_name_faults,
 )
-from irpretrain.config.model_consistency import model_faults, ranker_faults, selection_faults, training_faults
 from irpretrain.config.names import listed_twice
 from irpretrain.config.query_uses import query_use_faults
 from irpretrain.config.references import reference_faults

@@ -1,4 +1,4 @@
-"""Faults of models that span sections: what they start from, learn, and are chosen by."""
+"""Faults of experiments, first stages, weights of words and models that span sections."""
 
 from __future__ import annotations
 
@@ -6,12 +6,165 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from irpretrain.config.base import changed_keys
-from irpretrain.config.experiment_consistency import RESERVED, missing_runs
-from irpretrain.config.usage import active_diagnoses, active_experiments
+from irpretrain.config.depths import reranked, retrieved
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
+from irpretrain.config.usage import (
+    REGIME,
+    active_diagnoses,
+    active_experiments,
+    first_stage_names,
+    first_stages_of,
+    largest_shots,
+    ranked_stage,
+    trained_on,
+    training_candidates,
+)
+from irpretrain.wording import did_you_mean
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
+    from irpretrain.config.retrieval import FirstStageConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.term_weights import TermWeightsConfig
+
+# What neither a model nor a first stage may be called: these have meanings of their own.
+RESERVED = ("encoder", *BUILT_IN_FIRST_STAGES)
+
+
+def weighting_name_faults(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    """Yield the faults of what a weighting of words is called, and of the one that it takes over."""
+    where = f"term_weights.{name}"
+    if weighting.kind == "passages" and name in (TF_INDEX, *config.indexes):
+        taken = "is an index" if name in config.indexes else "means the index of term frequencies"
+        yield f"{where}: {name} {taken}, so no first stage can search these weights; call the weighting something else"
+    if weighting.same_as is not None:
+        other = config.term_weights.get(weighting.same_as)
+        if other is not None and (
+            other.same_as is not None or other.model == "tf" or other.kind == "queries"
+        ):
+            yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
+
+
+def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    """Yield the faults within a first stage, used or not."""
+    where = f"first_stages.{name}"
+    if name in (*RESERVED, *config.models):
+        taken = "is a model" if name in config.models else "has a meaning of its own"
+        yield f"{where}: {name} {taken}; call the first stage something else"
+    if stage.runs:
+        searching = changed_keys(stage, ("label", "runs", "training_candidates"))
+        if searching:
+            yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(searching)}"
+        return
+    if stage.training_candidates is not None:
+        yield f"{where}.training_candidates: is for runs of others; what is searched has candidates of its own"
+    if stage.candidates is not None:
+        if stage.model == "indri":
+            yield f"{where}.candidates: indri searches the whole index; use model bm25, ql or ql-jm"
+        if stage.candidates in config.first_stages and config.first_stages[stage.candidates].candidates:
+            yield f"{where}.candidates: {stage.candidates} ranks candidates itself; name the first stage that has them"
+        for key in ("depth", "tuned_on"):
+            if getattr(stage, key) is not None:
+                yield f"{where}.{key}: is for a search of the whole index; leave out {key} or candidates"
+    if stage.model == "indri":
+        if stage.index != TF_INDEX or stage.tuned_on is not None:
+            yield f"{where}: indri has index {TF_INDEX} and parameters that are given; leave index and tuned_on out"
+    elif stage.query_weights is not None or stage.dependence is not None:
+        yield f"{where}: query_weights and dependence need model indri"
+    parameters = MODEL_PARAMETERS[stage.model]
+    for parameter in stage.parameters.given():
+        if parameter not in parameters:
+            has = " and ".join(parameters)
+            yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
+        elif stage.tuned_on is not None:
+            yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
+
+
+def missing_runs(
+    config: Config, where: str, stage: str, datasets: list[str], instead: str = ""
+) -> Iterator[str]:
+    """Yield the faults of a first stage of external runs without one for a data set; `instead` is another remedy."""
+    stage = ranked_stage(config, stage)
+    runs = config.first_stages[stage].runs if stage in config.first_stages else {}
+    for dataset in dict.fromkeys(datasets) if runs else ():
+        if dataset not in runs:
+            yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"
+
+
+# Faults of experiments that span sections.
+
+
+REGIMES = ("zero-shot", "full", "few-shot-<n>")
+
+
+def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
+    """Yield the faults of an experiment that the report has."""
+    where = f"experiments.{name}"
+    yield from _depth_faults(config, where, experiment)
+    if bool(experiment.models) != bool(experiment.regimes):
+        missing = "regimes" if experiment.models else "models"
+        yield f"{where}.{missing}: is empty; models and regimes need each other"
+    for regime in experiment.regimes:
+        if not REGIME.fullmatch(regime):
+            yield (
+                f"{where}.regimes: {regime!r} is not a regime; {_meant_regime(regime)}allowed are zero-shot, full and "
+                "few-shot-<n>, such as few-shot-50"
+            )
+    foreign = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
+    if foreign and set(experiment.regimes) != {"zero-shot"}:
+        yield (
+            f"{where}.regimes: {', '.join(foreign)} has cross_encoder and is not fine-tuned here; list it in an "
+            "experiment whose only regime is zero-shot"
+        )
+    if experiment.dataset not in config.datasets:
+        return
+    yield from missing_runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset])
+    source = trained_on(config, experiment.dataset)
+    if set(experiment.regimes) - {"zero-shot"} and source != experiment.dataset:
+        training = training_candidates(config, experiment.dataset, experiment.candidates)
+        instead = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
+        yield from missing_runs(config, f"{where}.candidates", training, [source], instead)
+    for stage in experiment.first_stages:
+        yield from missing_runs(config, f"{where}.first_stages", stage, [experiment.dataset])
+    dataset, shots = config.datasets.get(source), largest_shots(experiment.regimes)
+    if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
+        held_out = 2 if source == experiment.dataset else 1
+        left = _training_queries(dataset.sample_queries, dataset.folds, held_out)
+        if shots > left:
+            yield (
+                f"{where}.regimes: few-shot-{shots} asks for more than the {left} training queries that "
+                f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
+                f"datasets.{source}.sample_queries"
+            )
+
+
+def _depth_faults(config: Config, where: str, experiment: ExperimentConfig) -> Iterator[str]:
+    """Yield the faults of depths that some ranking of an experiment does not reach."""
+    deepest = max(experiment.depths, default=0)
+    depths = dict.fromkeys(
+        (reranked if experiment.models and stage == experiment.candidates else retrieved)(
+            config, stage, experiment.dataset
+        )
+        for stage in first_stages_of(experiment)
+        if stage in first_stage_names(config)
+    )
+    for depth in depths:
+        if deepest > depth.documents:
+            yield (
+                f"{where}.depths: {deepest} is more than the {depth.documents} candidates a query that {depth.key} "
+                f"allows; lower it, or raise {depth.key}"
+            )
+
+
+def _meant_regime(regime: str) -> str:
+    near = did_you_mean(regime.rstrip("0123456789"), REGIMES)
+    return f"{near} " if near else ""
+
+
+def _training_queries(queries: int, folds: int, held_out: int) -> int:
+    """Queries outside the folds held out (validation, and test under cross-validation), where these are the largest."""
+    size, larger = divmod(queries, folds)
+    return queries - held_out * size - min(larger, held_out)
 
 
 # Keys of a re-ranker with a configured path.

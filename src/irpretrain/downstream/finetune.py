@@ -33,9 +33,9 @@ from irpretrain.config.downstream import (
 )
 from irpretrain.contracts import LABELLED_SENTENCES
 from irpretrain.corpora.formats.glue import Task
+from irpretrain.downstream.evaluate import classes_of, score_labels
 from irpretrain.downstream.examples import CHOOSE, MISMATCHED, TEST, TRAIN
 from irpretrain.downstream.question_answering import QuestionAnswering
-from irpretrain.downstream.task_measures import classes_of, score_labels
 from irpretrain.errors import ConfigError, InputError, TrainingError, refusing
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.parameters import (

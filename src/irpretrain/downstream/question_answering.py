@@ -13,8 +13,8 @@ from transformers import AutoModelForQuestionAnswering
 
 from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.contracts import SPAN_QUESTIONS
+from irpretrain.downstream.evaluate import F1, mean_scores
 from irpretrain.downstream.examples import TRAIN
-from irpretrain.downstream.task_measures import F1, mean_scores
 from irpretrain.text.pair_tokenizer import load_tokenizer
 
 ROWS_AT_ONCE = 512

@@ -17,8 +17,7 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.disk_space import reporting_disk_errors
-from irpretrain.errors import ConfigError, naming_extras
+from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.evaluation.runs import Run
 from irpretrain.library.documents import document_rows
 from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts

@@ -17,8 +17,7 @@ from irpretrain.config.load import apply_preset
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.characters import clean_text, identifier_fault
-from irpretrain.disk_space import reporting_disk_errors
-from irpretrain.errors import ConfigError, InputError, IntegrityError, IRPretrainError
+from irpretrain.errors import ConfigError, InputError, IntegrityError, IRPretrainError, reporting_disk_errors
 from irpretrain.objectives.registry import OBJECTIVES, read_options
 from irpretrain.papers.files import read_preset
 from irpretrain.wording import cli_or_api

@@ -15,8 +15,7 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.disk_space import reporting_disk_errors
-from irpretrain.errors import ConfigError, naming_extras
+from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.evaluation.folds import deal
 from irpretrain.evaluation.runs import write_run
 from irpretrain.library.groups import GIVEN, Groups

@@ -14,9 +14,8 @@ from irpretrain.papers.files import known_papers, printed_rank_shares
 from irpretrain.plan import paths
 from irpretrain.plan.corpora import Catalogue, Corpora
 from irpretrain.plan.datasets import Datasets, Experiments
-from irpretrain.plan.downstream import Downstream
 from irpretrain.plan.exports import Exports
-from irpretrain.plan.models import Models
+from irpretrain.plan.models import Downstream, Models
 from irpretrain.plan.part import Files, PlanPart
 from irpretrain.plan.preparation import Axioms, Diagnoses
 from irpretrain.plan.requests import Wildcards

@@ -137,7 +137,7 @@ class WeightingShares(BaseModel):
 
 
 def read_distribution(path: str | Path) -> list[WeightingShares]:
-    """Read what `irpretrain.retrieval.weight_distribution` wrote; raise InputError where it is not that."""
+    """Read what `irpretrain.retrieval.weighted_index` wrote; raise InputError where it is not that."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         return [WeightingShares.model_validate(row) for row in content["weightings"]]

@@ -22,12 +22,11 @@ from irpretrain.report import run_views, table_views
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table, picture
-from irpretrain.report.lineage import Lineage
 from irpretrain.report.pages import script_json, svg_uri, write_page
 from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
-from irpretrain.report.table_views import CellBook, cell_view, displayed_panels
+from irpretrain.report.table_views import CellBook, Lineage, cell_view, displayed_panels
 from irpretrain.report.tables import build_tables
 
 # Most bytes of provenance inside the page, so that the whole stays under 5 MB.

@@ -28,8 +28,7 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.processes import in_processes, wants_processes
-from irpretrain.training.ranks import here
-from irpretrain.training.shares import ProcessShare
+from irpretrain.training.ranks import ProcessShare, here
 from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart, Trainer, run_steps
 
 

@@ -15,7 +15,7 @@ from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.shares import ProcessShare
+from irpretrain.training.ranks import ProcessShare
 from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart
 
 

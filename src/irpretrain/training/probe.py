@@ -25,7 +25,7 @@ from irpretrain.randomness import generator
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
-from irpretrain.training.shares import share_by_tokens
+from irpretrain.training.ranks import share_by_tokens
 from irpretrain.training.trainer import Setting
 
 # Documents in which word pieces are counted, at most, evenly spread over the collection.

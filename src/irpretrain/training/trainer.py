@@ -26,8 +26,15 @@ from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_r
 from irpretrain.training.fast_paths import log_once, use_fast_paths
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
-from irpretrain.training.ranks import ALONE, Ranks, here, sum_gradients
-from irpretrain.training.shares import ProcessShare, share_by_tokens, share_of
+from irpretrain.training.ranks import (
+    ALONE,
+    ProcessShare,
+    Ranks,
+    here,
+    share_by_tokens,
+    share_of,
+    sum_gradients,
+)
 
 
 @dataclass(frozen=True)
