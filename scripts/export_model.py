@@ -6,7 +6,7 @@ from irpretrain.stage import stage
 with stage(snakemake) as done:
     done(
         export_model(
-            snakemake.params.directory,
+            snakemake.input.model,
             snakemake.input.trained,
             list(snakemake.params.scores),
             CardFacts.read(snakemake.params.facts),

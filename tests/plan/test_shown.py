@@ -152,30 +152,6 @@ def test_an_encoder_of_the_catalogue_is_known_by_its_name_on_the_hub():
     assert card["encoder"] == ["E", "Apache-2.0.", "google-bert/bert-base-uncased"]
 
 
-def test_a_given_re_ranker_is_what_its_fine_tuned_copy_is_made_from():
-    path = "cache/models--owner--reranker/snapshots/c0ffee"
-    plan = plan_of(f"{{models: {{theirs: {{label: Theirs, cross_encoder: {path}}}}}}}")
-    job = W(dataset="news", candidates="bm25", model="theirs", regime="full", seed="3", fold="2")
-    assert plan.exports.finetuned_card(job)["encoder"][::2] == ["Theirs", "owner/reranker"]
-
-
-def test_models_that_fine_tuning_keeps_are_exported():
-    plan = plan_of("{finetuning: {keep_models: true}}")
-    folder = "results/exported/prop/finetuned/news/bm25/full/seed-3"
-    assert [path for path in plan.exports.models(W()) if path.startswith("results/exported/prop/f")] == [
-        f"{folder}/fold-{fold}" for fold in (1, 2, 3)
-    ]
-    job = W(dataset="news", candidates="bm25", model="prop", regime="full", seed="3", fold="2")
-    assert (
-        plan.exports.finetuned_directory(job) == "results/models/finetuned/news/bm25/prop/full/seed-3/fold-2"
-    )
-    card = plan.exports.finetuned_card(job)
-    assert card["scored"]["fold"] == ["2"]
-    assert [corpus for corpus, *_ in card["corpora"]] == ["wiki", "web"]
-    with pytest.raises(ConfigError, match="keep_models"):
-        plan_of().exports.finetuned_directory(job)
-
-
 def test_an_export_is_made_again_where_its_scores_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan, job = plan_of(), W(model="prop", seed="3")

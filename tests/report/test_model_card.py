@@ -17,10 +17,7 @@ FACTS = CardFacts(
     key="prop",
     label="PROP",
     seed=1,
-    kind="ranker",
-    what="A cross-encoder for re-ranking.",
     scored={"model": ["prop"], "seed": ["1"], "fold": ["0"]},
-    regime="zero-shot",
     encoder=Source("MiniLM", "Apache-2.0", "nreimers/MiniLM-L6-H384-uncased"),
     corpora=[Source("enwiki-excerpt: Excerpt of | Wikipedia", "CC BY-SA 3.0", "wikimedia/wikipedia")],
     papers=["Ma et al. PROP. WSDM 2021."],
@@ -182,9 +179,9 @@ def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
-def run_card(kind: Any, changed: dict[str, str]) -> dict[str, Any]:
+def run_card(changed: dict[str, str]) -> dict[str, Any]:
     """The names of the code of a card, run with other texts."""
-    [code] = re.findall(r"```python\n(.*?)```", write_card(FACTS._replace(kind=kind), RECORD), re.DOTALL)
+    [code] = re.findall(r"```python\n(.*?)```", write_card(FACTS, RECORD), re.DOTALL)
     for text, other in changed.items():
         assert f'"{text}"' in code
         code = code.replace(f'"{text}"', repr(other))
@@ -205,18 +202,5 @@ def test_the_code_of_a_rankers_card_gives_its_scores(
     monkeypatch.chdir(tmp_path / "model")
     query = " ".join(f"word{number % 20:02}" for number in range(words))
     expected = Ranker(".", max_length=32, query_length=8).score([(query, document)])
-    score = run_card("ranker", {"a query": query, "a document": document})["score"]
+    score = run_card({"a query": query, "a document": document})["score"]
     assert score.item() == pytest.approx(expected[0], abs=1e-5)
-
-
-def test_the_code_of_a_weighers_card_runs(
-    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from irpretrain.models.term_weight_regressor import TermWeightRegressor
-
-    TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "model")
-    monkeypatch.chdir(tmp_path / "model")
-    names = run_card("weigher", {"a text": "word01 [SEP]"})
-    ids = names["pieces"]["input_ids"][0].tolist()
-    assert names["weights"].shape == (len(ids),)
-    assert ids.count(names["tokenizer"].sep_token_id) == 1

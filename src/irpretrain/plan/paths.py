@@ -90,10 +90,6 @@ SELECTED = "results/models/selected/{model}/seed-{seed}"
 SELECTION_SCORES = "results/metrics/selected/{model}/seed-{seed}.json"
 NEURAL = "results/models/neural/{model}/seed-{seed}"
 EXPORTED = "results/exported/{model}/seed-{seed}"
-EXPORTED_FINETUNED = (
-    "results/exported/{model}/finetuned/{dataset}/{candidates}/{regime}/seed-{seed}/fold-{fold}"
-)
-EXPORTED_WEIGHER = "results/exported/term_weights/{weighting}/fold-{fold}"
 
 # DeepCT: weights of words
 TERM_TARGETS = "results/term_weights/{weighting}/targets.parquet"

@@ -43,7 +43,7 @@ class Plan(PlanPart):
         self.experiments = Experiments(config, manifest, self.datasets, self.models)
         self.attributions = Attributions(config, manifest, self.models, self.experiments)
         self.shown = self.shown_by(*config.report.papers)
-        self.exports = Exports(config, manifest, self.catalogue, self.experiments, self.shown)
+        self.exports = Exports(config, manifest, self.catalogue, self.shown)
         self.targets = Targets(config, manifest, self.catalogue, self.shown)
 
     def embedded(self, directories: bool) -> list[str]:

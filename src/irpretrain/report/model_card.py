@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import yaml
 
@@ -61,15 +61,15 @@ def source_table(kind: str, sources: Sequence[Source]) -> str:
 
 
 CARD = "README.md"
-# Stands in every card of a model.
-MADE = "Made with IR-Pretrain: "
 LICENCE = (
     "The code that made it is Apache-2.0. The weights were made from the encoder and the data above, under the "
     "licences named there; whoever passes them on must see to these."
 )
+# Regime of the scores that these very weights reached.
+ZERO_SHOT = "zero-shot"
 FINE_TUNED = "Scores of regimes other than zero-shot are those of fine-tuned copies; the weights here are those before."
 # Transformers' own truncation cuts the document alone: it fails on a query that is longer than the sequence.
-RANKER = """\
+USE = """\
 ```python
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -88,27 +88,14 @@ inputs = {{"input_ids": pair.ids, "token_type_ids": pair.type_ids, "attention_ma
 score = model(**{{name: torch.tensor([inputs[name]]) for name in tokenizer.model_input_names}}).logits[0, 0]
 ```
 A larger score is more relevant."""
-WEIGHER = """\
-```python
-from transformers import AutoModelForTokenClassification, AutoTokenizer
-
-tokenizer = AutoTokenizer.from_pretrained(".")
-model = AutoModelForTokenClassification.from_pretrained(".")
-cut = {{"truncation": True, "max_length": {length}}}
-pieces = tokenizer(["a text"], split_special_tokens=True, return_tensors="pt", **cut)
-weights = model(**pieces).logits[0, :, 0]  # of each word piece; the first piece of a word has the word's weight
-```"""
 
 
 class CardFacts(NamedTuple):
     """What the configuration says of a model.
 
     Attributes:
-        key: of `models` or `term_weights`.
-        kind: a ranker of pairs, or a weigher of words.
-        what: what the weights are, in a sentence.
+        key: of `models`.
         scored: column of a table of scores → its values in the rows to show.
-        regime: of the rows that these very weights reached.
         encoder: the encoder that it starts from, directly or through other models.
         corpora: of its collection.
         papers: citations of the papers whose tables show it.
@@ -121,10 +108,7 @@ class CardFacts(NamedTuple):
     key: str
     label: str
     seed: int
-    kind: Literal["ranker", "weigher"]
-    what: str
     scored: Mapping[str, Sequence[str]]
-    regime: str
     encoder: Source
     corpora: Sequence[Source]
     papers: Sequence[str]
@@ -221,13 +205,12 @@ def write_card(
     if earlier:
         titles = (f"### {stage['model']}" for stage in stages)
         provenances = [f"{title}\n\n{text}" for title, text in zip(titles, provenances, strict=True)]
-    use = {"ranker": RANKER, "weigher": WEIGHER}[facts.kind]
     sections = {
-        "Use": use.format(length=training["max_length"], query_length=training.get("query_length")),
-        "Scores": _scores(scores, facts.regime),
+        "Use": USE.format(length=training["max_length"], query_length=training["query_length"]),
+        "Scores": _scores(scores),
         "Held-out groups": probed,
-        "Objective": _stage_block(stages, "tasks") if any(stage["tasks"] for stage in stages) else "",
-        "Data": source_table("corpus", facts.corpora) if facts.corpora else "",
+        "Objective": _stage_block(stages, "tasks"),
+        "Data": source_table("corpus", facts.corpora),
         "Encoder": "\n\n".join(
             filter(None, [source_table("encoder", [facts.encoder]), facts.encoder_caveat])
         ),
@@ -236,7 +219,7 @@ def write_card(
         "Provenance": "\n\n".join(provenances),
         "Papers": "\n".join(f"- {paper}" for paper in facts.papers),
     }
-    what = f"{facts.what} {MADE}`{facts.key}`, seed {facts.seed}."
+    what = f"A cross-encoder for re-ranking. Made with IR-Pretrain: `{facts.key}`, seed {facts.seed}."
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if text)
     return f"---\n{_front(facts, scores).rstrip()}\n---\n\n# {facts.label}\n\n{what}\n\n{body}\n"
 
@@ -265,17 +248,13 @@ def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
             metric_value=float(row["value"]),
         )
         for row in scores
-        if row["regime"] == facts.regime
+        if row["regime"] == ZERO_SHOT
     ]
-    task, tag = {
-        "ranker": ("text-ranking", "cross-encoder"),
-        "weigher": ("token-classification", "term-weighting"),
-    }[facts.kind]
     objectives = dict.fromkeys(str(task["objective"]) for stage in _stages(facts) for task in stage["tasks"])
     fields = ModelCardData(
         library_name="transformers",
-        pipeline_tag=task,
-        tags=[tag, "information-retrieval", *objectives],
+        pipeline_tag="text-ranking",
+        tags=["cross-encoder", "information-retrieval", *objectives],
         base_model=facts.encoder.hub or None,
         datasets=hub_names(facts.corpora),
         model_name=facts.label,
@@ -285,12 +264,12 @@ def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
     return fields.to_yaml()
 
 
-def _scores(rows: Sequence[Mapping[str, str]], regime: str) -> str:
+def _scores(rows: Sequence[Mapping[str, str]]) -> str:
     if not rows:
         return ""
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
     table = pipe_table(names, [[row[name] for name in names] for row in rows])
-    return f"{table}\n\n{FINE_TUNED}" if any(row["regime"] != regime for row in rows) else table
+    return f"{table}\n\n{FINE_TUNED}" if any(row["regime"] != ZERO_SHOT for row in rows) else table
 
 
 def _provenance(record: Mapping[str, Any]) -> str:
