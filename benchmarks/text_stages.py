@@ -35,7 +35,7 @@ from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
-from irpretrain.term_weights.weighing import write_frequencies
+from irpretrain.term_weights.targets import write_frequencies
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.word_vectors import make_word_vectors

@@ -2,7 +2,7 @@
 
 from irpretrain.config.text import TextConfig
 from irpretrain.stage import stage
-from irpretrain.term_weights.weighing import write_frequencies
+from irpretrain.term_weights.targets import write_frequencies
 
 with stage(snakemake) as done:
     done(

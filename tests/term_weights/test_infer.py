@@ -22,7 +22,8 @@ from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import WeightPredictor, infer_documents, infer_queries
 from irpretrain.term_weights.integers import write_vectors
-from irpretrain.term_weights.weighing import Learned, weigh_documents, write_frequencies
+from irpretrain.term_weights.targets import write_frequencies
+from irpretrain.term_weights.weighing import Learned, weigh_documents
 from irpretrain.text.pair_tokenizer import EncoderPieces
 
 
