@@ -46,7 +46,6 @@ rule list_datasets:
         reports=plan.catalogue.reports,
     output:
         table=paths.DATASETS_TABLE,
-        files=paths.DATASETS_FILES,
         meta=sidecar(paths.DATASETS_TABLE),
     log:
         "results/logs/list_datasets.log",

@@ -11,6 +11,5 @@ with stage(snakemake) as done:
             dict(zip(snakemake.params.entries, snakemake.input.reports, strict=True)),
             snakemake.params.data,
             snakemake.output.table,
-            snakemake.output.files,
         )
     )

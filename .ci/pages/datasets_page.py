@@ -18,7 +18,7 @@ free files; with `--configfile mine.yaml` in `ARGS`, those of the data sets that
 make run ARGS=datasets
 ```
 
-It writes `results/datasets.md` and `results/datasets.csv`. Put the files into `data/` (`data_folder` of the
+It writes `results/datasets.txt`. Put the files into `data/` (`data_folder` of the
 configuration) in the working directory or in the project, under the names below. A data set is `verified` (by checksum
 or number of records), `present` (for some file neither is known), `incomplete`, `broken` or `missing`.
 

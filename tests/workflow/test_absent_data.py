@@ -83,7 +83,7 @@ def test_the_list_of_data_sets_is_of_those_that_the_overlay_reads(tmp_path):
     assert "gunzip -r -S .z data/robust04/disks45" in " ".join(displayed.split())
     assert "wikipedia" not in displayed
     assert "The configuration reads these. All: " in displayed
-    assert "wikipedia" in (tmp_path / "results/datasets.md").read_text()
+    assert "wikipedia" in (tmp_path / "results/datasets.txt").read_text()
 
 
 def test_data_of_the_project_are_found_from_every_directory(tmp_path):

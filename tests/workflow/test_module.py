@@ -81,7 +81,7 @@ def test_as_snakedeploy_writes_it(tmp_path: Path) -> None:
     text = DEPLOYED.format(snakefile=ROOT / "workflow/Snakefile")
     done = run(tmp_path, text, "datasets", "--quiet", "all")
     assert done.returncode == 0, printed(done)
-    assert (tmp_path / "results/datasets.md").is_file()
+    assert (tmp_path / "results/datasets.txt").is_file()
     assert re.search(
         r"^total +\d{3}$", printed(run(tmp_path, text, "--dry-run", "--quiet", "rules")), re.MULTILINE
     )
@@ -94,7 +94,7 @@ def test_as_snakedeploy_writes_it(tmp_path: Path) -> None:
 
 def test_the_catalogues_position_is_the_workflow_itself(tmp_path: Path) -> None:
     command = ["--snakefile", str(ROOT / "workflow/Snakefile"), "--directory", str(tmp_path), "--dry-run"]
-    done = run_snakemake([*command, "results/datasets.mdd"], environment())
+    done = run_snakemake([*command, "results/datasets.txtt"], environment())
     assert "no rule makes such a file" in printed(done), "not a module: its own refusals"
 
 

@@ -1,31 +1,16 @@
-"""The state of every data set as a table: on the screen, in Markdown, and file by file as CSV."""
+"""The state of every data set as a table of text."""
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from irpretrain.atomic import write_csv, write_text
+from irpretrain.atomic import write_text
 from irpretrain.catalogue.absence import FileState, Status, status_of
 from irpretrain.catalogue.read import Catalogue, Entry, SourceFile
 from irpretrain.catalogue.verify import read_report
 from irpretrain.models.encoder_files import hub_command
-
-# Of the CSV.
-COLUMNS = (
-    "data_set",
-    "label",
-    "status",
-    "path",
-    "holds",
-    "file_status",
-    "detail",
-    "optional",
-    "licence",
-    "source",
-)
 
 # Most columns of the screen that are used.
 WIDTH = 110
@@ -54,14 +39,11 @@ def list_datasets(
     # Output of `verify` for the entries with any file; the others have none.
     reports: Mapping[str, str | Path],
     folders: Sequence[str],  # the data folders, in which files are looked for in this order
-    table: str | Path,  # where the Markdown goes
-    files: str | Path,  # where the CSV goes, one row per file
+    table: str | Path,  # where the text goes
 ) -> dict[str, int]:
-    """Write the state of every data set as Markdown and CSV; return counts of data sets by their status."""
+    """Write the state of every data set as text; return counts of data sets by their status."""
     lines = _lines(catalogue, reports, folders)
-    data = "/ and ".join(folders)
-    write_text(table, as_markdown(lines, data))
-    write_csv(files, COLUMNS, (row for line in lines for row in _csv_rows(line)))
+    write_text(table, as_text(lines, "/ and ".join(folders)) + "\n")
     statuses = [line.status for line in lines]
     return {status: statuses.count(status) for status in sorted(set(statuses))}
 
@@ -99,25 +81,6 @@ def as_text(lines: list[CatalogueRow], data: str) -> str:
                 break_long_words=False, break_on_hyphens=False,
             )  # fmt: skip
     return "\n".join(parts)
-
-
-def as_markdown(lines: list[CatalogueRow], data: str) -> str:
-    rows = [
-        [f"`{line.name}`", line.entry.label, line.status, "<br>".join(_as_code(advice(line, lines))) or "–"]
-        for line in lines
-    ]
-    head = f"# Data sets\n\nIn `{data}/`: {summary(lines)}.\n\n"
-    head += "| name | data set | state | what to do |\n|---|---|---|---|\n"
-    return head + "".join(
-        "| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |\n" for row in rows
-    )
-
-
-def _csv_rows(line: CatalogueRow) -> Iterator[list[Any]]:
-    for path, file in line.entry.files.items():
-        state, licence = line.files[path], line.entry.licence.page
-        where = [f"{line.data}/{path}", file.holds, state.status, state.detail, file.optional]
-        yield [line.name, line.entry.label, line.status, *where, licence, line.entry.source]
 
 
 def summary(lines: list[CatalogueRow]) -> str:
@@ -184,10 +147,6 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
     if file.then is not None:
         steps.append(file.then.replace("{data}", shlex.quote(data)))
     return " && ".join(steps)
-
-
-def _as_code(sentences: list[str]) -> list[str]:
-    return [f"`{sentence}`" if sentence.startswith(COMMANDS) else sentence for sentence in sentences]
 
 
 def _described(entry: Entry, path: str) -> str:

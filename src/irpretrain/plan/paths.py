@@ -30,8 +30,7 @@ IR_DATASET = "results/inputs/ir_datasets/{part}/{identifier}.json"
 # Catalogue of data sets
 CATALOGUE_REPORT = "results/catalogue/{entry}.json"
 CATALOGUE_SOUND = "results/catalogue/{entry}.sound.json"
-DATASETS_TABLE = "results/datasets.md"
-DATASETS_FILES = "results/datasets.csv"
+DATASETS_TABLE = "results/datasets.txt"
 
 # Corpora and collections
 DOCUMENTS = "results/corpora/{corpus}/documents-{shard}.parquet"
