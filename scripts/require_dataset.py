@@ -1,6 +1,6 @@
 """Refuse a data set with a file that is other than the published one."""
 
-from irpretrain.catalogue.verify import require
+from irpretrain.catalogue.table import require
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

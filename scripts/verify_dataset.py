@@ -1,7 +1,7 @@
 """Look at every file of a data set that is there: size, checksum, number of records."""
 
 from irpretrain.catalogue.read import Entry
-from irpretrain.catalogue.verify import verify
+from irpretrain.catalogue.table import verify
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

@@ -20,8 +20,14 @@ from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
 
 from irpretrain.catalogue.absence import FileState, fingerprint, status_of
 from irpretrain.catalogue.read import Entry, SourceFile, read_catalogue
-from irpretrain.catalogue.table import datasets_text, fetch_command, list_datasets
-from irpretrain.catalogue.verify import read_report, require, verify
+from irpretrain.catalogue.table import (
+    datasets_text,
+    fetch_command,
+    list_datasets,
+    read_report,
+    require,
+    verify,
+)
 from irpretrain.errors import IntegrityError
 
 SMALL = Entry(**entry())

@@ -12,13 +12,14 @@ from pydantic import Field, model_validator
 from irpretrain.papers.base import (
     NO_NUMBER,
     Direction,
+    PublishedAxioms,
+    PublishedDepths,
     PublishedPlace,
     PublishedValue,
     Strict,
     different_keys,
     load_paper_yaml,
 )
-from irpretrain.papers.other_tables import PublishedAxioms, PublishedDepths
 
 # Wins, ties and losses as printed; of a row that is compared with nothing, dashes.
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")

@@ -13,7 +13,7 @@ from irpretrain.axioms.calibration import interval_names, last_ranks
 from irpretrain.config import Config
 from irpretrain.config.base import listed_faults
 from irpretrain.errors import MAKE_AGAIN, InputError
-from irpretrain.papers.other_tables import PublishedAxioms, Setting
+from irpretrain.papers.base import PublishedAxioms, Setting
 from irpretrain.report.naming import dataset_label
 
 Measured = TypeVar("Measured", bound=BaseModel)

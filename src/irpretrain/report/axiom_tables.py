@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from irpretrain.config import Config
-from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.other_tables import PublishedAxioms, PublishedInterval, PublishedSetting
+from irpretrain.papers.base import PublishedAxioms, PublishedInterval, PublishedSetting, PublishedValue
 from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import (
     AxiomResults,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from irpretrain.config import Config
 from irpretrain.errors import MAKE_AGAIN, InputError
-from irpretrain.papers.other_tables import PublishedAxioms
+from irpretrain.papers.base import PublishedAxioms
 from irpretrain.papers.published import Drawing, Published, load_published
 from irpretrain.report import curves
 from irpretrain.report.axiom_results import PredictorGroup, PredictorScores, in_order, predictor_groups

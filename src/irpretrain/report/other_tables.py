@@ -9,8 +9,7 @@ from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
-from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.other_tables import PublishedDepths, PublishedIndex
+from irpretrain.papers.base import PublishedDepths, PublishedIndex, PublishedValue
 from irpretrain.papers.published import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Baseline, Cell, Column, Panel, Row, Table
