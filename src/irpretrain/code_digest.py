@@ -138,7 +138,6 @@ def _tree(node: Any) -> Any:
 
 
 def _is_text_alone(node: Any) -> bool:
-    """Whether a statement is a docstring, or another string that nothing uses."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

@@ -112,7 +112,6 @@ def cache_directory() -> Path:
 
 
 def _source_hash() -> str:
-    """Hash the source of every module of the package that has compiled functions."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         source = path.read_bytes()

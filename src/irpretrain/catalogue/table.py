@@ -63,7 +63,6 @@ def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]
 
 
 def _state(path: Path, file: SourceFile) -> FileState:
-    """The state of one file by size and checksum."""
     if not path.exists():
         return FileState("missing")
     if path.is_dir() != file.folder:
@@ -179,7 +178,6 @@ def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folde
 def _lines(
     catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]
 ) -> list[CatalogueRow]:
-    """Return each data set with its report; without a report it has no file."""
     lines: list[CatalogueRow] = []
     for name, entry in catalogue.items():
         folder, states = read_report(reports[name]) if name in reports else (folders[0], {})

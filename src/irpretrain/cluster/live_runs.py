@@ -42,7 +42,6 @@ def live_processes(folder: Path, processes: Path = PROCESSES) -> list[int]:
 
 
 def _is_of_a_run(words: Sequence[str]) -> bool:
-    """Whether a command line is Snakemake's or that of a script that Snakemake started."""
     # `python -m snakemake`, `python /…/bin/snakemake` or `python /…/.snakemake/scripts/…`.
     return any(SCRIPTS in word or os.path.basename(word) == "snakemake" for word in words[:3])
 
@@ -54,7 +53,6 @@ def _is_of_slurm(process: Path) -> bool:
 
 
 def _ancestors(process: int, processes: Path) -> Iterator[int]:
-    """Yield a process and those that started it."""
     while process > 0:
         yield process
         try:

@@ -144,12 +144,10 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
 
 
 def _allowed(fault: Any) -> list[str]:
-    """Return the texts that a key allows, by pydantic."""
     return re.findall(r"'([^']*)'", fault["ctx"]["expected"])
 
 
 def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
-    """Field names of the section that a pydantic error location leads to."""
     for part in location:
         fields = getattr(model, "model_fields", {})
         annotation = fields[part].annotation if part in fields else model

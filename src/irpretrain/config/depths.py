@@ -107,7 +107,6 @@ def _measure_faults(config: Config) -> Iterator[str]:
 
 
 def _faults(where: str, measures: Sequence[str], depths: list[Depth]) -> Iterator[str]:
-    """Faults of measures of rankings with these depths, the smallest first."""
     least, most = depths[0], depths[-1]
     deeper = [name for name in measures if (cutoff(name) or 0) > least.documents]
     if deeper:
@@ -124,7 +123,6 @@ def _faults(where: str, measures: Sequence[str], depths: list[Depth]) -> Iterato
 
 
 def _faults_of_choices(config: Config) -> Iterator[str]:
-    """Faults of measures that choose: among fine-tuned models, and among snapshots."""
     for experiment in active_experiments(config).values():
         if experiment.dataset not in config.datasets or not set(experiment.regimes) - {"zero-shot"}:
             continue

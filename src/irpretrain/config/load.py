@@ -112,7 +112,6 @@ def _without_other_encoder(lower: dict[str, Any], content: dict[str, Any]) -> di
 
 
 def _named_predictors(*contents: dict[str, Any]) -> set[str]:
-    """Predictors that objectives name."""
     objectives = [content.get("objectives") for content in contents]
     entries = [entry for section in objectives if isinstance(section, dict) for entry in section.values()]
     return {str(entry["predictor"]) for entry in entries if isinstance(entry, dict) and "predictor" in entry}
@@ -275,7 +274,6 @@ def _type_of(task: Any, objectives: Any) -> str | None:
 
 
 def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Return `filled` without the keys that `given` has, at every depth."""
     retained = {}
     for key, value in filled.items():
         over = given.get(key)
@@ -331,7 +329,6 @@ def entry_name(identifier: str) -> str:
 
 
 def _named(value: Any, add: Callable[[str], str]) -> Any:
-    """Return a name, or a list of names, with what `add` calls the data sets of ir_datasets among them."""
     names = [
         add(name.removeprefix(PREFIX)) if isinstance(name, str) and name.startswith(PREFIX) else name
         for name in (value if isinstance(value, list) else [value])

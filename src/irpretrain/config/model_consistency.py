@@ -139,7 +139,6 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
 
 
 def _depth_faults(config: Config, where: str, experiment: ExperimentConfig) -> Iterator[str]:
-    """Yield the faults of depths that some ranking of an experiment does not reach."""
     deepest = max(experiment.depths, default=0)
     depths = dict.fromkeys(
         (reranked if experiment.models and stage == experiment.candidates else retrieved)(
@@ -193,7 +192,6 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
 
 
 def _given(config: Config, where: str, model: ModelConfig) -> Iterator[str]:
-    """Faults of a re-ranker that is given by its path: what would train it."""
     training = changed_keys(model, GIVEN_KEYS)
     if training:
         yield f"{where}: a model with cross_encoder is not trained here; remove {', '.join(training)}"

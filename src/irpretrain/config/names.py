@@ -40,8 +40,6 @@ def listed_twice(where: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _in_the_catalogue(section: str) -> list[str]:
-    """Names of a section's entries that the catalogue describes."""
-
     if section not in SECTIONS:
         return []
     return [name for entry in read_catalogue().values() for name in getattr(entry, section)]

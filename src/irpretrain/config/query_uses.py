@@ -61,7 +61,6 @@ def query_use_faults(config: Config) -> Iterator[str]:
 
 
 def _uses(config: Config, experiment: ExperimentConfig) -> Iterator[tuple[str, str, str]]:
-    """Yield (key, data set, purpose) of what an experiment's runs come from."""
     source = trained_on(config, experiment.dataset)
     trains = set(experiment.regimes) - {"zero-shot"}
     if source != experiment.dataset and trains:

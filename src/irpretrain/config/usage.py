@@ -165,7 +165,6 @@ def displayed_predictors(config: Config) -> dict[str, PredictorConfig]:
 
 
 def _teaching_predictors(config: Config) -> list[str]:
-    """Return the predictors that objectives of models in use name."""
     tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
     return [
         predictor

@@ -113,7 +113,6 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
 
 
 def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: Size) -> Size:
-    """The word pieces of so many queries' candidates, every sequence at its longest."""
     reranking = config.reranking_of(wildcards["model"], regime)
     depth = reranked(config, wildcards["candidates"], wildcards["dataset"]).documents
     passages = 1 if reranking.passages is None else MOST_PASSAGES

@@ -286,7 +286,6 @@ def _arguments(
 
 
 def _chosen_by(work: QuestionAnswering | SentenceLabels, outputs: Any) -> dict[str, float]:
-    """Return the measures of the examples that choose, and the number that chooses."""
     if not all(np.isfinite(array).all() for array in (outputs if isinstance(outputs, tuple) else (outputs,))):
         raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
     measures = work.measures(work.predictions(CHOOSE, outputs), CHOOSE)
@@ -319,8 +318,6 @@ def _last_checkpoint(folder: Path) -> str | None:
 
 
 class _StatusLines(TrainerCallback):
-    """Prints what Trainer logs, in place of its own bars."""
-
     def __init__(self, title: str) -> None:
         self.title = title
 

@@ -169,7 +169,6 @@ def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Fo
 
 
 def _articles(judged: Qrels, squad: bool) -> dict[str, str]:
-    """Query → article of its first relevant document, of SQuAD; else empty."""
     return {
         query: next((article_of(document) for document, grade in grades.items() if squad and grade > 0), "")
         for query, grades in judged.items()
@@ -361,7 +360,6 @@ def evaluate_depths(
 
 
 def _candidates(description: Mapping[str, Any], stages: Mapping[str, Run]) -> Run:
-    """The first stage that a run was re-ranked from."""
     if description["candidates"] not in stages:
         raise InputError(description["paths"][0], f"the run of {description['candidates']} is not given")
     return stages[description["candidates"]]

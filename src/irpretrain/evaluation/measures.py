@@ -133,7 +133,6 @@ def parse_measure(name: str) -> Measure:
 
 
 def _parsed(name: str) -> Measure | None:
-    """The measure of a name of ir_measures or of trec_eval; None where there is none."""
     import ir_measures
 
     try:
@@ -145,7 +144,6 @@ def _parsed(name: str) -> Measure | None:
 
 
 def _of_trec_eval(name: str) -> Measure | None:
-    """The measure of a name of trec_eval's; None where it is none of `TREC_EVAL`."""
     import ir_measures
 
     return ir_measures.parse_trec_measure(name)[0] if _TREC_EVAL.fullmatch(name) else None
@@ -157,7 +155,6 @@ def is_gdeval(measure: Measure) -> bool:
 
 
 def _meant(name: str) -> str:
-    """What was probably meant, with the cut-off or level that was given."""
     base = re.split(r"[@(]|[_.](?=[0-9]+$)", name, maxsplit=1)[0]
     lists = (TREC_EVAL, DEFINITIONS) if "_" in name else (DEFINITIONS, TREC_EVAL)
     if base == name and any(base in names for names in lists):

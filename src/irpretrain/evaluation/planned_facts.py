@@ -130,7 +130,6 @@ def _seen(config: Config, dataset: str, depth: int | None) -> int | None:
 
 
 def _searching(config: Config, first_stage: str) -> dict[str, Any]:
-    """Return how a first stage searches; nothing of a run of others, where it is unknown."""
     if first_stage in BUILT_IN_FIRST_STAGES:
         stage = FirstStageConfig(label=first_stage, model=first_stage)
     elif first_stage not in config.first_stages or config.first_stages[first_stage].runs:
@@ -192,7 +191,6 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
 def _training_options(
     config: Config, stages: Iterable[tuple[ModelConfig, PretrainingConfig]]
 ) -> tuple[str, ...]:
-    """Return the options of all stages, of all their tasks, and of the objectives of these."""
     sections: list[dict[str, Any]] = []
     for described, options in stages:
         sections.append(_compared(options, LENGTH | OF_TASKS))
@@ -214,7 +212,6 @@ def _training_options(
 
 
 def _choice_text(model: ModelConfig, training: PretrainingConfig) -> str:
-    """Return what chooses the weights of one stage."""
     selection = model.select_on
     if selection is None:
         return "last step"

@@ -363,7 +363,6 @@ class Collection(CollectionFiles):
             return Groups(self, options, path, write_groups(shard, options, path))
 
     def _checked(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:
-        """Return the pairs; ConfigError for a pair of a document that the collection lacks."""
         checked = listed_pairs(pairs, IDENTIFIER)
         for number, (_, name) in enumerate(checked):
             if name not in self._names:

@@ -117,8 +117,6 @@ class Groups:
 
 
 class _Cutter:
-    """Cuts the texts of spans out of documents, each as far as the token store holds it."""
-
     def __init__(self, collection: CollectionFiles) -> None:
         self._collection, self._texts = collection, collection.texts()
         self._rows = {name: row for row, name in enumerate(self._texts)}
@@ -139,7 +137,6 @@ class _Cutter:
         return " ".join(filter(None, (text[first:last].strip() for first, last in ranges)))
 
     def _end_texts(self, most: int) -> None:
-        """Leave out what stands behind the first `most` word pieces of a document."""
         tokenizer = load_tokenizer(self._collection.encoder)
         for name, text in self._texts.items():
             firsts = tokenizer.words([text])[0].firsts

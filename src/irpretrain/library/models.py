@@ -156,7 +156,6 @@ def preference_probabilities(
 
 
 def _rows(numbers: Iterable[int], name: str, count: int) -> np.ndarray:
-    """Return numbers of rows as int64, each checked to be one of `count` rows."""
     rows = np.array(listed(numbers, name))
     if rows.size and (rows.ndim > 1 or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= count):
         raise ConfigError(f"{name}: rows are whole numbers from 0 to {count - 1}")

@@ -109,7 +109,6 @@ def _named(folder: Path, role: str, remedy: str) -> str:
 
 
 def _role(name: str) -> str | None:
-    """Return what the name of a file or folder says that it holds."""
     return None if name == "results" or name.endswith((".yaml", ".md")) else role_of(name)
 
 
@@ -215,7 +214,6 @@ def read_groups(
 
 
 def _written(collection: Collection, named: Sequence[tuple[list[str], list[str]]], negatives: int) -> Groups:
-    """Write groups of queries and identifiers of documents; a pair gets the others that it is preferred to."""
     positions = {name: position for position, (name, _) in enumerate(collection)}
     pairs = [(queries[0], names[0]) for queries, names in named if _is_pair(queries, names)]
     others = _others(collection, pairs, list(positions), negatives) if pairs else {}
@@ -234,7 +232,6 @@ def _written(collection: Collection, named: Sequence[tuple[list[str], list[str]]
 
 
 def _checked(given: Any, where: str) -> tuple[list[str], list[str]]:
-    """Return queries and documents, cleaned; ConfigError where they are no group."""
     if isinstance(given, Mapping):
         parts = [_either(given, name, where) for name in ("query", "document")]
     elif (

@@ -211,7 +211,6 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
 
 
 def _with_encoder(groups: Groups) -> Any:
-    """Return the groups' collection; ConfigError where it has no encoder to start from."""
     if not groups.collection.has_encoder:
         raise ConfigError(
             "groups: their collection has no encoder to start from; Collection(..., encoder=...)"

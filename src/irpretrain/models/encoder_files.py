@@ -123,7 +123,6 @@ def check_reranker_files(directory: str | Path) -> None:
 
 
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> None:
-    """Refuse a directory that lacks all files of a choice."""
     check_folder(directory, remedy)
     for choice in choices:
         if not any((directory / name).is_file() for name in choice):

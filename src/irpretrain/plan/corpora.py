@@ -59,7 +59,6 @@ class Catalogue(PlanPart):
         return each(paths.CATALOGUE_REPORT, self.present())
 
     def _present(self, entry: str) -> list[str]:
-        """The files of an entry that are there, by their paths in the data folder."""
         folder = folder_of(self.entries[entry], self.config.data_folder)
         return [path for path in self.entries[entry].files if Path(folder, path).exists()]
 

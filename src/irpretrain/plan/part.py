@@ -217,7 +217,6 @@ class PlanPart:
         ]
 
     def _names(self, needed: set[str], section: str, wildcards: Wildcards, **keys: str) -> dict[str, Any]:
-        """Values of a path's wildcards: the job's wildcards, keys of its entry, the tokenizer of its model."""
         of_job = as_mapping(wildcards)
         if "tokenizer" in needed - of_job.keys():
             of_job["tokenizer"] = self.tokenizer_of(of_job["model"])

@@ -132,7 +132,6 @@ class Retrieval(PlanPart):
         return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
 
     def _with_depth(self, depth: int | None, keys: set[str]) -> Any:
-        """Return some keys of `retrieval`, with a first stage's own depth in the place of `depth`."""
         changed = {} if depth is None else {"depth": depth}
         return plain(self.config.retrieval.model_copy(update=changed), include=keys | changed.keys())
 

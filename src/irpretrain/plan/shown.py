@@ -196,7 +196,6 @@ class Shown:
 
     @property
     def _tuned(self) -> list[str]:
-        """Tuned first stages that some experiment shows."""
         stages = self.config.first_stages
         shown = used_first_stages(self.config)
         return [name for name in shown if name in stages and stages[name].tuned_on]

@@ -137,7 +137,6 @@ class Attributions(PlanPart):
         ]
 
     def _run(self, page: AttributionConfig, model: str) -> str:
-        """The run in which the document has its rank."""
         cell = ScoredCell(page.dataset, ATTRIBUTED_CANDIDATES, model, "zero-shot", page.seed)
         [path] = self.experiments.run_files(cell)
         return path

@@ -26,8 +26,6 @@ class _Measured(BaseModel):
 
 
 class _Named(_Measured):
-    """What a file says; its folder names it."""
-
     name: str
     path: str
 

@@ -117,7 +117,6 @@ def rank_interval_table(
 
 
 def _share_cell(interval: PublishedInterval, collection: RankIntervals) -> Cell:
-    """Our share of an interval, where ranks are known so far."""
     ours, ranks = None, _ranks(interval)
     if set(interval.ranks) <= set(collection.intervals):
         share = sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries

@@ -97,8 +97,6 @@ class _Value(NamedTuple):
 
 
 class _Named(NamedTuple):
-    """A side with one of its names, and one of its regimes or the claim's."""
-
     side: Side
     name: str
     regime: str
@@ -276,7 +274,6 @@ class Finder:
         return next((by_name[name] for name in side.predictor if name in by_name), None)
 
     def _values(self, claim: Claim, kind: str) -> Iterable[list[_Value | None]]:
-        """The values of both sides, from each file that may have them."""
         if kind == "agreement":
             for diagnosis in self._measured.axioms.diagnoses:
                 rows = {(row.model, row.axiom): row for row in diagnosis.agreements if row.pairs}
@@ -297,7 +294,6 @@ class Finder:
 
 
 def _of_seeds(scores: PredictorScores, side: Side) -> dict[int, float]:
-    """Return the AUC, or the gain of the side's axiom, with each seed."""
     if side.axiom and side.axiom not in scores.importance:
         return {}
     return {seed.seed: seed.importance[side.axiom] if side.axiom else seed.auc for seed in scores.seeds}
@@ -309,7 +305,6 @@ def _share(claim: Claim) -> float:
 
 
 def _choices(claim: Claim) -> Iterable[tuple[_Named, ...]]:
-    """Every combination of the names and regimes of a claim's sides, in order of preference."""
     for regime in claim.regime or ("",):
         sides = (
             [_Named(side, name, own or regime) for name in _names(side) for own in side.regime or ("",)]
@@ -324,7 +319,6 @@ def _names(side: Side) -> tuple[str, ...]:
 
 
 def _first(by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
-    """The first of several names that is there, or None."""
     return next((by_name[name] for name in names if name in by_name), None)
 
 
@@ -348,7 +342,6 @@ def _common_seeds(results: Sequence[Results]) -> list[int] | None:
 
 
 def _values_of(of_run: Results, seeds: Sequence[int]) -> np.ndarray:
-    """A run's values [seeds, queries]; one without training counts for each seed."""
     return (
         of_run.values
         if of_run.seeds == UNTRAINED

@@ -178,7 +178,6 @@ def _named(options: AttributionConfig) -> list[WeightCaseConfig]:
 def _attribution_map(
     label: str, attribution: Attribution, position: RankColumn | None, is_judged: bool
 ) -> ColourMap:
-    """The colours of query and document, normalised by the strongest word of both."""
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)

@@ -170,7 +170,6 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
 
 
 def _few_shot(scores: Scores, pair: Pair, model: str) -> dict[int, RunName]:
-    """Number of training queries → run of a model."""
     runs = [n for n in scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
     return dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
 

@@ -36,7 +36,6 @@ def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
 
 
 def _runs_by_regime(panel: Panel) -> Iterator[tuple[str, list[tuple[Row, Cell]]]]:
-    """Yield each regime with the rows that were run, and their cells in its first measure."""
     position = 0
     for regime, width in panel.groups():
         column = [(row, row.cells[position]) for row in panel.rows]

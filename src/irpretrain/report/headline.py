@@ -101,7 +101,6 @@ def _claims(answered: Path) -> str:
 
 
 def _panel(title: str, cells: list[dict[str, str]]) -> str:
-    """The table of a data set: its first measure in each regime, as many regimes side by side as fit."""
     measure = cells[0]["measure"]
     cell_at = {(cell["row"], cell["regime"]): cell for cell in cells if cell["measure"] == measure}
     labels = {cell["row"]: cell["label"] for cell in cells}
@@ -129,6 +128,5 @@ def _value(cell: dict[str, str] | None) -> str:
 
 
 def _short(label: str) -> str:
-    """The label without what stands in brackets, cut to its column."""
     name = label.partition(" (")[0]
     return name if len(name) < LABEL else name[: LABEL - 2] + "…"

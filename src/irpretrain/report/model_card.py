@@ -236,7 +236,6 @@ def _stage_block(stages: Sequence[Mapping[str, Any]], name: str) -> str:
 
 
 def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
-    """The fields that the Hub reads, as YAML."""
     from huggingface_hub import EvalResult, ModelCardData
 
     reached = [

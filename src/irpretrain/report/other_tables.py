@@ -214,7 +214,6 @@ class DepthTable:
         return sorted({depth_of(n.candidates) for n in self.scores.names() if n.dataset == dataset})
 
     def _panel(self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_Series]) -> Panel:
-        """A panel of ours, or of the paper where the series are its own."""
         is_theirs = title == THEIRS
         printed = {row.depth: row for row in self.printed.rows} if is_theirs else {}
         columns = [Column(shown.heading, index.label) for shown in series for index in indexes]

@@ -150,7 +150,6 @@ class PaperTable:
         return Row(row.key, self._label(row), self._filled_by(row), self._with_tallies(cells), is_optional)
 
     def _columns(self, headings: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
-        """(group, measure) of each column, and columns of comparisons beside their measure's."""
         columns = []
         for group, measure in headings:
             columns.append(Column(group, measure))
@@ -198,7 +197,6 @@ class PaperTable:
         return [regime for regime in regimes if regime in run] or [FIRST_STAGE]
 
     def _cells_here(self, pair: Pair) -> list[tuple[str, str]]:
-        """(regime, measure) of each column of a data set of ours."""
         return [(regime, m) for regime in self._regimes(*pair) for m in self._measures(pair[0])]
 
     # Cells
@@ -231,7 +229,6 @@ class PaperTable:
         return RunName(dataset, candidates, model, regime)
 
     def _best(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> RunName | None:
-        """Of a row that shows the best of several models, the run that is best by a measure."""
         runs = (RunName(*pair, model, regime) for model in row.models if row.is_best)
         means = {run: results.mean for run in runs if (results := self.scores.get(run, measure))}
         return max(means, key=lambda run: means[run], default=None)

@@ -81,7 +81,6 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> 
 
 
 def _marks(table: PublishedTable) -> str:
-    """What the marks of a paper's table mean, and how they were tested."""
     if not table.marks:
         return f"Marks: none, {table.test}"
     texts = []

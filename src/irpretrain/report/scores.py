@@ -239,7 +239,6 @@ def _results(
     articles: pa.Array,
     values: pa.Array,
 ) -> Results:
-    """The rows of one run and measure, sorted by seed and query, as a matrix."""
     by_seed = {seed: np.flatnonzero(seeds.to_numpy() == seed) for seed in np.unique(seeds).tolist()}
     covered = [queries.take(pa.array(rows)).to_pylist() for rows in by_seed.values()]
     if any(other != covered[0] for other in covered) or len(set(covered[0])) != len(covered[0]):

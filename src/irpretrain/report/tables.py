@@ -114,7 +114,6 @@ class HeadlineTable:
 
 
 def _training_queries(regime: str) -> float:
-    """How many queries fine-tune a model: columns go from none to all."""
     fixed = {"zero-shot": 0, "full": math.inf}
     return fixed[regime] if regime in fixed else int(regime.removeprefix("few-shot-"))
 
@@ -243,7 +242,6 @@ def _run(row: dict[str, str]) -> list[str | int]:
 
 
 def _read(paths: Sequence[str | Path]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Heading and distinct rows of CSV files of one kind, in their order."""
     heading: list[str] = []
     distinct: dict[tuple[str, ...], None] = {}
     for path in paths:

@@ -115,7 +115,6 @@ def run_anserini(
 
 
 def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> None:
-    """Raise what the exit status and the printed lines amount to."""
     faults = [i for i, line in enumerate(lines) if FAULT.search(line) and " INFO " not in line]
     if status == 0 and not faults:
         return

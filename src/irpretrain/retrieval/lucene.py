@@ -111,7 +111,6 @@ def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str
 def _write_input(
     documents: Sequence[str | Path], text: TextConfig, prepare: Prepare, folder: Path
 ) -> dict[str, int]:
-    """Write Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file; return counts."""
     counts = {"documents": 0, "documents_without_text": 0}
     counter = Counter("write documents for Lucene", "documents", sum(map(DOCUMENTS.count, documents)))
     with InputFiles(folder) as files:

@@ -224,7 +224,6 @@ def document_spans(store: TokenStore, row: int, options: RerankingConfig) -> lis
 def _of_documents(
     scores: NDArray[np.float32], passages: NDArray[np.int64], options: RerankingConfig
 ) -> NDArray[np.float32]:
-    """Return the scores of documents from those of their passages, if they were cut into any."""
     if options.passages is None:
         return scores
     return combine_scores(scores, passages)

@@ -71,7 +71,6 @@ def weigh_by_textrank(
 
 
 def _word_weights(words: list[str], analyser: Analyser) -> dict[str, int]:
-    """Return the first word of each stem → its scaled PageRank."""
     stems = [" ".join(analyser.terms_of_word(word)) for word in words]
     first: dict[str, str] = {}
     for stem, word in zip(stems, words, strict=True):

@@ -66,7 +66,6 @@ def tune(
 
 
 def _at_edge(parameters: Mapping[str, float], values: Mapping[str, Sequence[float]]) -> list[str]:
-    """Names of parameters whose chosen value is the first or the last of several."""
     edges = {name: (tried[0], tried[-1]) for name, tried in values.items() if len(tried) > 1}
     return [name for name, ends in edges.items() if parameters[name] in ends]
 

@@ -128,7 +128,6 @@ def _is_interrupted(failure: FailedJob) -> bool:
 
 
 def _failure_text(failure: FailedJob, other_messages: Mapping[str, str]) -> str:
-    """What the user reads about a failed job; an empty string where the user ended it."""
     for log in failure.logs:
         if text := failure_message(log):
             return text

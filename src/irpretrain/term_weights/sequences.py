@@ -59,7 +59,6 @@ def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tupl
 
 
 def _inside(words: WordSpans, pieces: Pieces) -> np.ndarray:
-    """Whether each piece covers a character of some word."""
     word = np.searchsorted(words.ends, pieces.starts, "right")
     inside = word < len(words.words)
     inside[inside] = words.starts[word[inside]] < pieces.ends[inside]

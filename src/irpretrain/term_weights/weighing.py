@@ -141,7 +141,6 @@ def _weighers(learned: Learned, options: TermWeightsConfig, text: TextConfig) ->
 def _write_weights(
     weigher: Weigher, documents: str | Path, text: TextConfig, output: str | Path
 ) -> dict[str, Any]:
-    """Write the weights of every document of a shard as a TERM_WEIGHTS table; return the sums of the counts."""
     totals = dict(weigher.rows([])[1])  # an empty shard has counts too
 
     def tables() -> Iterator[pa.Table]:

@@ -170,14 +170,12 @@ def _extend(values: np.ndarray, size: int, filler: int) -> np.ndarray:
 
 
 def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:
-    """Yield the rows of sorted streams with equal words added up, sorted by word."""
     for rows in merge_rounds(streams, lambda block, row: block.column(0)[row].as_py()):
         added = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUMS])
         yield added.rename_columns([name.removesuffix("_sum") for name in added.column_names]).sort_by("word")
 
 
 def _write(tables: Iterator[pa.Table] | list[pa.Table], totals: Totals, output: str | Path) -> int:
-    """Write tables that are sorted throughout, with their totals; return the number of words."""
     with atomic_file(output) as temporary, ContractWriter(WORD_COUNTS, temporary) as writer:
         for table in tables:
             writer.add(table)

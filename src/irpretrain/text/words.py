@@ -184,7 +184,6 @@ def word_spans(text: str, kind: WordKind) -> WordSpans:
 
 
 def _letter_spans(lower: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The runs of letters within a run of letters and digits."""
     if lower[start:end].isalpha():
         return [(start, end)]
     spaced = "".join(c if c.isalpha() else " " for c in lower[start:end])

@@ -169,8 +169,6 @@ class BatchBuilder:
 
 
 class _Parts(NamedTuple):
-    """A sequence without its special tokens, cut to its length."""
-
     query: np.ndarray
     starts: np.ndarray
     anchor: slice

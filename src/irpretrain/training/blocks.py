@@ -139,7 +139,6 @@ def _keep(
 
 
 def _finished(contract: Contract, path: Path) -> dict[str, int] | None:
-    """The counts of a whole block; None for a missing or damaged one."""
     try:
         contract.check(path)
         record = json.loads(_beside(path).read_text())

@@ -66,7 +66,6 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
 
 
 def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
-    """Lock the first `count` free slots; none if fewer are free."""
     taken: dict[int, int] = {}
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -111,8 +111,6 @@ class Task:
 
 @dataclass
 class _Part:
-    """A share of a step's groups, read and masked, and how many groups the whole step has."""
-
     step_groups: int
     share: ProcessShare
     batch: Batch

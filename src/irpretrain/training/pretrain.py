@@ -218,7 +218,6 @@ def _train(
 
 
 def _write_model(model: CrossEncoderModel, snapshots: Path, steps: Sequence[int], output: Path) -> None:
-    """Write the model and its snapshots as one directory, so that it appears whole."""
     with atomic_directory(output) as folder:
         model.write_files(folder)
         for step in steps:
@@ -263,5 +262,4 @@ def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Se
 
 
 def _deciding(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:
-    """The indices of the tasks whose epochs count."""
     return [i for i, task in enumerate(tasks) if options.epochs_of in (None, task.objective)]

@@ -69,7 +69,6 @@ def score_candidates_alone(
 
 
 def _document_counts(store: TokenStore, vocabulary: int) -> np.ndarray:
-    """Return in how many documents of a sample each word piece occurs, int64 [vocabulary]."""
     rows = np.linspace(0, len(store) - 1, min(COUNTED_DOCUMENTS, len(store))).astype(np.int64)
     pieces = [np.unique(store.tokens(int(row))[:COUNTED_PIECES]) for row in rows]
     return np.bincount(np.concatenate(pieces), minlength=vocabulary)
@@ -93,7 +92,6 @@ def _features(builder: BatchBuilder, groups: Sequence[RankingGroup], spread: np.
 
 
 def _fit(features: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """Return the weights, float32 [features], for groups of these sizes whose first sequence is preferred."""
     firsts = np.cumsum([0, *sizes[:-1]])
     counts = np.array(sizes) - 1
     others = np.delete(np.arange(len(features)), firsts)

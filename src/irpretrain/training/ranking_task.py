@@ -79,7 +79,6 @@ class RankingTask:
 
 
 def _work(parts: Sequence[ReadGroups]) -> EncoderWork | None:
-    """What the sequences of all parts ask of an encoder, which is read at [CLS]."""
     lengths = [part.lengths for part in parts if part.lengths is not None]
     if not lengths:
         return None

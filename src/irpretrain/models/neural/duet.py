@@ -175,12 +175,10 @@ class Duet(NeuralRanker):
         return windows
 
     def _two_layers(self, states: Tensor, first: nn.Module, second: nn.Module) -> Tensor:
-        """Apply two layers; version 2 drops before each of them."""
         for layer in (first, second):
             states = self._activate(layer(self.dropout(states) if self._is_second else states))
         return states
 
 
 def _fixed(ids: Tensor, words: int) -> Tensor:
-    """Return ids [texts, words], cut or filled up with padding."""
     return functional.pad(ids[:, :words], (0, max(words - ids.shape[1], 0)))
