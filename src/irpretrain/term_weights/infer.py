@@ -29,9 +29,9 @@ from irpretrain.models.length_batches import (
 )
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.provenance import sha256
+from irpretrain.term_weights.folds import models_of_folds
 from irpretrain.term_weights.integers import weighted_terms
 from irpretrain.term_weights.sequences import WordWeights, first_pieces, windows, word_weights
-from irpretrain.term_weights.weighing import models_of_folds
 from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
 from irpretrain.text.texts import Text, document_texts, query_texts
 from irpretrain.text.words import WordSpans, word_spans
