@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,6 @@ from small_collections import Build, with_bm25
 from test_document_rank import FIVE, KINDS, frequencies_of, large, queries, scores_of, words
 
 from irpretrain.errors import InputError
-from irpretrain.rank_engine import index_documents
 from irpretrain.rank_engine.document_rank import QUERIES_AT_ONCE
 from irpretrain.rank_engine.impacts import Lengths
 from irpretrain.rank_engine.postings import Postings
@@ -59,14 +56,6 @@ def test_the_best_by_hand(build: Build) -> None:
     assert names(search(postings, requested, depth=1)) == [[1], [2], [3], [1], [], [], [], [1]]
     assert search(postings, []) == []
     assert search(build([], 5), [[0]]) == [[]]
-
-
-def test_words_and_identifiers(tmp_path: Path) -> None:
-    documents = {"a": ["cat", "sat"], "b": ["dog", "dog"], "c": ["cat", "cat", "dog"]}
-    index = index_documents(documents, tmp_path / "index")
-    found = index.search([["cat"], ["dog", "bird"], ["bird"]], depth=2)
-    assert [[name for name, _ in ranking] for ranking in found] == [["c", "a"], ["b", "c"], []]
-    assert found[0][0][1] > found[0][1][1] > 0
 
 
 @given(

@@ -1,14 +1,6 @@
 """At which rank BM25 finds a given document under a query, without a search, and the best documents
 under it: postings, bounds of scores, ranks.
 
-    >>> from irpretrain.rank_engine import index_documents
-    >>> documents = {"a": ["cat", "sat"], "b": ["dog", "dog"], "c": ["cat", "cat", "dog"]}
-    >>> index = index_documents(documents, folder)
-    >>> index.ranks([("a", ["cat"]), ("c", ["cat"]), ("c", ["dog"]), ("a", ["dog"])]).tolist()
-    [2, 1, 2, 0]
-    >>> [identifier for identifier, score in index.search([["cat", "dog"]])[0]]
-    ['c', 'b', 'a']
-
 The workflow builds postings out of core from word stores (`build_postings.write_postings`) and ranks by numbers of
 terms (`document_rank.document_ranks`). docs/methods/document-rank.md has method and speed.
 """
@@ -17,14 +9,12 @@ from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.rank_engine.impacts import Bm25
 from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.top_documents import RankIndex, index_documents, top_documents
+from irpretrain.rank_engine.top_documents import top_documents
 
 __all__ = [
     "Bm25",
     "Postings",
-    "RankIndex",
     "document_ranks",
-    "index_documents",
     "top_documents",
     "write_postings",
 ]
