@@ -31,7 +31,7 @@ from irpretrain.wikipedia.wikitext import parse_article
         ("a<REF name=\"x\">{{cite|<!-- </ref> -->}}</Ref > b", "a -->}} b"),
         ("a <!-- {{ --> b }} c <!-- never closed [[x]]", "a b }} c"),
         ("one\n{|\n! head\n|-\n| cell\n|}\ntwo", "one\ntwo"),
-        ("one\n:{| class=a\n| {|\n| inner\n|}\n|}\ntwo", "one\ntwo"),
+        ("one\n:{| class=a\n| {|\n| inner\n|}\n|}\ntwo", "one\n|} two"),
         ("one\n{|\n| a\n{|\n| b\n|}\ntwo", "one\ntwo"),
         ("one\n{|\n| never closed\n\ntwo", "one\ntwo"),
         ("one\n{|\n<tr><td>a\n{|\n| b\n</table></TABLE >\n'''two''' [[three]]", "one\ntwo three"),
@@ -224,7 +224,10 @@ def test_languages_differ():
         text_of("-{zh-hant:電腦; zh-hans:计算机}- -{zh-tw:軟體;zh-hk:軟件;zh-cn:软件;}-", chinese)
         == "计算机 软件"
     )
-    assert text_of("-{zh-tw:滑鼠;zh-hk:鼠標}- -{sr-el:more;sr-ec:море}-", chinese) == "滑鼠 more"
+    assert text_of("-{zh-tw:滑鼠;zh-hk:鼠標}-", chinese) == "滑鼠"
+    serbian = WikiLanguage.of(SiteInfo("srwiki"))
+    assert text_of("-{sr-el:more;sr-ec:море}-", serbian) == "море"
+    assert text_of("CH-{CH}-CH", german) == "CH-{CH}-CH"
 
 
 def test_a_user_adds_names_and_templates():
