@@ -26,7 +26,7 @@ from irpretrain.wikipedia.wikitext import parse_article
         ("a {{lc:BIG}} b {{uc:small}} {{ucfirst:word}} {{lcfirst:WORD}} c", "a big b SMALL Word wORD c"),
         ("no table\n|- is open\n|+ here\n\n|- or here", "no table |- is open |+ here\n|- or here"),
         ("{{open}}\n|- class=x\n| a row\n|}\nprose", "prose"),
-        ("a {{#if:x|y|z}} b {{PAGENAME}} {{DEFAULTSORT:Z}}", "a b"),
+        ("a {{#if:x|y|z}} b {{PAGENAME}} {{DEFAULTSORT:Z}}", "a y b"),
         ("a<ref>b</ref> c<ref name=x /> d<!-- e -->", "a c d"),
         ("a<REF name=\"x\">{{cite|<!-- </ref> -->}}</Ref > b", "a -->}} b"),
         ("a <!-- {{ --> b }} c <!-- never closed [[x]]", "a b }} c"),

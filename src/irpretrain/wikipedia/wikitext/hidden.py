@@ -18,6 +18,7 @@ from irpretrain.wikipedia.wikitext.prose import (
     LONGEST_BEFORE,
     LONGEST_START,
     follows_prose,
+    foreign_words,
     is_within_sentence,
     quotation,
     words_in_sentence,
@@ -237,6 +238,7 @@ class _Scan:
         parameters, calendar = split_arguments(arguments), self.templates.calendar
         words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
         words = words or words_in_sentence(parameters, arguments)
+        words = words or foreign_words(name, parameters, self.templates.languages)
         if words and is_within_sentence(self._line(index), words, self.text, at):
             return words
         if _ALONE.match(self.text, at) and not self._line(index).rpartition("\n")[2].strip(_INDENT):

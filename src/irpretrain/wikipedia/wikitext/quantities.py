@@ -5,6 +5,7 @@ Nothing is computed: converted amounts, rounding and percentages are left out.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 from irpretrain.wikipedia.titles import spelt
@@ -92,13 +93,15 @@ def value(arguments: Arguments) -> str:
     """A number with its uncertainty, power of ten and unit: `{{val|1.5|0.3|e=3|u=m}}` shows "(1.5±0.3)×10^3 m"."""
     words = unnamed(arguments)
     text, bracket = "", False
+    # Italian: `{{M|5||km}}`
+    unit = words.pop() if len(words) > 1 and not re.search("[0-9]", words[-1]) else ""
     if words:
         text, bracket = _with_uncertainty(words)
     exponent_given = arguments.get("e") or ""
     if exponent_given:
         text = f"({text})" if bracket else text
         text = text + power(exponent_given) if text else power(exponent_given)[1:]
-    unit = _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
+    unit = unit or _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
     if per := _first(arguments, "up", "upl"):
         unit = (_first(arguments, "u", "ul") or "") + "/" + per
     return arguments.get("p", "") + _with_unit(text, _DEGREES.get(unit, unit)) + arguments.get("s", "")
@@ -197,6 +200,12 @@ def unit_named(name: str) -> str:
     if key in _SYMBOL_BY_NAME:
         return _SYMBOL_BY_NAME[key]
     return key if " " in key and _SEA_LEVEL.fullmatch(key) else ""
+
+
+def currency_named(name: str) -> str:
+    """Return the sign that a template's name is, such as NZ$, "" for other names."""
+    sign = name.strip().upper()
+    return sign if len(sign) < 5 and unicodedata.category(sign[-1:] or " ") == "Sc" else ""
 
 
 def unit_behind(before: str, unit: str) -> str:
