@@ -7,6 +7,7 @@ Nothing is computed: converted amounts, rounding and percentages are left out.
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import takewhile
 
 from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.arguments import Arguments, unnamed
@@ -226,8 +227,29 @@ def amount(unit: str, arguments: Arguments) -> str:
     return measure({**arguments, "unité": unit} if unit and not units else arguments)
 
 
+def coordinates(arguments: Arguments) -> str:
+    """`{{coord|52|31|N|13|24|E}}` shows "52°31′N 13°24′E"; where they stand beside the page's title alone, nothing."""
+    if arguments.get("display") in ("title", "t"):
+        return ""
+    words = list(takewhile(lambda word: word in _COMPASS or _AMOUNT.fullmatch(word), unnamed(arguments)[:8]))
+    if not _COMPASS.intersection(words):
+        words = [
+            part
+            for word, signs in zip(words, ("NS", "EW"), strict=False)
+            for part in (word.lstrip("-−"), signs[word[0] in "-−"])
+        ]
+    text, signs = "", iter("°′″")
+    for word in words:
+        if word in _COMPASS:
+            text, signs = f"{text}{word} ", iter("°′″")
+        else:
+            text += word + next(signs, "")
+    return text.strip()
+
+
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "convert": convert,
+    "coordinates": coordinates,
     "exponent": exponent,
     "fraction": fraction,
     "grouped": grouped,
