@@ -42,6 +42,8 @@ def test_targets(text, marked, target):
         ("dewiki", "\n#WEITERLEITUNG [[Sonne]]", "Sonne"),
         ("dewiki", "#redirect [[Sonne]]", "Sonne"),
         ("jawiki", "#転送 [[太陽]]", "太陽"),
+        ("jawiki", "＃転送 [[太陽]]", "太陽"),
+        ("srwiki", "#PREUSMERI [[Sunce]]", "Sunce"),
         ("trwiki", "#YÖNLENDİRME [[Güneş]]", "Güneş"),
         ("kowiki", "#넘겨주기 [[태양]]", "태양"),
         ("trwiki", "#yönlendirme [[Güneş]]", "Güneş"),

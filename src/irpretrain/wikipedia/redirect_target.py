@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from irpretrain.corpora.characters import unescaped
 from irpretrain.wikipedia.titles import spelt
 
-_REDIRECT = re.compile(r"\s*+#(?!\s)([^\[\]]++)\[\[([^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]\]")
+_REDIRECT = re.compile(r"\s*+[#＃](?!\s)([^\[\]]++)\[\[([^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]\]")
 _DOT_ABOVE = "\N{COMBINING DOT ABOVE}"
 
 

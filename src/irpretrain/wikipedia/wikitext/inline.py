@@ -32,7 +32,11 @@ _FRACTION = re.compile(
     r"<sup>\s*([0-9]{1,6})\s*</sup>\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>", re.IGNORECASE
 )
 _POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
-_MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
+# Of ASCII only letters; vowel signs of Indic scripts are no letters. Japanese has wide underscores too.
+_MAGIC_LETTER = r"[^\s_＿\x00-@\[-`{-\x7f]"
+_MAGIC_WORD = re.compile(
+    rf"(?:__|＿＿)({_MAGIC_LETTER}{{2,40}}(?:_{_MAGIC_LETTER}{{1,20}}){{0,5}})(?:__|＿＿)"
+)
 # Those that MediaWiki knows in small letters too; names of single languages are known by their capitals.
 _MAGIC_NAMES = frozenset(
     {
@@ -139,7 +143,7 @@ def _variant(markup: re.Match[str]) -> str:
 
 def remove_magic_words(text: str) -> str:
     """Return `text` without magic words such as __NOTOC__; a heading may follow one in its line."""
-    return _MAGIC_WORD.sub(_magic_word, text) if "__" in text else text
+    return _MAGIC_WORD.sub(_magic_word, text) if "__" in text or "＿＿" in text else text
 
 
 def _magic_word(word: re.Match[str]) -> str:
