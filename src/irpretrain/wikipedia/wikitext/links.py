@@ -182,7 +182,7 @@ class _Scan:
                 anchor = unquote(anchor, errors="replace")
             anchor = anchor.replace("'", APOSTROPHE)  # no italics
         else:
-            anchor = label[1:]
+            anchor = label[1:].replace("[", "&#91;")  # no external link
         if kind == "article" and target is not None:
             return self._mark(target, anchor + trail)
         return NOTHING + anchor + trail + NOTHING
