@@ -22,9 +22,10 @@ from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import Templates
 
-# Comments and what is shown as it is written.
+# Comments, what is shown as it is written, and what only other pages show.
 _NO_MARKUP = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre)(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=tag)\s*+>|\Z)",
+    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre|syntaxhighlight|source|includeonly)(?=[\s>])[^<>]*+(?<!/)>"
+    r".*?(?:</(?P=tag)\s*+>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 # The name of a template that is called.
