@@ -38,6 +38,8 @@ _PAGE_NAMES = {
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.
 _LANGUAGE_CODES = "ar cs da de el en es et fa fi fr grc hu it ja ko la lt lv nl pl pt ro ru sv tr uk zh"
+# Of languages that have no edition.
+_OTHER_CODES = "akk ang chu cop deu egy eng fra fro gmh goh grc heb hit ita lat non orv ota peo rus spa sux"
 _WITH_NAME = {"ar": "(بNAME: {text|1})", "arz": "(بNAME: {text|1})", "fa": "(به NAME: {text|1})"}
 # Numbers of MediaWiki's namespaces.
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
@@ -220,7 +222,7 @@ def _templates(code: str, more: Names | None) -> Templates:
     for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
     calendar = Calendar(locale["date"], locale["months"]) if "months" in locale else None
-    return Templates(patterns, calendar, frozenset(_read_mediawiki()))
+    return Templates(patterns, calendar, frozenset([*_read_mediawiki(), *_OTHER_CODES.split()]))
 
 
 def _language_templates(code: str, languages: str) -> dict[str, str]:
