@@ -30,11 +30,6 @@ _NO_MARKUP = re.compile(
 )
 # The name of a template that is called.
 _CALLED = re.compile(r"\{\{([^{}|]*+)(?=\||\})")
-# Words of MediaWiki, and which of three names of a page they are; articles have no subpages.
-_PAGE_NAMES = {
-    **{word: word for word in ("NAMESPACE", "FULLPAGENAME", "PAGENAME")},
-    **dict.fromkeys(("BASEPAGENAME", "ROOTPAGENAME", "SUBPAGENAME"), "PAGENAME"),
-}
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.
 _LANGUAGE_CODES = "ar cs da de el en es et fa fi fr grc hu it ja ko la lt lv nl pl pt ro ru sv tr uk zh"
@@ -155,7 +150,7 @@ class WikiLanguage:
 
     @cached_property
     def _page_names(self) -> Mapping[str, str]:
-        return _PAGE_NAMES | _read_page_names().get(self.code, {})
+        return _read_page_names()["all"] | _read_page_names().get(self.code, {})
 
     @cached_property
     def _page_name(self) -> re.Pattern[str]:
@@ -262,7 +257,7 @@ def _read_locales() -> Mapping[str, dict[str, str]]:
 
 @cache
 def _read_page_names() -> Mapping[str, dict[str, str]]:
-    """What editions call NAMESPACE, PAGENAME and FULLPAGENAME."""
+    """What editions call NAMESPACE, PAGENAME and FULLPAGENAME; articles have no subpages."""
     names: dict[str, dict[str, str]] = _read("page_names.json", TypeAdapter(dict[str, dict[str, str]]))
     return names
 

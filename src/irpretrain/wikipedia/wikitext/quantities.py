@@ -237,18 +237,13 @@ def coordinates(arguments: Arguments) -> str:
     if arguments.get("display") in ("title", "t"):
         return ""
     words = list(takewhile(lambda word: word in _COMPASS or _AMOUNT.fullmatch(word), unnamed(arguments)[:8]))
-    if not _COMPASS.intersection(words):
-        words = [
-            part
-            for word, signs in zip(words, ("NS", "EW"), strict=False)
-            for part in (word.lstrip("-−"), signs[word[0] in "-−"])
-        ]
+    if len(words) == 2:  # degrees with signs
+        south, west = (word[0] in "-−" for word in words)
+        words = [words[0].lstrip("-−"), "NS"[south], words[1].lstrip("-−"), "EW"[west]]
     text, signs = "", iter("°′″")
     for word in words:
-        if word in _COMPASS:
-            text, signs = f"{text}{word} ", iter("°′″")
-        else:
-            text += word + next(signs, "")
+        text += word + (" " if word in _COMPASS else next(signs, ""))
+        signs = iter("°′″") if word in _COMPASS else signs
     return text.strip()
 
 
