@@ -16,6 +16,9 @@ from irpretrain.wikipedia.redirect_target import redirect_target
         ("\n#WEITERLEITUNG [[Sonne]]", None, None),  # in English
         ("#REDIRECT [[:Category:Stars]]", None, ("Category:Stars", "")),
         ("#REDIRECT [[AT&amp;T]]", None, ("AT&T", "")),
+        ("#REDIRECT [[Caf%C3%A9#Le%20nom|x]]", None, ("Café", "Le nom")),
+        ("#REDIRECT [[O&#39;Neill%23Life]]", None, ("O'Neill", "Life")),
+        ("#REDIRECT [[100%]]", None, ("100%", "")),
         ("#ANYTHING [[sun#Myth]]", "Sun", ("Sun", "Myth")),  # the dump says so itself
         (None, "Sun", ("Sun", "")),
         ("the text was hidden", "Sun", ("Sun", "")),
@@ -39,6 +42,8 @@ def test_targets(text, marked, target):
         ("dewiki", "\n#WEITERLEITUNG [[Sonne]]", "Sonne"),
         ("dewiki", "#redirect [[Sonne]]", "Sonne"),
         ("jawiki", "#転送 [[太陽]]", "太陽"),
+        ("jawiki", "＃転送 [[太陽]]", "太陽"),
+        ("srwiki", "#PREUSMERI [[Sunce]]", "Sunce"),
         ("trwiki", "#YÖNLENDİRME [[Güneş]]", "Güneş"),
         ("kowiki", "#넘겨주기 [[태양]]", "태양"),
         ("trwiki", "#yönlendirme [[Güneş]]", "Güneş"),

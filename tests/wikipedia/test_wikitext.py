@@ -26,12 +26,12 @@ from irpretrain.wikipedia.wikitext import parse_article
         ("a {{lc:BIG}} b {{uc:small}} {{ucfirst:word}} {{lcfirst:WORD}} c", "a big b SMALL Word wORD c"),
         ("no table\n|- is open\n|+ here\n\n|- or here", "no table |- is open |+ here\n|- or here"),
         ("{{open}}\n|- class=x\n| a row\n|}\nprose", "prose"),
-        ("a {{#if:x|y|z}} b {{PAGENAME}} {{DEFAULTSORT:Z}}", "a b"),
+        ("a {{#if:x|y|z}} b {{PAGENAME}} {{DEFAULTSORT:Z}}", "a y b"),
         ("a<ref>b</ref> c<ref name=x /> d<!-- e -->", "a c d"),
         ("a<REF name=\"x\">{{cite|<!-- </ref> -->}}</Ref > b", "a -->}} b"),
         ("a <!-- {{ --> b }} c <!-- never closed [[x]]", "a b }} c"),
         ("one\n{|\n! head\n|-\n| cell\n|}\ntwo", "one\ntwo"),
-        ("one\n:{| class=a\n| {|\n| inner\n|}\n|}\ntwo", "one\ntwo"),
+        ("one\n:{| class=a\n| {|\n| inner\n|}\n|}\ntwo", "one\n|} two"),
         ("one\n{|\n| a\n{|\n| b\n|}\ntwo", "one\ntwo"),
         ("one\n{|\n| never closed\n\ntwo", "one\ntwo"),
         ("one\n{|\n<tr><td>a\n{|\n| b\n</table></TABLE >\n'''two''' [[three]]", "one\ntwo three"),
@@ -98,7 +98,8 @@ def test_what_a_template_shows_cuts_no_argument_around_it(wikitext, text):
         ("[[Cat#Food_and drink|eats]] [[#History|above]] [[#x]]",
          [("eats", "Cat#Food and drink"), ("above", "#History"), ("#x", "#x")], "eats above #x"),
         ("[[a|b|c]] [[a|b\nc]] [[a|b<br>c]]", [("b|c", "a"), ("b c", "a"), ("b c", "a")], "b|c b c b c"),
-        ("[[a|b [c] d]]s [[a|[http://x y] z]]", [("b [c] ds", "a"), ("y z", "a")], "b [c] ds y z"),
+        ("[[a|b [c] d]]s [[a|[http://x y] z]]", [("b [c] ds", "a"), ("[http://x y] z", "a")],
+         "b [c] ds [http://x y] z"),
         ("[[Rome, Georgia|]] [[Ares (god)|]]", [], "[[Rome, Georgia|]] [[Ares (god)|]]"),
         ("[[a|b [[c|d]] e]]", [("d", "c")], "[[a|b d e]]"),
         ("[[|x]] [[a| ]] [[]] [[ ]]", [], "[[|x]] [[]] [[ ]]"),
@@ -224,7 +225,10 @@ def test_languages_differ():
         text_of("-{zh-hant:電腦; zh-hans:计算机}- -{zh-tw:軟體;zh-hk:軟件;zh-cn:软件;}-", chinese)
         == "计算机 软件"
     )
-    assert text_of("-{zh-tw:滑鼠;zh-hk:鼠標}- -{sr-el:more;sr-ec:море}-", chinese) == "滑鼠 more"
+    assert text_of("-{zh-tw:滑鼠;zh-hk:鼠標}-", chinese) == "滑鼠"
+    serbian = WikiLanguage.of(SiteInfo("srwiki"))
+    assert text_of("-{sr-el:more;sr-ec:море}-", serbian) == "море"
+    assert text_of("CH-{CH}-CH", german) == "CH-{CH}-CH"
 
 
 def test_a_user_adds_names_and_templates():

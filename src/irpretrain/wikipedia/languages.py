@@ -22,20 +22,19 @@ from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import Templates
 
-# Comments and what is shown as it is written.
+# Comments, what is shown as it is written, and what only other pages show.
 _NO_MARKUP = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre)(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=tag)\s*+>|\Z)",
+    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre|syntaxhighlight|source|includeonly)(?=[\s>])[^<>]*+(?<!/)>"
+    r".*?(?:</(?P=tag)\s*+>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 # The name of a template that is called.
 _CALLED = re.compile(r"\{\{([^{}|]*+)(?=\||\})")
-_PAGE_NAMES = re.compile(
-    r"(?<!\{)\{\{\s*+(NAMESPACE|FULLPAGENAME|(?:BASE|ROOT|SUB)?PAGENAME)\s*+\}\}"
-    rf"|(?s:(?i:{_NO_MARKUP.pattern}))"
-)
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.
 _LANGUAGE_CODES = "ar cs da de el en es et fa fi fr grc hu it ja ko la lt lv nl pl pt ro ru sv tr uk zh"
+# Of languages that have no edition.
+_OTHER_CODES = "akk ang chu cop deu egy eng fra fro gmh goh grc heb hit ita lat non orv ota peo rus spa sux"
 _WITH_NAME = {"ar": "(بNAME: {text|1})", "arz": "(بNAME: {text|1})", "fa": "(به NAME: {text|1})"}
 # Numbers of MediaWiki's namespaces.
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
@@ -141,13 +140,22 @@ class WikiLanguage:
 
     def with_page_names(self, wikitext: str, title: str) -> str:
         """Return a page's wikitext with its names in place of PAGENAME, FULLPAGENAME and NAMESPACE."""
-        if "PAGENAME" not in wikitext and "NAMESPACE" not in wikitext:
+        if self._page_name.search(wikitext) is None:  # faster than with what may stand before
             return wikitext
         prefix, _, name = title.partition(":") if self.in_other_namespace(title) else ("", "", title)
-        names = {"NAMESPACE": prefix, "FULLPAGENAME": title}
-        return _PAGE_NAMES.sub(
-            lambda word: names.get(word[1], name).strip().translate(_PLAIN) if word[1] else word[0], wikitext
-        )
+        names = {"NAMESPACE": prefix, "FULLPAGENAME": title, "PAGENAME": name}
+        names = {word: names[kind].strip().translate(_PLAIN) for word, kind in self._page_names.items()}
+        pattern = rf"(?<!\{{){self._page_name.pattern}|(?s:(?i:{_NO_MARKUP.pattern}))"
+        return re.sub(pattern, lambda call: names[call[1]] if call[1] else call[0], wikitext)
+
+    @cached_property
+    def _page_names(self) -> Mapping[str, str]:
+        return _read_page_names()["all"] | _read_page_names().get(self.code, {})
+
+    @cached_property
+    def _page_name(self) -> re.Pattern[str]:
+        words = "|".join(map(re.escape, self._page_names))
+        return re.compile(rf"\{{\{{\s*+({words})\s*+\}}\}}")
 
     def _is_marked(self, wikitext: str) -> bool:
         names = set(map(spelt, set(_CALLED.findall(wikitext))))
@@ -208,7 +216,8 @@ def _templates(code: str, more: Names | None) -> Templates:
     listed = _read_templates()
     for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
-    return Templates(patterns, Calendar(locale["date"], locale["months"]) if "months" in locale else None)
+    calendar = Calendar(locale["date"], locale["months"]) if "months" in locale else None
+    return Templates(patterns, calendar, frozenset([*_read_mediawiki(), *_OTHER_CODES.split()]))
 
 
 def _language_templates(code: str, languages: str) -> dict[str, str]:
@@ -244,6 +253,13 @@ def _read_locales() -> Mapping[str, dict[str, str]]:
     """How editions write dates, and what they call languages."""
     locales: dict[str, dict[str, str]] = _read("cldr.json", TypeAdapter(dict[str, dict[str, str]]))
     return locales
+
+
+@cache
+def _read_page_names() -> Mapping[str, dict[str, str]]:
+    """What editions call NAMESPACE, PAGENAME and FULLPAGENAME; articles have no subpages."""
+    names: dict[str, dict[str, str]] = _read("page_names.json", TypeAdapter(dict[str, dict[str, str]]))
+    return names
 
 
 @cache

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Collection
+from urllib.parse import unquote
 
 from irpretrain.corpora.characters import unescaped
 from irpretrain.wikipedia.titles import spelt
 
-_REDIRECT = re.compile(r"\s*+#(?!\s)([^\[\]]++)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|[^\[\]\n]*)?\]\]")
+_REDIRECT = re.compile(r"\s*+[#＃](?!\s)([^\[\]]++)\[\[([^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]\]")
 _DOT_ABOVE = "\N{COMBINING DOT ABOVE}"
 
 
@@ -23,7 +24,8 @@ def redirect_target(text: str | None, marked: str | None, words: Collection[str]
         return None
     title, _, fragment = (marked or "").partition("#")
     if link is not None:
-        title, fragment = title or link[2], fragment or link[3] or ""
+        written, _, part = unescaped(unquote(link[2])).partition("#")
+        title, fragment = title or written, fragment or part
     return _as_title(title), _as_title(fragment)
 
 
@@ -37,4 +39,4 @@ def redirect_word(word: str) -> str:
 
 
 def _as_title(text: str) -> str:
-    return " ".join(unescaped(text).replace("_", " ").split()).removeprefix(":").lstrip()
+    return " ".join(text.replace("_", " ").split()).removeprefix(":").lstrip()

@@ -9,7 +9,8 @@ Arguments = dict[str, str]
 PARAMETER = "@"
 _TEXT_NAMES = (
     "text", "1", "quote", "texte", "testo", "texto", "tekst", "Text", "Zitat", "citat", "cita", "citation", "citazione",
-    "citação", "текст", "цитата",
+    "citação", "текст", "цитата", "teksti", "szöveg", "metin", "alıntı", "citát", "sitat", "idézet", "citació",
+    "цитат", "κείμενο", "نص", "اقتباس", "متن", "תוכן", "ציטוט", "引文", "内容", "내용",
 )  # fmt: skip
 _SEPARATOR = re.compile(r"(\[\[)|(\]\])|(\|)|=")
 

@@ -84,9 +84,38 @@ class Calendar:
         form = "US" if arguments.get("df", "").upper() == "US" else "y"
         return (words.lower() if arguments.get("lc") else words) + self.date({**arguments, "df": form})
 
+    def old_style(self, arguments: Arguments) -> str:
+        """A date by the Gregorian and the Julian calendar.
+
+        `{{OldStyleDate|February 2|1905|January 20}}` shows "February 2 [O.S. January 20] 1905", Russian
+        `{{OldStyleDate|5|3|1865|21|2}}` "21 февраля [5 марта] 1865".
+        """
+        new, *rest = (arguments.get(str(position), "") for position in range(1, 7))
+        if not new.isdecimal():
+            return f"{new} [O.S. {rest[1]}] {rest[0]}"
+        month, year, old, old_month, old_year = rest
+        if old_year not in ("", year):
+            return f"{old} {self._name(old_month)} {old_year} [{new} {self._name(month)} {year}]"
+        if old_month in ("", month):
+            return f"{old} [{new}] {self._name(month)} {year}"
+        return f"{old} {self._name(old_month)} [{new} {self._name(month)}] {year}"
+
+    def _name(self, month: str) -> str:
+        number = self.month(month)
+        return self._months[int(number) - 1] if number else month
+
     def is_date(self, arguments: Arguments) -> bool:
-        """Whether the first arguments are a day, a month and a year, or a month's name and a year, in any order."""
+        """Whether the first arguments are a day, a month and a year, or a month's name and a year, in any order; or the
+        first alone is."""
         first, second, third = (arguments.get(name, "") for name in ("1", "2", "3"))
+        if len(words := first.replace(",", "").split()) > 2:
+            if self.month(words[0]) and not words[0].isdecimal():  # May 12, 1990
+                words[:2] = words[1::-1]
+            return (
+                _DAY.fullmatch(words[0]) is not None
+                and _is_year(words[-1])
+                and any(map(self.month, words[1:-1]))
+            )
         if _ISO.fullmatch(first) and self.month(first[5:7]):
             return True
         if _is_year(first):
@@ -140,4 +169,5 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {"century": century, "circa":
 CALENDAR_FUNCTIONS: dict[str, Callable[[Calendar, Arguments], str]] = {
     "asof": Calendar.as_of,
     "date": Calendar.date,
+    "old-style": Calendar.old_style,
 }

@@ -12,7 +12,7 @@ from irpretrain.wikipedia.wikitext.marks import NOTHING
 _TERM = re.compile(r"\n([*#:;]*+)(?<=;)[^\n]*")
 _VOID = "br|hr|wbr|img|meta|link"
 _TOKEN = re.compile(
-    rf"\[\[[^\[\]\n]*+\]\]|\[{ADDRESS}[^\]\n]*+\]|{ADDRESS}(?<![,;.:!?])|<(?:{_VOID})(?=[\s/>])[^<>]*+>|<[^<>]*/>"
+    rf"\[\[[^\[\]\n]*+\]\]|\[{ADDRESS}[^\]\n]*+\]|{ADDRESS}|<(?:{_VOID})(?=[\s/>])[^<>]*+>|<[^<>]*/>"
     r"|(<[a-zA-Z][^<>]*+>|-\{)|(</[a-zA-Z][^<>]*+>|\}-)|('{2,5})|:",
     re.IGNORECASE,
 )
@@ -34,6 +34,6 @@ def _split(line: re.Match[str]) -> str:
             depth += 1
         elif kind == _CLOSING:
             depth = max(0, depth - 1)
-        elif token[0] == ":" and not depth and not quoted:
-            return f"{line[0][: token.start()]} {NOTHING}{line[0][token.end() :]}"
+        elif token[0][-1] == ":" and not depth and not quoted:  # a colon alone, or behind an address
+            return f"{line[0][: token.end() - 1]} {NOTHING}{line[0][token.end() :]}"
     return line[0]

@@ -11,13 +11,14 @@ from html import unescape
 
 from irpretrain.wikipedia.wikitext.arguments import split_arguments
 from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
-from irpretrain.wikipedia.wikitext.images import caption_in_gallery
+from irpretrain.wikipedia.wikitext.images import caption_in_gallery, cut_at_bars
 from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, EQUAL, FRACTION, NOTHING
 from irpretrain.wikipedia.wikitext.prose import (
     LONGEST,
     LONGEST_BEFORE,
     LONGEST_START,
     follows_prose,
+    foreign_words,
     is_within_sentence,
     quotation,
     words_in_sentence,
@@ -54,7 +55,7 @@ _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 _BLANKS = re.compile(r"[ \t]*+")
 # A line of a table behind a template on a line of its own.
-_ROW = re.compile(r"[ \t]*+\n[ \t]*+(?:\|(?![|}])|!(?!!))")
+_ROW = re.compile(r"[ \t]*+\n[ \t]*+(?:\|(?!\||\}\})|!(?!!))")
 _ALONE = re.compile(r"[ \t]*+(?:\n|\Z)")
 _INDENT = f" \t:*#{DROPPED}{NOTHING}"
 _OPENING_BRACKETS = ("(", "[", "（")
@@ -63,7 +64,7 @@ _FRACTION = re.compile("[0-9]+/[0-9]")
 _MARKUP = frozenset(f"'>]{NOTHING}")
 _NOWIKI = re.compile("<nowiki>", re.IGNORECASE)
 _NOWIKI_END = re.compile("</nowiki>", re.IGNORECASE)
-_LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
+_LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_:"})
 _UNCUT = str.maketrans({"|": BAR, "=": EQUAL})
 
 
@@ -189,7 +190,7 @@ class _Scan:
             index = opened[1]
             used = 3 if braces >= 3 and opened[0] >= 3 else 2
             deep = len(self.open) + opened[0] // 2 > DEEPEST
-            result = None if used == 3 or deep else self._show(index + 1, at)
+            result = None if deep else self._show(index + 1, at) if used == 2 else self._default(index + 1)
             del output[index:]
             braces -= used
             opened[0] -= used
@@ -204,6 +205,11 @@ class _Scan:
         if braces:
             output.append("}" * braces)
         return at
+
+    def _default(self, first: int) -> str | None:
+        """Return what a parameter shows that begins at an index of `output`: in an article, its default."""
+        parts = cut_at_bars("".join(self.output[first:]))
+        return parts[1] if len(parts) > 1 else None
 
     def _show(self, first: int, at: int) -> str | None:
         """Return what a template shows whose call ends at `at` and begins at an index of `output`; None: nothing."""
@@ -232,6 +238,7 @@ class _Scan:
         parameters, calendar = split_arguments(arguments), self.templates.calendar
         words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
         words = words or words_in_sentence(parameters, arguments)
+        words = words or foreign_words(name, parameters, self.templates.languages)
         if words and is_within_sentence(self._line(index), words, self.text, at):
             return words
         if _ALONE.match(self.text, at) and not self._line(index).rpartition("\n")[2].strip(_INDENT):
@@ -319,7 +326,7 @@ class _Scan:
         output = self.output
         if self._before() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, at):
             return self._drop(at)
-        if output and output[-1] and output[-1][-1] in "'\n]":
+        if output and output[-1] and output[-1][-1] in "'\n]=":
             output.append(NOTHING)
         return at
 

@@ -32,7 +32,11 @@ _FRACTION = re.compile(
     r"<sup>\s*([0-9]{1,6})\s*</sup>\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>", re.IGNORECASE
 )
 _POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
-_MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
+# Of ASCII only letters; vowel signs of Indic scripts are no letters. Japanese has wide underscores too.
+_MAGIC_LETTER = r"[^\s_＿\x00-@\[-`{-\x7f]"
+_MAGIC_WORD = re.compile(
+    rf"(?:__|＿＿)({_MAGIC_LETTER}{{2,40}}(?:_{_MAGIC_LETTER}{{1,20}}){{0,5}})(?:__|＿＿)"
+)
 # Those that MediaWiki knows in small letters too; names of single languages are known by their capitals.
 _MAGIC_NAMES = frozenset(
     {
@@ -41,20 +45,43 @@ _MAGIC_NAMES = frozenset(
         *("NOCONTENTCONVERT", "NOCC"),
     }
 )
-_VARIANT = re.compile(r"-\{(\s*+(?>(?:[^{};\n]++|;\s*+)*))\}-")
+_VARIANT = re.compile(r"-\{([^{}]*+)\}-")
 # So deep may variants stand in variants.
 _NESTED_VARIANTS = 3
 _VARIANT_FLAGS = re.compile(r"([\sA-Za-z;+-]*)\|")
-_HIDDEN_RULES = frozenset("HT-")
-# Of the languages that MediaWiki converts.
-_VARIANT_NAME = re.compile(
-    r"\s*(?:ban|crh|en-x|gan|iu|ike|kk|ku|mni|sh|shi|sr|tg|tly|uz|wuu|zgh|zh)(?:-[a-z]+)*\s*:", re.IGNORECASE
-)
+# Languages that MediaWiki converts; in others -{ is text.
+_CONVERTED = "ban|crh|gan|iu|kk|ku|mni|sh|shi|sr|tg|tly|uz|wuu|zgh|zh"
+_CONVERTED_EDITIONS = frozenset({*_CONVERTED.split("|"), ""})
+_VARIANT_NAME = re.compile(rf"\s*(?:{_CONVERTED}|en-x|ike)(?:-[a-z]+)*\s*:", re.IGNORECASE)
 # A semicolon may also end an entity: &amp;.
 _NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)")
-# Variants to read, best first: one script in all of Chinese Wikipedia. Without one of them the first is read.
-_PREFERRED_VARIANTS = ("zh", "zh-hans", "zh-cn")
+# Variants to read, best first: one script in all of an edition. Without one of them the first is read.
+_PREFERRED_VARIANTS = (
+    *(
+        "zh",
+        "zh-hans",
+        "zh-cn",
+        "zh-sg",
+        "zh-my",
+        "gan-hans",
+        "wuu-hans",
+        "sr-ec",
+        "sr-cyrl",
+        "sh-latn",
+        "kk-cyrl",
+    ),
+    *("ku-latn", "uz-latn", "crh-latn", "tg-cyrl", "shi-latn", "ike-cans"),
+)
 _ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}")
+
+
+def choose_variants(text: str, code: str) -> str:
+    """Return `text` with one variant of each text in several scripts, in editions that have such texts."""
+    for _ in range(_NESTED_VARIANTS):
+        if "-{" not in text or code not in _CONVERTED_EDITIONS:
+            break
+        text = _VARIANT.sub(_variant, text)
+    return text
 
 
 def remove_tags(text: str) -> str:
@@ -62,10 +89,6 @@ def remove_tags(text: str) -> str:
 
     A raised number over a lowered one is a fraction, behind FRACTION. What is no tag of wikitext stays.
     """
-    for _ in range(_NESTED_VARIANTS):
-        if "-{" not in text:
-            break
-        text = _VARIANT.sub(_variant, text)
     if "<" not in text:
         return text
     if "&frasl;" in text or "⁄" in text or "/<" in text:
@@ -104,7 +127,7 @@ def _variant(markup: re.Match[str]) -> str:
         content = content[given.end() :]
         if "R" in flags:
             return content
-        if flags & _HIDDEN_RULES:
+        if flags & {"H", "-"} or flags & {"A", "D", "T"} == {"T"}:
             return ""
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
         return content[: one_way.start()].strip()
@@ -120,7 +143,7 @@ def _variant(markup: re.Match[str]) -> str:
 
 def remove_magic_words(text: str) -> str:
     """Return `text` without magic words such as __NOTOC__; a heading may follow one in its line."""
-    return _MAGIC_WORD.sub(_magic_word, text) if "__" in text else text
+    return _MAGIC_WORD.sub(_magic_word, text) if "__" in text or "＿＿" in text else text
 
 
 def _magic_word(word: re.Match[str]) -> str:

@@ -108,7 +108,7 @@ def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                 yield block.span()
             continue
         first = block.start() if inside else _first_row(lines)
-        if mark == _ROW and not inside and not -1 < template <= first:
+        if mark != _OPENING and not inside and not -1 < template <= first:
             continue  # no template opens a table before it
         inside = lines[-1].lastindex != _CLOSING
         yield first, block.end() if inside else lines[-1].end()

@@ -37,13 +37,15 @@ _PROTOCOLS = (
     r"(?i:(?:(?:https?|s?ftp|ftps|ircs?|gopher|telnet|nntp|svn|git|ssh|mms|redis|worldwind):)?//"
     r"|(?:bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):)"
 )
-ADDRESS = rf"{_PROTOCOLS}(?>(?:\[[0-9a-fA-F:.]++\])?)(?>(?:[^\s\[\]<>\"'\x00-\x20\x7f]++|'(?!'))*)"
+# Other than MediaWiki's, it goes on behind a template that is left out.
+_IN_ADDRESS = r"(?:[^\s\[\]<>\"'\x00-\x06\x08-\x20\x7f]++|'(?!'))"
+ADDRESS = rf"{_PROTOCOLS}(?>\[[0-9a-fA-F:.]++\]{_IN_ADDRESS}*|{_IN_ADDRESS}+)"
 _EXTERNAL = re.compile(rf"\[{ADDRESS}")
 _LABEL = re.compile(rf"((?>(?:[^\]\n{ANCHOR}]++|{ANCHOR}[^{ANCHOR_END}\n]*+{ANCHOR_END})*))\]")
 _STARTS_AS_ADDRESS = re.compile(_PROTOCOLS)
 # What no title holds of a link that can be read as it is written: no prefix, nothing to decode.
 _RARE = r"&_%#:<>{}~/\[\]|\x00-\x1f\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000"
-_UNUSUAL = re.compile(r"[&_%#:<>{}~\x00-\x1f\u200e\u200f\u202a-\u202e]|\s\s|^[.\s]+$")
+_UNUSUAL = re.compile(r"[&_%#:<>{}~\x00-\x1f\u200e\u200f\u202a-\u202e]|[^\S ]|\s\s|^[.\s]+$")
 _IGNORED = re.compile(r"[\u200e\u200f\u202a-\u202e]")
 # What no title holds (MediaWikiTitleCodec).
 _INVALID = re.compile(
@@ -180,7 +182,7 @@ class _Scan:
                 anchor = unquote(anchor, errors="replace")
             anchor = anchor.replace("'", APOSTROPHE)  # no italics
         else:
-            anchor = label[1:]
+            anchor = label[1:].replace("[", "&#91;")  # no external link
         if kind == "article" and target is not None:
             return self._mark(target, anchor + trail)
         return NOTHING + anchor + trail + NOTHING

@@ -11,7 +11,12 @@ from irpretrain.wikipedia.wikitext.assembly import assemble
 from irpretrain.wikipedia.wikitext.definitions import split_definitions
 from irpretrain.wikipedia.wikitext.entities import decode_entities
 from irpretrain.wikipedia.wikitext.hidden import remove_hidden
-from irpretrain.wikipedia.wikitext.inline import remove_magic_words, remove_quotes, remove_tags
+from irpretrain.wikipedia.wikitext.inline import (
+    choose_variants,
+    remove_magic_words,
+    remove_quotes,
+    remove_tags,
+)
 from irpretrain.wikipedia.wikitext.lines import join_lines, mark_headings, remove_line_marks, remove_tables
 from irpretrain.wikipedia.wikitext.links import mark_links
 from irpretrain.wikipedia.wikitext.raised import write_raised
@@ -35,6 +40,7 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
     text = remove_tables(text, parts)
     text = mark_headings(remove_magic_words(text))
     text = split_definitions(text)
+    text = choose_variants(text, language.code)
     text = remove_tags(text)
     text, targets = mark_links(text, language, parts)
     text = remove_line_marks(text)

@@ -8,7 +8,9 @@ docs/methods/wikipedia.md has the measurement.
 """
 
 import re
+from collections.abc import Collection
 
+from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.arguments import Arguments, text_argument
 from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, NOTHING
@@ -74,6 +76,21 @@ def words_in_sentence(parameters: Arguments, written: str) -> str:
     ):
         return ""
     return first
+
+
+def foreign_words(name: str, parameters: Arguments, languages: Collection[str]) -> str:
+    """Return the words of a call that names their language by its code: `{{taal|de|Haus}}`, `{{ny-de|Haus}}`; else "".
+
+    Args:
+        name: of the template.
+        parameters: its arguments.
+        languages: codes.
+    """
+    first, code = parameters.get("1", ""), spelt(name).rpartition("-")
+    words = (
+        parameters.get("2", "") if first in languages else first if code[0] and code[2] in languages else ""
+    )
+    return words if _WORD.search(words) and _IN_A_LINE.fullmatch(words) and not _FILE.search(words) else ""
 
 
 def quotation(parameters: Arguments, calendar: Calendar) -> str:

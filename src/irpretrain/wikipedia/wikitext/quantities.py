@@ -5,7 +5,9 @@ Nothing is computed: converted amounts, rounding and percentages are left out.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
+from itertools import takewhile
 
 from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.arguments import Arguments, unnamed
@@ -92,13 +94,15 @@ def value(arguments: Arguments) -> str:
     """A number with its uncertainty, power of ten and unit: `{{val|1.5|0.3|e=3|u=m}}` shows "(1.5±0.3)×10^3 m"."""
     words = unnamed(arguments)
     text, bracket = "", False
+    # Italian: `{{M|5||km}}`
+    unit = words.pop() if len(words) > 1 and not re.search("[0-9]", words[-1]) else ""
     if words:
         text, bracket = _with_uncertainty(words)
     exponent_given = arguments.get("e") or ""
     if exponent_given:
         text = f"({text})" if bracket else text
         text = text + power(exponent_given) if text else power(exponent_given)[1:]
-    unit = _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
+    unit = unit or _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
     if per := _first(arguments, "up", "upl"):
         unit = (_first(arguments, "u", "ul") or "") + "/" + per
     return arguments.get("p", "") + _with_unit(text, _DEGREES.get(unit, unit)) + arguments.get("s", "")
@@ -124,6 +128,11 @@ def _with_uncertainty(words: list[str]) -> tuple[str, bool]:
     if len(words) > 2 and _NUMBER.fullmatch(words[2]):
         return f"{number}+{words[1].lstrip('+')}{MINUS}{words[2].lstrip('-−')}", True
     return f"{number}±{words[1]}", True
+
+
+def number(arguments: Arguments) -> str:
+    """MediaWiki's formatnum, without marks between digits: `{{formatnum:-10}}` shows "−10"."""
+    return re.sub(r"^-(?=[0-9])", MINUS, arguments.get("1", ""))
 
 
 def plus_minus(arguments: Arguments) -> str:
@@ -199,6 +208,12 @@ def unit_named(name: str) -> str:
     return key if " " in key and _SEA_LEVEL.fullmatch(key) else ""
 
 
+def currency_named(name: str) -> str:
+    """Return the sign that a template's name is, such as NZ$, "" for other names."""
+    sign = name.strip().upper()
+    return sign if len(sign) < 5 and unicodedata.category(sign[-1:] or " ") == "Sc" else ""
+
+
 def unit_behind(before: str, unit: str) -> str:
     """Return what a call without arguments that is named by a unit shows behind a number; elsewhere ""."""
     number = _BEHIND_NUMBER.search(before)
@@ -217,12 +232,29 @@ def amount(unit: str, arguments: Arguments) -> str:
     return measure({**arguments, "unité": unit} if unit and not units else arguments)
 
 
+def coordinates(arguments: Arguments) -> str:
+    """`{{coord|52|31|N|13|24|E}}` shows "52°31′N 13°24′E"; where they stand beside the page's title alone, nothing."""
+    if arguments.get("display") in ("title", "t"):
+        return ""
+    words = list(takewhile(lambda word: word in _COMPASS or _AMOUNT.fullmatch(word), unnamed(arguments)[:8]))
+    if len(words) == 2:  # degrees with signs
+        south, west = (word[0] in "-−" for word in words)
+        words = [words[0].lstrip("-−"), "NS"[south], words[1].lstrip("-−"), "EW"[west]]
+    text, signs = "", iter("°′″")
+    for word in words:
+        text += word + (" " if word in _COMPASS else next(signs, ""))
+        signs = iter("°′″") if word in _COMPASS else signs
+    return text.strip()
+
+
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "convert": convert,
+    "coordinates": coordinates,
     "exponent": exponent,
     "fraction": fraction,
     "grouped": grouped,
     "measure": measure,
+    "number": number,
     "ordinal": ordinal,
     "plus-minus": plus_minus,
     "value": value,

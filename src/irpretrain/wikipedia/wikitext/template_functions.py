@@ -6,7 +6,7 @@ from collections.abc import Callable
 from irpretrain.wikipedia.wikitext import quantities
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, text_argument, unnamed
 from irpretrain.wikipedia.wikitext.dates import FUNCTIONS as DATE_FUNCTIONS
-from irpretrain.wikipedia.wikitext.marks import BREAK
+from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
 
 
 def _nihongo(given: Arguments) -> str:
@@ -96,6 +96,15 @@ def _case(given: Arguments) -> str:
     return changed[:1] + words[1:] if parameter.startswith("first") else changed
 
 
+def _if(given: Arguments) -> str:
+    """`{{#if:a|b|c}}` shows "b", `{{#if:|b|c}}` "c"."""
+    return given.get("2" if given.get("1", "").strip(DROPPED) else "3", "")
+
+
+def _if_equal(given: Arguments) -> str:
+    return given.get("3" if given.get("1") == given.get("2") else "4", "")
+
+
 def _music(given: Arguments) -> str:
     return {"flat": "♭", "sharp": "♯", "natural": "♮", "b": "♭", "#": "♯"}.get(given.get("1", ""), "")
 
@@ -110,6 +119,8 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "joined": _joined,
     "aside": _aside,
     "case": _case,
+    "if": _if,
+    "if-equal": _if_equal,
     "music": _music,
     "red-link": _red_link,
     "ship": _ship,

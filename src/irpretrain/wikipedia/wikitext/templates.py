@@ -1,14 +1,14 @@
 """What the few templates show that prose depends on; their list is resources/wikipedia/templates.yaml."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 
 from irpretrain.wikipedia.titles import normal_title, spelt
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, split_arguments, unnamed
 from irpretrain.wikipedia.wikitext.dates import CALENDAR_FUNCTIONS, Calendar
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
-from irpretrain.wikipedia.wikitext.quantities import unit_named
+from irpretrain.wikipedia.wikitext.quantities import currency_named, unit_named
 from irpretrain.wikipedia.wikitext.template_functions import FUNCTIONS
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
@@ -33,10 +33,13 @@ class Templates:
             for all names that begin so, `ORDINAL` for all that are one. Each field is used once at most: what is
             shown must not be longer than what was given.
         calendar: how dates are written.
+        languages: codes, for templates of words in other languages.
     """
 
-    def __init__(self, patterns: Mapping[str, str], calendar: Calendar | None = None) -> None:
-        self.calendar = calendar or Calendar()
+    def __init__(
+        self, patterns: Mapping[str, str], calendar: Calendar | None = None, languages: Collection[str] = ()
+    ) -> None:
+        self.calendar, self.languages = calendar or Calendar(), languages
         self._patterns = {name: pattern for name, pattern in patterns.items() if not name.endswith("*")}
         self._prefixes = {name[:-1]: pattern for name, pattern in patterns.items() if name.endswith("*")}
         self._spelt: dict[str, str | None] = {}
@@ -59,8 +62,9 @@ class Templates:
 
     def show(self, pattern: str, name: str, arguments: str) -> str:
         """Return what a call shows, as wikitext; `arguments` is what follows the name's `|`."""
-        if ":" in name and name.strip()[-1:] != ":":
-            arguments = name.partition(":")[2] + "|" + arguments  # a parser function's first argument
+        function, _, first = name.partition(":")
+        if first.strip() and f"{spelt(function)}:" in self._patterns:  # a parser function
+            arguments = f"{first}|{arguments}"
         parameters = split_arguments(arguments)
         if pattern.startswith("@"):
             function, _, parameter = pattern[1:].partition(" ")
@@ -71,7 +75,7 @@ class Templates:
         return _fill(pattern, parameters)
 
     def _look_up(self, name: str) -> str | None:
-        key = spelt(name)
+        key = spelt(name).removeprefix("template:")
         if ":" in key:
             key = key.partition(":")[0] + ":"
             if key not in self._patterns:
@@ -80,6 +84,8 @@ class Templates:
             return self._patterns[key]
         if ORDINAL in self._patterns and _ORDINAL.fullmatch(title := normal_title(name)):
             return self._patterns[ORDINAL].replace(ORDINAL, title)
+        if sign := currency_named(name):
+            return sign + "{1|}"
         pattern = next(
             (pattern for prefix, pattern in self._prefixes.items() if key.startswith(prefix)), None
         )
