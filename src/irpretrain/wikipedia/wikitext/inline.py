@@ -57,20 +57,8 @@ _VARIANT_NAME = re.compile(rf"\s*(?:{_CONVERTED}|en-x|ike)(?:-[a-z]+)*\s*:", re.
 _NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)")
 # Variants to read, best first: one script in all of an edition. Without one of them the first is read.
 _PREFERRED_VARIANTS = (
-    *(
-        "zh",
-        "zh-hans",
-        "zh-cn",
-        "zh-sg",
-        "zh-my",
-        "gan-hans",
-        "wuu-hans",
-        "sr-ec",
-        "sr-cyrl",
-        "sh-latn",
-        "kk-cyrl",
-    ),
-    *("ku-latn", "uz-latn", "crh-latn", "tg-cyrl", "shi-latn", "ike-cans"),
+    *("zh", "zh-hans", "zh-cn", "zh-sg", "zh-my", "gan-hans", "wuu-hans", "sr-ec", "sr-cyrl", "sh-latn"),
+    *("kk-cyrl", "ku-latn", "uz-latn", "crh-latn", "tg-cyrl", "shi-latn", "ike-cans"),
 )
 _ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}")
 
