@@ -72,12 +72,20 @@ def evaluate(
 
 def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
     """Return a run in any format, in its own order, its queries without judgements left out."""
+    import pyarrow as pa
+
     from irpretrain.config.retrieval import RunConfig
+    from irpretrain.corpora.belonging import near_hint
     from irpretrain.library.formats import guess_format
-    from irpretrain.retrieval.runs_of_others import read_ordered
+    from irpretrain.retrieval.runs_of_others import JUDGEMENTS, read_ordered
 
     config = RunConfig(format=guess_format("runs", path), path=path)
-    return read_ordered(config, Path(path), judged, shown)
+    run = read_ordered(config, Path(path), judged, shown)
+    if not any(name in judged[query] for query, ranking in run.items() for name, _ in ranking):
+        retrieved = {name for ranking in run.values() for name, _ in ranking}
+        hint = near_hint(retrieved, [pa.array(sorted(set().union(*judged.values())))], JUDGEMENTS)
+        notice("evaluate", f"{shown}: none of its documents is judged for its query. {hint}".rstrip())
+    return run
 
 
 def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> None:

@@ -20,8 +20,10 @@ import pytest
 import irpretrain
 from irpretrain import Collection, CrossEncoder, Options, pretrain
 from irpretrain.command import commands, main
+from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_run
-from irpretrain.library.formats import guess_format, read_relevance
+from irpretrain.library.documents import read_documents
+from irpretrain.library.formats import guess_format, read_relevance, read_topics
 from tiny_models import write_bert
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
@@ -529,6 +531,11 @@ def test_ties_of_a_run_are_in_the_order_of_its_ranks(tmp_path):
         ("q1\td1\t1\nq1\td2\t2\nq1\td1\t3\n", "documents that a query has twice"),
         ("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 3 t\n", "scores contradict their ranks"),
         ("q1 Q0 d1 1 1_0 t\n", "1_0"),
+        ("q1\td2\t30\nq1\td1\t20\n", "ranks fall from line to line, as scores do, such as q1, from 30"),
+        ('{"q1": {"d1": 2.0}}', "its beginning is that of no format of runs"),
+        ("q1 Q0 d1 1 2\n", "5 instead of 6 (query Q0 document rank score tag)"),
+        ("01 Q0 d1 1 2 t\n", "the first has 01, the judgements have q1\n  Check"),
+        ("Q1 Q0 d1 1 2 t\n", "The file of judgements has q1 in place of Q1"),
     ],
 )
 def test_a_run_that_says_two_things_is_refused(tmp_path, run, fault):
@@ -739,3 +746,50 @@ def test_models_alone_need_their_extra(documents: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     message = "ERROR: This needs the package torch, which is not installed.\n  In the clone: pip install '.[train]'\n"
     assert done.stderr.endswith(message)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("kind", ["documents", "topics", "judgements", "runs"])
+def test_a_small_damaged_archive_is_named_where_its_format_is_to_be_known(
+    kind: Any, pack: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(pack(b'{"id": "a", "text": "red"}\n')[:-6])
+    with pytest.raises(InputError, match=r"a\.jsonl: damaged archive: .*\n  Get the file again"):
+        guess_format(kind, tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("documents", '{"id": "a"}\n'),
+        ("topics", "<top>\n"),
+        ("judgements", '{"q": {}}'),
+        ("runs", "1 Q0 a 1 1 x\n"),
+    ],
+)
+def test_utf_16_is_named_whatever_its_mark(kind: Any, text: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(text.encode(encoding))
+    with pytest.raises(InputError, match="this is UTF-16, not UTF-8"):
+        guess_format(kind, tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("text", ['[{"id":"1","text":"pear"}]', '[\n {"id": "1",\n  "text": "pear"}\n]'])
+def test_a_list_of_json_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    for read in (read_topics, lambda path: list(read_documents(path))):
+        with pytest.raises(InputError, match=r"a\.json:1: a JSON list: one object per line is read"):
+            read(str(tmp_path / "a.json"))
+
+
+def test_judgements_without_an_iteration_come_with_the_columns(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("1\td1\t1\n")
+    with pytest.raises(InputError, match=r"3 instead of 4.*\n  awk"):
+        read_relevance(str(tmp_path / "q"))
+
+
+def test_a_run_of_unjudged_documents_is_noted(tmp_path: Path) -> None:
+    done = evaluated(tmp_path, ONE_RELEVANT, "q1 Q0 D1 1 2 t\n")
+    assert done.returncode == 0
+    assert "r0: none of its documents is judged for its query. The file of judgements has d1" in done.stderr
+    assert "judged" not in evaluated(tmp_path, ONE_RELEVANT, TIED).stderr.split("ranks order them")[0]

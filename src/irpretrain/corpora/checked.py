@@ -36,6 +36,7 @@ Entry = TypeVar("Entry")
 Made = TypeVar("Made")
 
 _RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}(?:\.0{0,9})?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _RANK = re.compile(r"[0-9]{1,9}")
 # A decimal number as files write it. The repeats are possessive: digits before a wrong sign are read once.
 NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,3})?")
