@@ -11,6 +11,7 @@ from irpretrain.command_files import (
     STANDARD,
     Command,
     Input,
+    Named,
     output,
     read_pairs,
     settings,
@@ -23,7 +24,7 @@ GROUPS = (
     "document are a pair, which is preferred to what BM25 finds first among the other documents. Or a folder of "
     "documents, topics and judgements, as `irpretrain init` finds them: a pair per relevant document."
 )
-MODEL_FOLDER = click.Path()
+MODEL_FOLDER = Named()
 LABEL = "Name on the card; by default that of the directory."
 
 
@@ -134,7 +135,7 @@ def export(model: str, output: str, label: str) -> str:
 @click.command("curves", Command)
 @click.argument(
     "results",
-    type=click.Path(),
+    type=Named(),
     help="Results directory of a run, folder of *.metrics.jsonl, or one such file.",
 )
 @click.option("--to", type=click.Choice(["tensorboard", "wandb"]), default="tensorboard", show_default=True)

@@ -1,13 +1,14 @@
 """Commands on test collections: measures of runs, and an overlay for files of one's own."""
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from irpretrain.command_files import STANDARD, Command, Input, Output, Session, opened
+from irpretrain.command_files import STANDARD, Command, Input, Named, Output, Session, opened
 from irpretrain.errors import InputError
 from irpretrain.progress import notice
 
@@ -186,8 +187,13 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
 
 
+def in_make(arguments: str) -> str:
+    """Return arguments as the value of a variable of make, quoted for the shell."""
+    return shlex.quote(arguments.replace("$", "$$")) if set(arguments) & set('"$`\\') else f'"{arguments}"'
+
+
 @click.command("init", Command)
-@click.argument("folder", type=click.Path(), help="Folder with documents, topics and judgements.")
+@click.argument("folder", type=Named(), help="Folder with documents, topics and judgements.")
 @click.option(
     "--documents", metavar="PATH", help="Documents in the folder; by default found by name and beginning."
 )
@@ -211,8 +217,12 @@ def init(session: Session, folder: str, output: str | None, **paths: str | None)
         )
     with opened(output) as handle:
         handle.write(overlay)
-    arguments = f"--configfile {Path(output).absolute()} --directory {Path(folder).absolute()}"
-    return f'{message}\nNow run, in the project\'s folder: make run ARGS="{arguments}"'
+    if output == STANDARD:
+        return message
+    places = shlex.join(
+        ["--configfile", str(Path(output).absolute()), "--directory", str(Path(folder).absolute())]
+    )
+    return f"{message}\nNow run, in the project's folder: make run ARGS={in_make(places)}"
 
 
 RUN_COMMANDS = (evaluate, init)

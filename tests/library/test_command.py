@@ -298,6 +298,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "ERROR: Invalid value for '--depth': 0 is not in the range x>=1.",
         ),
         ("search DOCUMENTS", "ERROR: Missing argument 'TOPICS'."),
+        ("search DOCUMENTS PAIRS --model ql", "ERROR: --model ql is of an index, and these are documents."),
         ("pretrain PAIRS OUT", "ERROR: Missing option '--encoder'."),
         (
             "pretrain GROUPS OUT --encoder x",
@@ -306,7 +307,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
         ("evaluate NONE PAIRS", "ERROR: NONE: the file is empty"),
         ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 lines has a judged query; the first has "),
-        ("evaluate QRELS QRELS", "ERROR: QRELS: its beginning is that of no format of runs"),
+        ("evaluate QRELS QRELS", "4 instead of 6 (query Q0 document rank score tag)"),
         ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
         (
             "init .",
@@ -595,8 +596,12 @@ def test_the_folder_of_beir_s_judgements_asks_for_a_file(
         (tmp_path / f"qrels/{name}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
     assert run("init", tmp_path) == 2
     refused = capsys.readouterr().err
-    assert "qrels: this is a folder; a file is needed here\n  Give one of its files" in refused
+    assert "qrels: this is a folder; test.tsv and train.tsv could be the qrels" in refused
+    assert "Give the path in the folder: --qrels PATH" in refused
     assert run("init", tmp_path, "--qrels", "qrels/test.tsv", "-o", tmp_path / "mine.yaml") == 0
+    (tmp_path / "qrels/train.tsv").unlink()
+    assert run("init", tmp_path, "-o", tmp_path / "own.yaml") == 0
+    assert "path: qrels/test.tsv" in (tmp_path / "own.yaml").read_text()
 
 
 def test_patterns_name_the_documents_of_a_folder(
@@ -793,3 +798,34 @@ def test_a_run_of_unjudged_documents_is_noted(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "r0: none of its documents is judged for its query. The file of judgements has d1" in done.stderr
     assert "judged" not in evaluated(tmp_path, ONE_RELEVANT, TIED).stderr.split("ranks order them")[0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["search", "", "t"], ["evaluate", "q", ""], ["init", ""], ["pretrain", "g", "", "--encoder", "e"]],
+)
+def test_an_empty_path_is_no_path(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    assert "the path is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["plain", "with blanks", "quo'te", "$HOME and `x`"])
+def test_the_advice_of_init_runs_as_it_is_written(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    write_lines(folder / "documents.jsonl", [{"id": "d", "text": "pear"}])
+    (folder / "topics.tsv").write_text("q\tpear\n")
+    (folder / "qrels.txt").write_text("q 0 d 1\n")
+    (tmp_path / "Makefile").write_text("run:\n\t@printf '%s\\n' $(ARGS)\n")
+    assert run("init", folder) == 0
+    advice = capsys.readouterr().err.split("project's folder: ")[1]
+    done = subprocess.run(advice, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+    expected = ["--configfile", str(folder / "my-collection.yaml"), "--directory", str(folder)]
+    assert done.stdout.splitlines() == expected
+    assert run("init", folder, "-o", "-") == 0
+    assert "Now run" not in capsys.readouterr().err

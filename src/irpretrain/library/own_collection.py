@@ -53,7 +53,8 @@ def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
         remedy = f"Rename the file: its name needs the word {role}."
         if role in paths:
             remedy = f"Give the path in the folder: --{role} PATH."
-        names[role] = paths.get(role) or _named(folder, role, remedy)
+        name = paths.get(role) or _named(folder, role, remedy)
+        names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
     located = {role: str(folder / name) for role, name in names.items()}
     formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
     return OwnFiles(names, located, formats)
@@ -95,6 +96,18 @@ def _named(folder: Path, role: str, remedy: str) -> str:
         f"{' and '.join(fitting)} could be the {role}" if fitting else f"nothing here is named like {role}"
     )
     raise InputError(folder, fault, remedy=remedy)
+
+
+def _file_in(folder: Path, name: str, role: str, remedy: str) -> str:
+    """Return the one file of a folder of topics or judgements, such as BEIR's qrels; LETOR's folds are one source."""
+    location = folder / name
+    if not location.is_dir() or any(path.is_dir() for path in location.iterdir()):
+        return name
+    files = sorted(path.name for path in location.iterdir() if not path.name.startswith("."))
+    if len(files) == 1:
+        return f"{name}/{files[0]}"
+    fault = f"this is a folder; {' and '.join(files)} could be the {role}" if files else "the folder is empty"
+    raise InputError(location, fault, remedy=remedy)
 
 
 def _role(name: str) -> str | None:

@@ -3,6 +3,7 @@
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,23 @@ def _checked(given: Any, where: str) -> tuple[list[str], list[str]]:
         raise ConfigError(
             f"{where}: {len(queries)} queries and {len(documents)} documents; one of the two must be a single text"
         )
+    _check_scores(given, len(queries) * len(documents), where)
     return queries, documents
+
+
+def _check_scores(given: Any, sequences: int, where: str) -> None:
+    """Raise ConfigError where the scores of a group are against its order: its first sequence is preferred."""
+    scores = given.get("scores") if isinstance(given, Mapping) else given[2] if len(given) > 2 else None
+    if scores is None:
+        return
+    numbers = [score for score in listed(scores, where) if isinstance(score, Real) and score == score]
+    if len(numbers) != len(scores) or len(scores) != sequences:
+        raise ConfigError(f"{where}: scores: {sequences} numbers are needed, not {reprlib.repr(scores)}")
+    if max(numbers) > numbers[0]:
+        fault = (
+            f"scores: the first sequence is preferred, but has {numbers[0]:g}, and another {max(numbers):g}"
+        )
+        raise ConfigError(f"{where}: {fault}; put the preferred one first")
 
 
 def _either(given: Mapping[str, Any], name: str, where: str) -> Any:
