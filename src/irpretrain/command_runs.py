@@ -11,6 +11,7 @@ import click
 from irpretrain.command_files import STANDARD, Command, Input, Named, Output, Session, opened
 from irpretrain.errors import InputError
 from irpretrain.progress import notice
+from irpretrain.wording import cli_messages
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")
@@ -207,7 +208,8 @@ def init(session: Session, folder: str, output: str | None, **paths: str | None)
     """Write the overlay that compares rankers on your own files."""
     from irpretrain.library.own_collection import describe_folder
 
-    overlay, message = describe_folder(Path(folder), paths)
+    with cli_messages(False):  # the overlay has what the command has no options for
+        overlay, message = describe_folder(Path(folder), paths)
     if output is None:
         output = str(Path(folder, "my-collection.yaml"))
         session.outputs.append(output)

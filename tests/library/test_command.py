@@ -254,6 +254,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ),
         (
             "groups rop TABLE OUT --format tsv",
+            "If its first line is no header: --option 'columns=[id, text]'. Else: "
             "Name the columns: --option id_field=NAME --option 'body_fields=",
         ),
         (
@@ -829,3 +830,14 @@ def test_the_advice_of_init_runs_as_it_is_written(
     assert done.stdout.splitlines() == expected
     assert run("init", folder, "-o", "-") == 0
     assert "Now run" not in capsys.readouterr().err
+
+
+def test_init_names_keys_of_the_overlay(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The command has no options for formats."""
+    (tmp_path / "collection.tsv").write_text("1\tpear\n2\tapple\n")
+    (tmp_path / "topics.tsv").write_text("q\tpear\n")
+    (tmp_path / "qrels.txt").write_text("q 0 1 1\n")
+    assert run("init", tmp_path) == 2
+    refused = capsys.readouterr().err
+    assert "If its first line is no header: options: {columns: [id, text]}" in refused
+    assert "--option" not in refused

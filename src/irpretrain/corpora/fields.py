@@ -151,8 +151,11 @@ def body_fields(record: Collection[str], names: DocumentFields) -> list[str]:
     return [] if first is None else [first]
 
 
-def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> None:
-    """Raise InputError where a table lacks a column that the options name, or one that every document needs."""
+def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], header: bool = False) -> None:
+    """Raise InputError where a table lacks a column that the options name, or one that every document needs.
+
+    `header`: whether the columns are those of the first line, which may be a record.
+    """
     named = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
     displayed = [
         displayed_names([name]) for name in columns
@@ -168,6 +171,9 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> 
                 "Name the column in the corpus's options (id_field, body_fields).",
                 "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
             )
+            if header:
+                named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
+                remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
             raise InputError(path, _lacks(None, defaults, displayed), remedy=remedy)
 
 

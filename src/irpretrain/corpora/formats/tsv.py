@@ -53,7 +53,7 @@ def read_documents(
     columns = options.columns or header(path)
     if not columns:
         return
-    fields.check_columns(path, options, columns)
+    fields.check_columns(path, options, columns, header=options.columns is None)
     rows = read_rows(path, columns, options.columns is None, share)
     yield from converted(rows, lambda row: _document(row, options))
 
