@@ -88,6 +88,8 @@ def test_missing_and_wrong_sources(tmp_path):
         list_files(tmp_path / "none", (".tsv",))
     with pytest.raises(InputError, match=r"holds no file that ends in \.tsv, \.tab"):
         list_files(tmp_path, (".tsv", ".tab"))
+    with pytest.raises(InputError, match=r"the folder holds no file\n"):
+        list_files(tmp_path, ("", ".tab"))
     with pytest.raises(InputError, match="this is a folder"):
         one_file(tmp_path)
     with pytest.raises(InputError, match="no such file"):

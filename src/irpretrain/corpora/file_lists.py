@@ -47,13 +47,13 @@ def list_files(
     paths = [path for path in fitting if path.is_file()]
     if not paths:
         what = (
-            f"ends in {', '.join(suffixes)} (compressed or not)"
+            ("" if "" in suffixes else f" that ends in {', '.join(suffixes)} (compressed or not)")
             if patterns is None
-            else f"fits {' or '.join(patterns)}"
+            else f" that fits {' or '.join(patterns)}"
         )
         raise InputError(
             source,
-            f"the folder holds no file that {what}",
+            f"the folder holds no file{what}",
             remedy="Check the path and the format, or give a file.",
         )
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
