@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from irpretrain.command_files import STANDARD, Command, Input, Named, Output, Session, opened
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, visible
 from irpretrain.progress import notice
 from irpretrain.wording import cli_messages
 
@@ -64,6 +64,8 @@ def evaluate(
     judged = read_relevance(qrels)
     if not judged:
         raise InputError(qrels, "there are no judgements")
+    if len(set(map(session.name, runs))) < len(runs):
+        raise click.UsageError("A run is named twice.")
     rankings = {session.name(path): _read_run(path, judged, session.name(path)) for path in runs}
     _note_short_lists(rankings, measures)
     rows = list(_rows(rankings, judged, measures))
@@ -151,6 +153,13 @@ def _interval(low: float | None, high: float | None, form: str) -> str:
     return f"[{low:{form}}, {high:{form}}]"
 
 
+def _displayed(runs: set[str]) -> dict[str, str]:
+    """Return the ends of the runs' names, or whole names where two end alike."""
+    ends = {run: run if len(run) <= LONGEST else f"…{run[1 - LONGEST :]}" for run in runs}
+    names = ends if len(set(ends.values())) == len(runs) else {run: run for run in runs}
+    return {run: visible(name) for run, name in names.items()}
+
+
 def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
     cells: list[tuple[str, ...]] = [
         (
@@ -165,7 +174,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
             "Holm",
         )
     ]
-    measure = ""
+    names, measure = _displayed({row.run for row in rows}), ""
     for row in rows:
         against = [""] * 5
         if row.difference is not None:
@@ -178,8 +187,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
                 ),
             ]
         name = "" if row.measure == measure else row.measure
-        run = row.run if len(row.run) <= LONGEST else f"…{row.run[1 - LONGEST :]}"
-        cells.append((name, run, f"{row.mean:.3f}", _interval(row.low, row.high, ".3f"), *against))
+        cells.append((name, names[row.run], f"{row.mean:.3f}", _interval(row.low, row.high, ".3f"), *against))
         measure = row.measure
     if all(row.difference is None for row in rows):
         cells = [line[:4] for line in cells]

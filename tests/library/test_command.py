@@ -841,3 +841,18 @@ def test_init_names_keys_of_the_overlay(tmp_path: Path, capsys: pytest.CaptureFi
     refused = capsys.readouterr().err
     assert "If its first line is no header: options: {columns: [id, text]}" in refused
     assert "--option" not in refused
+
+
+def test_runs_keep_their_names_apart(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    names = ["one/long-output.trec.run", "two/long-output.trec.run", "red\x1b[31m.run"]
+    (tmp_path / "q").write_text(ONE_RELEVANT)
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(TIED)
+    paths = [tmp_path / name for name in names]
+    assert run("evaluate", tmp_path / "q", *paths, "--measure", "RR") == 0
+    table = capsys.readouterr().out
+    assert all(str(path) in table for path in paths[:2])
+    assert "\x1b" not in table
+    assert run("evaluate", tmp_path / "q", paths[0], paths[0]) == 2
+    assert "A run is named twice." in capsys.readouterr().err
