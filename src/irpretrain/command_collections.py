@@ -179,7 +179,7 @@ def axioms(documents: str, pairs: str, output: str, settings: dict[str, Any], **
     type=click.Choice(["bm25", "ql", "ql-jm"]),
     default="bm25",
     show_default=True,
-    help="Of an index.",
+    help="Of an index; documents have bm25 alone.",
 )
 @CHOICES
 @settings(SEARCH_KEYS)
@@ -198,9 +198,14 @@ def search(
     from irpretrain.library.formats import read_topics
     from irpretrain.retrieval.opened_index import RECORD
 
+    is_index = Path(documents, RECORD).exists()
+    if is_index and (given["format"] or given["format_options"]):
+        raise click.UsageError("--format and --option are of documents, and this is an index.")
+    if not is_index and model != "bm25":
+        raise click.UsageError(f"--model {model} is of an index, and these are documents.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
     queries = {name: queries[name] for name in sorted(queries)}
-    if Path(documents, RECORD).exists():
+    if is_index:
         rankings = _ranked_by_index(documents, queries, depth, model, settings)
     else:
         rankings = _ranked(open_collection(documents, settings, settings, **given), queries, depth)

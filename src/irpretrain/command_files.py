@@ -70,7 +70,15 @@ class Session:
         return renamed(error, names)
 
 
-class Input(click.Path):
+class Named(click.Path):
+    """A file or folder with a name: an empty one, as of a variable of the shell without a value, is no path."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `click.ParamType.convert`."""
+        return super().convert(value, param, ctx) or self.fail("the path is empty.", param, ctx)
+
+
+class Input(Named):
     """A file, a folder, `-`, a pipe such as <(…), or a name that only the library knows, such as ir_datasets:<id>."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -87,7 +95,7 @@ class Input(click.Path):
         return session.spooled(path) if is_pipe else path
 
 
-class Output(click.Path):
+class Output(Named):
     """A file to write; `-` is standard output."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

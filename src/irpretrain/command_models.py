@@ -10,6 +10,7 @@ from irpretrain.command_files import (
     STANDARD,
     Command,
     Input,
+    Named,
     output,
     read_pairs,
     settings,
@@ -22,7 +23,7 @@ GROUPS = (
     "document are a pair, which is preferred to what BM25 finds first among the other documents. Or a folder of "
     "documents, topics and judgements, as `irpretrain init` finds them: a pair per relevant document."
 )
-MODEL_FOLDER = click.Path()
+MODEL_FOLDER = Named()
 
 
 def groups_to_learn(path: str, encoder: str, seed: int, negatives: int) -> Any:
@@ -119,7 +120,7 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
 @click.command("curves", Command)
 @click.argument(
     "results",
-    type=click.Path(),
+    type=Named(),
     help="Results directory of a run, folder of *.metrics.jsonl, or one such file.",
 )
 def curves(results: str) -> str:

@@ -1,15 +1,17 @@
 """Commands on test collections: measures of runs, and an overlay for files of one's own."""
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from irpretrain.command_files import STANDARD, Command, Input, Output, Session, opened
-from irpretrain.errors import InputError
+from irpretrain.command_files import STANDARD, Command, Input, Named, Output, Session, opened
+from irpretrain.errors import InputError, visible
 from irpretrain.progress import notice
+from irpretrain.wording import cli_messages
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")
@@ -62,6 +64,8 @@ def evaluate(
     judged = read_relevance(qrels)
     if not judged:
         raise InputError(qrels, "there are no judgements")
+    if len(set(map(session.name, runs))) < len(runs):
+        raise click.UsageError("A run is named twice.")
     rankings = {session.name(path): _read_run(path, judged, session.name(path)) for path in runs}
     _note_short_lists(rankings, measures)
     rows = list(_rows(rankings, judged, measures))
@@ -72,12 +76,20 @@ def evaluate(
 
 def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
     """Return a run in any format, in its own order, its queries without judgements left out."""
+    import pyarrow as pa
+
     from irpretrain.config.retrieval import RunConfig
+    from irpretrain.corpora.belonging import near_hint
     from irpretrain.library.formats import guess_format
-    from irpretrain.retrieval.runs_of_others import read_ordered
+    from irpretrain.retrieval.runs_of_others import JUDGEMENTS, read_ordered
 
     config = RunConfig(format=guess_format("runs", path), path=path)
-    return read_ordered(config, Path(path), judged, shown)
+    run = read_ordered(config, Path(path), judged, shown)
+    if not any(name in judged[query] for query, ranking in run.items() for name, _ in ranking):
+        retrieved = {name for ranking in run.values() for name, _ in ranking}
+        hint = near_hint(retrieved, [pa.array(sorted(set().union(*judged.values())))], JUDGEMENTS)
+        notice("evaluate", f"{shown}: none of its documents is judged for its query. {hint}".rstrip())
+    return run
 
 
 def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> None:
@@ -141,6 +153,13 @@ def _interval(low: float | None, high: float | None, form: str) -> str:
     return f"[{low:{form}}, {high:{form}}]"
 
 
+def _displayed(runs: set[str]) -> dict[str, str]:
+    """Return the ends of the runs' names, or whole names where two end alike."""
+    ends = {run: run if len(run) <= LONGEST else f"…{run[1 - LONGEST :]}" for run in runs}
+    names = ends if len(set(ends.values())) == len(runs) else {run: run for run in runs}
+    return {run: visible(name) for run, name in names.items()}
+
+
 def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
     cells: list[tuple[str, ...]] = [
         (
@@ -155,7 +174,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
             "Holm",
         )
     ]
-    measure = ""
+    names, measure = _displayed({row.run for row in rows}), ""
     for row in rows:
         against = [""] * 5
         if row.difference is not None:
@@ -168,8 +187,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
                 ),
             ]
         name = "" if row.measure == measure else row.measure
-        run = row.run if len(row.run) <= LONGEST else f"…{row.run[1 - LONGEST :]}"
-        cells.append((name, run, f"{row.mean:.3f}", _interval(row.low, row.high, ".3f"), *against))
+        cells.append((name, names[row.run], f"{row.mean:.3f}", _interval(row.low, row.high, ".3f"), *against))
         measure = row.measure
     if all(row.difference is None for row in rows):
         cells = [line[:4] for line in cells]
@@ -178,8 +196,13 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
 
 
+def in_make(arguments: str) -> str:
+    """Return arguments as the value of a variable of make, quoted for the shell."""
+    return shlex.quote(arguments.replace("$", "$$")) if set(arguments) & set('"$`\\') else f'"{arguments}"'
+
+
 @click.command("init", Command)
-@click.argument("folder", type=click.Path(), help="Folder with documents, topics and judgements.")
+@click.argument("folder", type=Named(), help="Folder with documents, topics and judgements.")
 @click.option(
     "--documents", metavar="PATH", help="Documents in the folder; by default found by name and beginning."
 )
@@ -193,7 +216,8 @@ def init(session: Session, folder: str, output: str | None, **paths: str | None)
     """Write the overlay that compares rankers on your own files."""
     from irpretrain.library.own_groups import describe_folder
 
-    overlay, message = describe_folder(Path(folder), paths)
+    with cli_messages(False):  # the overlay has what the command has no options for
+        overlay, message = describe_folder(Path(folder), paths)
     if output is None:
         output = str(Path(folder, "my-collection.yaml"))
         session.outputs.append(output)
@@ -203,8 +227,12 @@ def init(session: Session, folder: str, output: str | None, **paths: str | None)
         )
     with opened(output) as handle:
         handle.write(overlay)
-    arguments = f"--configfile {Path(output).absolute()} --directory {Path(folder).absolute()}"
-    return f'{message}\nNow run, in the project\'s folder: make run ARGS="{arguments}"'
+    if output == STANDARD:
+        return message
+    places = shlex.join(
+        ["--configfile", str(Path(output).absolute()), "--directory", str(Path(folder).absolute())]
+    )
+    return f"{message}\nNow run, in the project's folder: make run ARGS={in_make(places)}"
 
 
 RUN_COMMANDS = (evaluate, init)

@@ -9,9 +9,9 @@ _FOR_COMMAND: ContextVar[bool] = ContextVar("for_command", default=False)
 
 
 @contextmanager
-def cli_messages() -> Iterator[None]:
-    """Let messages inside name the options of the command `irpretrain`."""
-    token = _FOR_COMMAND.set(True)
+def cli_messages(for_command: bool = True) -> Iterator[None]:
+    """Let messages inside name the options of the command `irpretrain`, or those of the configuration."""
+    token = _FOR_COMMAND.set(for_command)
     try:
         yield
     finally:

@@ -255,3 +255,12 @@ def test_a_damaged_description_of_columns_ends_no_process():
     path = Path(__file__).parent / "cases" / "description-damaged.parquet"
     found = list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
     assert any(isinstance(record, Malformed) for record in found)
+
+
+@pytest.mark.parametrize("value", [["a"], {"x": "a"}, [{"x": ["a"]}]])
+@pytest.mark.parametrize("column", ["text", "title", "id"])
+def test_a_column_of_lists_or_objects_is_no_text(tmp_path, column, value):
+    row = {"id": "1", "title": "t", "text": "a"} | {column: value}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    (fault,) = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
+    assert fault.reason == ("bad identifier" if column == "id" else "field is not text")

@@ -127,3 +127,33 @@ def test_the_header_of_a_second_table_may_be_spelled_otherwise(again: str, tmp_p
     (tmp_path / "a").write_text(f"id\ttext\na\tred\n{again}\nb\tid\nid\tgreen\n")
     read = records("documents", "tsv", tmp_path / "a")
     assert [getattr(record, "reason", "") for record in read] == ["", "header within the table", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("kind", "format_name", "text"),
+    [
+        ("judgements", "trec", "1 0 a 1\r2 0 b 1\r"),
+        ("runs", "trec", "1 Q0 a 1 2.5 x\r2 Q0 b 1 2.5 x\r"),
+        ("topics", "tsv", "1\tred\r2\tgreen\r"),
+        ("runs", "tsv", "1\ta\t1\r2\tb\t1\r"),
+    ],
+)
+def test_lines_that_end_in_a_carriage_return_are_named(
+    kind: str, format_name: str, text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text(text, newline="")
+    (fault,) = records(kind, format_name, tmp_path / "a")
+    assert fault.reason == "several lines in one"
+
+
+def test_a_table_of_carriage_returns_has_no_header(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("id\ttext\ra\tred\r", newline="")
+    with pytest.raises(InputError, match="the header cannot be read: several lines in one"):
+        records("documents", "tsv", tmp_path / "a")
+
+
+def test_a_header_is_no_record_where_the_columns_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("id\ttext\na\tred\n")
+    reader = format_of("documents", "tsv")
+    fault, document = reader.read(tmp_path / "a", reader.options(columns=["id", "text"]))
+    assert (fault.reason, document.document_id) == ("header within the table", "a")

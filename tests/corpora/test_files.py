@@ -52,13 +52,18 @@ def test_files_of_a_folder_in_code_point_order(tmp_path):
     assert found == ["B.jsonl", "a/z.jsonl.gz", "b.jsonl", "part-10.json"]
 
 
-@pytest.mark.parametrize("packing", [".zip", ".lz4", ".tar.gz", ".GZIP", ".tar.xz", ".tbz2", ".br", ".gz.gz"])
+@pytest.mark.parametrize(
+    "packing",
+    [".zip", ".lz4", ".tar.gz", ".GZIP", ".tar.xz", ".tbz2", ".br", ".gz.gz", ".1", ".gz.00", ".part"],
+)
 def test_a_file_that_would_be_left_out_for_its_packing_is_refused(tmp_path, packing):
     for name in ("a.jsonl", f"a.jsonl{packing}"):
         (tmp_path / name).write_text("{}")
     assert list_files(tmp_path, (".jsonl",)) == [tmp_path / "a.jsonl"]
     (tmp_path / f"b.jsonl{packing}").write_text("{}")
-    with pytest.raises(InputError, match=rf"b\.jsonl\{packing}: files packed like this one are not read"):
+    with pytest.raises(
+        InputError, match=rf"b\.jsonl\{packing}: files whose names end like this one are not read"
+    ):
         list_files(tmp_path, (".jsonl",))
     assert list_files(tmp_path, (".jsonl",), ["a.jsonl"]) == [tmp_path / "a.jsonl"]
 
@@ -67,7 +72,9 @@ def test_a_file_that_would_be_left_out_for_its_packing_is_refused(tmp_path, pack
 def test_a_part_of_a_dump_in_another_packing_is_refused(tmp_path, packing):
     (tmp_path / "a.xml-p1p10.bz2").touch()
     (tmp_path / f"b.xml-p11p20.{packing}").touch()
-    with pytest.raises(InputError, match=r"b\.xml-p11p20\..*: files packed like this one are not read"):
+    with pytest.raises(
+        InputError, match=r"b\.xml-p11p20\..*: files whose names end like this one are not read"
+    ):
         list_files(tmp_path, (".xml",))
 
 
@@ -81,6 +88,8 @@ def test_missing_and_wrong_sources(tmp_path):
         list_files(tmp_path / "none", (".tsv",))
     with pytest.raises(InputError, match=r"holds no file that ends in \.tsv, \.tab"):
         list_files(tmp_path, (".tsv", ".tab"))
+    with pytest.raises(InputError, match=r"the folder holds no file\n"):
+        list_files(tmp_path, ("", ".tab"))
     with pytest.raises(InputError, match="this is a folder"):
         one_file(tmp_path)
     with pytest.raises(InputError, match="no such file"):
@@ -201,7 +210,9 @@ def test_a_reference_to_no_character_is_no_traceback(number):
     assert unescaped(f"a &#{number}; &#{'0' * 5000}98;&#99; &amp;") == "a \ufffd bc &"
 
 
-@pytest.mark.parametrize("identifier", ["", "a b", "a\tb", "a\u00a0b", "a\x00", "\ud800", "\ufeffa"])
+@pytest.mark.parametrize(
+    "identifier", ["", "a b", "a\tb", "a\u00a0b", "a\x00", "\ud800", "\ufeffa", "a" * 4097]
+)
 def test_identifiers_that_break_trec_files(identifier):
     assert identifier_fault(identifier)
 

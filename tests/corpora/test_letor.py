@@ -107,3 +107,11 @@ def test_folds_that_do_not_fit(tmp_path):
     (folder / "Fold4").rename(folder / "Fold7")
     with pytest.raises(InputError, match="it has Fold1, Fold2, Fold3, Fold5, Fold7"):
         read_folds(folder)
+
+
+def test_a_blank_does_not_cut_the_identifier_of_a_document(tmp_path):
+    (fault,) = read(tmp_path / "a", "1 qid:1 1:0.5 #docid = d 1\n")
+    assert isinstance(fault, Malformed)
+    for end in ("", " ", " inc = 1", " inc=1 prob=2", "\tinc = 1"):
+        (record,) = read(tmp_path / "a", f"1 qid:1 1:0.5 #docid = d{end}\n")
+        assert record.document_id == "d"

@@ -204,3 +204,13 @@ def test_lines_of_another_width_than_most_are_malformed(tmp_path):
     (tmp_path / "q").write_text("1 0 d1 1\n1 d2 1 1 0.5\n1 0 d3 1\n")
     found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
     assert [type(entry) for entry in found] == [Judgement, Malformed, Judgement]
+
+
+@pytest.mark.parametrize(
+    ("grade", "is_sound"), [("9999", True), ("-9999", True), ("00007", True), ("31715818", False)]
+)
+def test_a_grade_has_four_digits(tmp_path, grade, is_sound):
+    """The time of trec_eval grows with the highest grade: an identifier in its place would never end."""
+    (tmp_path / "q").write_text(f"q1 0 d1 {grade}\n")
+    (record,) = trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options())
+    assert isinstance(record, Judgement) == is_sound

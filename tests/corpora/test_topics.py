@@ -2,7 +2,7 @@
 
 import pytest
 
-from irpretrain.corpora.formats import json_files, trec, tsv
+from irpretrain.corpora.formats import colon, json_files, trec, tsv
 from irpretrain.corpora.records import Malformed, Query
 
 CLASSIC = """
@@ -237,3 +237,23 @@ def test_comments_and_markup_are_no_words_of_a_query(tmp_path):
     text = "<top><num>1<title>cats <!-- no <title> dogs --> a <i>big</i> one, 2 < 3</top>"
     [query] = read(tmp_path, text)
     assert query.text == "cats a big one, 2 < 3"
+
+
+def colon_queries(path):
+    return [(q.query_id, q.text) for q in colon.TOPICS.read(path, colon.TOPICS.options())]
+
+
+def test_priorities_of_the_million_query_track_are_no_words(tmp_path, capsys):
+    (tmp_path / "q").write_text("20001:1:obama family tree\n20002:4:at 8:30 am\n")
+    assert colon_queries(tmp_path / "q") == [("20001", "obama family tree"), ("20002", "at 8:30 am")]
+    assert "the digit behind each identifier is left out" in capsys.readouterr().err
+    (tmp_path / "q").write_text("1:2:30 am\n2:red pear\n3:pie\n")
+    assert colon_queries(tmp_path / "q")[0] == ("1", "2:30 am")
+
+
+@pytest.mark.parametrize("heading", ["qid\tquery", "Query-ID\tText", '"_id"\t"text"'])
+def test_a_header_is_no_query(tmp_path, heading):
+    (tmp_path / "q").write_text(f"{heading}\n1\tpear\n")
+    fault, query = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
+    assert (fault.reason, query) == ("header within the table", Query(1, "1", "pear", 2))
+    assert "the first line is a header" in fault.remedy

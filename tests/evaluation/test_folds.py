@@ -269,6 +269,12 @@ def test_given_folds(tmp_path: Path, name: str, content: str) -> None:
         ("f.json", "3", "expected an object from query to fold, or a list of lists"),
         ("f.json", '[["a"], "b"]', "entry 2 is not a list of queries"),
         ("f.json", '[["a"], ["b", "a"]]', "query 'a' is in folds 1 and 2"),
+        ("f.json", '[[null], ["b"]]', "None is no query: a text or a whole number is needed"),
+        ("f.json", "[[1.0], [true]]", r"1\.0 is no query"),
+        ("f.json", '[["a"], [" b"]]', "the identifier ' b' holds white space"),
+        ("f.json", '{"a ": 1}', "the identifier 'a ' holds white space"),
+        ("f.tsv", "a\u00a01 1\n", r"f\.tsv:1: the identifier 'a.xa01' holds white space"),
+        ("f.tsv", "a \u0661\n", r"f\.tsv:1: the fold of query 'a' is '\u0661'"),
     ],
 )
 def test_faulty_given_folds(tmp_path: Path, name: str, content: str, message: str) -> None:

@@ -93,3 +93,10 @@ def test_values_are_gdeval_s(
         theirs[str(value.measure)][value.query_id] = value.value
     for name in measures:
         assert ours[name] == pytest.approx(theirs[name], abs=5.1e-6)
+
+
+def test_a_gain_that_no_number_holds_is_refused() -> None:
+    with pytest.raises(
+        ConfigError, match="defined for grades up to 1000, and query q has a judgement of 2000"
+    ):
+        per_query({"q": [("d", 1.0)]}, {"q": {"d": 2000}}, ["nDCG(dcg='exp-log2')@10"])

@@ -190,7 +190,7 @@ def test_a_misspelt_measure_is_refused_with_the_one_that_was_meant(name: str, me
 )
 def test_a_measure_that_lacks_its_cut_off_is_refused_with_one(name: str, completed: str) -> None:
     with pytest.raises(
-        ConfigError, match=f"'{name}' is not a measure; it needs a cut-off, such as {completed} "
+        ConfigError, match=f"'{name}' is not a measure; it needs a cut-off, such as {completed}; "
     ):
         parse_measure(name)
 
@@ -205,7 +205,7 @@ def test_what_a_message_names_is_a_measure() -> None:
             parse_measure(name)
         except ConfigError as error:
             message = str(error)
-        reported = re.search(r"(?:did you mean|such as) (.+?)\?? allowed are", message)
+        reported = re.search(r"(?:did you mean|such as) (.+?)[?;] allowed are", message)
         for meant in reported[1].split(" or ") if reported else []:
             assert parse_measure(meant), message
 
@@ -246,3 +246,9 @@ def test_many_negative_grades_do_no_harm() -> None:
         run = canonical({query: [(f"d{i}", draws.random()) for i in range(12)] for query in qrels})
         for values in per_query(run, qrels, ["nDCG@3", "AP", "P@5"]).values():
             assert all(0 <= value <= 1 for value in values.values())
+
+
+@pytest.mark.parametrize("name", ["P@99999999999999999999", "AP(rel=99999999999999999999)", "RR@1000001"])
+def test_numbers_beyond_those_of_trec_eval_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="has a cut-off or a level above 1,000,000"):
+        parse_measure(name)

@@ -144,6 +144,8 @@ def test_lines_in_any_order_are_read_into_canonical_order(tmp_path: Path, packed
         ("q Q0 d d 1 2.0 t\n", "run:1: .*this line has 7"),
         ("q Q0 d 1 high t\n", "run:1: the score 'high' is not a finite number"),
         ("q Q0 d 1 nan t\n", "run:1: the score 'nan' is not"),
+        ("q Q0 d 1 1_0 t\n", "run:1: the score '1_0' is not a finite number"),
+        ("q Q0 d 1 2\u00a0 t\n", "run:1: the score .* is not a finite number"),
         ("\nq Q0 d 1 inf t\n", "run:2: the score 'inf' is not"),
         ("q Q0 d 1 2 t\nq Q0 d 2 1 t\n", "run:2: document 'd' is listed twice for query 'q'"),
     ],
@@ -227,6 +229,7 @@ def test_judgements(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("q 0 a\n", "qrels:1: judgements have 4 columns .*this line has 3"),
+        ("q 0 a 1_0\n", "qrels:1: the grade '1_0' is not an integer"),
         ("q 0 a 1\nq 0 b x\n", "qrels:2: the grade 'x' is not an integer"),
         ("q 0 a 1\nq 0 a 2\n", "qrels:2: document 'a' has grade 2, and 1 in an earlier line"),
     ],

@@ -20,8 +20,10 @@ import pytest
 import irpretrain
 from irpretrain import Collection, CrossEncoder, Options
 from irpretrain.command import commands, main
+from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_run
-from irpretrain.library.formats import guess_format, read_relevance
+from irpretrain.library.documents import read_documents
+from irpretrain.library.formats import guess_format, read_relevance, read_topics
 from tiny_models import write_bert
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
@@ -238,6 +240,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ),
         (
             "groups rop TABLE OUT --format tsv",
+            "If its first line is no header: --option 'columns=[id, text]'. Else: "
             "Name the columns: --option id_field=NAME --option 'body_fields=",
         ),
         (
@@ -282,6 +285,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "ERROR: Invalid value for '--depth': 0 is not in the range x>=1.",
         ),
         ("search DOCUMENTS", "ERROR: Missing argument 'TOPICS'."),
+        ("search DOCUMENTS PAIRS --model ql", "ERROR: --model ql is of an index, and these are documents."),
         ("pretrain PAIRS OUT", "ERROR: Missing option '--encoder'."),
         (
             "pretrain GROUPS OUT --encoder x",
@@ -290,7 +294,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
         ("evaluate NONE PAIRS", "ERROR: NONE: the file is empty"),
         ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 lines has a judged query; the first has "),
-        ("evaluate QRELS QRELS", "ERROR: QRELS: its beginning is that of no format of runs"),
+        ("evaluate QRELS QRELS", "4 instead of 6 (query Q0 document rank score tag)"),
         ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
         (
             "init .",
@@ -514,6 +518,11 @@ def test_ties_of_a_run_are_in_the_order_of_its_ranks(tmp_path):
         ("q1\td1\t1\nq1\td2\t2\nq1\td1\t3\n", "documents that a query has twice"),
         ("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 3 t\n", "scores contradict their ranks"),
         ("q1 Q0 d1 1 1_0 t\n", "1_0"),
+        ("q1\td2\t30\nq1\td1\t20\n", "ranks fall from line to line, as scores do, such as q1, from 30"),
+        ('{"q1": {"d1": 2.0}}', "its beginning is that of no format of runs"),
+        ("q1 Q0 d1 1 2\n", "5 instead of 6 (query Q0 document rank score tag)"),
+        ("01 Q0 d1 1 2 t\n", "the first has 01, the judgements have q1\n  Check"),
+        ("Q1 Q0 d1 1 2 t\n", "The file of judgements has q1 in place of Q1"),
     ],
 )
 def test_a_run_that_says_two_things_is_refused(tmp_path, run, fault):
@@ -573,8 +582,12 @@ def test_the_folder_of_beir_s_judgements_asks_for_a_file(
         (tmp_path / f"qrels/{name}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
     assert run("init", tmp_path) == 2
     refused = capsys.readouterr().err
-    assert "qrels: this is a folder; a file is needed here\n  Give one of its files" in refused
+    assert "qrels: this is a folder; test.tsv and train.tsv could be the qrels" in refused
+    assert "Give the path in the folder: --qrels PATH" in refused
     assert run("init", tmp_path, "--qrels", "qrels/test.tsv", "-o", tmp_path / "mine.yaml") == 0
+    (tmp_path / "qrels/train.tsv").unlink()
+    assert run("init", tmp_path, "-o", tmp_path / "own.yaml") == 0
+    assert "path: qrels/test.tsv" in (tmp_path / "own.yaml").read_text()
 
 
 def test_patterns_name_the_documents_of_a_folder(
@@ -724,3 +737,107 @@ def test_models_alone_need_their_extra(documents: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     message = "ERROR: This needs the package torch, which is not installed.\n  In the clone: pip install '.[train]'\n"
     assert done.stderr.endswith(message)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("kind", ["documents", "topics", "judgements", "runs"])
+def test_a_small_damaged_archive_is_named_where_its_format_is_to_be_known(
+    kind: Any, pack: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(pack(b'{"id": "a", "text": "red"}\n')[:-6])
+    with pytest.raises(InputError, match=r"a\.jsonl: damaged archive: .*\n  Get the file again"):
+        guess_format(kind, tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("documents", '{"id": "a"}\n'),
+        ("topics", "<top>\n"),
+        ("judgements", '{"q": {}}'),
+        ("runs", "1 Q0 a 1 1 x\n"),
+    ],
+)
+def test_utf_16_is_named_whatever_its_mark(kind: Any, text: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(text.encode(encoding))
+    with pytest.raises(InputError, match="this is UTF-16, not UTF-8"):
+        guess_format(kind, tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("text", ['[{"id":"1","text":"pear"}]', '[\n {"id": "1",\n  "text": "pear"}\n]'])
+def test_a_list_of_json_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    for read in (read_topics, lambda path: list(read_documents(path))):
+        with pytest.raises(InputError, match=r"a\.json:1: a JSON list: one object per line is read"):
+            read(str(tmp_path / "a.json"))
+
+
+def test_judgements_without_an_iteration_come_with_the_columns(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("1\td1\t1\n")
+    with pytest.raises(InputError, match=r"3 instead of 4.*\n  awk"):
+        read_relevance(str(tmp_path / "q"))
+
+
+def test_a_run_of_unjudged_documents_is_noted(tmp_path: Path) -> None:
+    done = evaluated(tmp_path, ONE_RELEVANT, "q1 Q0 D1 1 2 t\n")
+    assert done.returncode == 0
+    assert "r0: none of its documents is judged for its query. The file of judgements has d1" in done.stderr
+    assert "judged" not in evaluated(tmp_path, ONE_RELEVANT, TIED).stderr.split("ranks order them")[0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["search", "", "t"], ["evaluate", "q", ""], ["init", ""], ["pretrain", "g", "", "--encoder", "e"]],
+)
+def test_an_empty_path_is_no_path(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    assert "the path is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["plain", "with blanks", "quo'te", "$HOME and `x`"])
+def test_the_advice_of_init_runs_as_it_is_written(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    write_lines(folder / "documents.jsonl", [{"id": "d", "text": "pear"}])
+    (folder / "topics.tsv").write_text("q\tpear\n")
+    (folder / "qrels.txt").write_text("q 0 d 1\n")
+    (tmp_path / "Makefile").write_text("run:\n\t@printf '%s\\n' $(ARGS)\n")
+    assert run("init", folder) == 0
+    advice = capsys.readouterr().err.split("project's folder: ")[1]
+    done = subprocess.run(advice, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+    expected = ["--configfile", str(folder / "my-collection.yaml"), "--directory", str(folder)]
+    assert done.stdout.splitlines() == expected
+    assert run("init", folder, "-o", "-") == 0
+    assert "Now run" not in capsys.readouterr().err
+
+
+def test_init_names_keys_of_the_overlay(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The command has no options for formats."""
+    (tmp_path / "collection.tsv").write_text("1\tpear\n2\tapple\n")
+    (tmp_path / "topics.tsv").write_text("q\tpear\n")
+    (tmp_path / "qrels.txt").write_text("q 0 1 1\n")
+    assert run("init", tmp_path) == 2
+    refused = capsys.readouterr().err
+    assert "If its first line is no header: options: {columns: [id, text]}" in refused
+    assert "--option" not in refused
+
+
+def test_runs_keep_their_names_apart(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    names = ["one/long-output.trec.run", "two/long-output.trec.run", "red\x1b[31m.run"]
+    (tmp_path / "q").write_text(ONE_RELEVANT)
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(TIED)
+    paths = [tmp_path / name for name in names]
+    assert run("evaluate", tmp_path / "q", *paths, "--measure", "RR") == 0
+    table = capsys.readouterr().out
+    assert all(str(path) in table for path in paths[:2])
+    assert "\x1b" not in table
+    assert run("evaluate", tmp_path / "q", paths[0], paths[0]) == 2
+    assert "A run is named twice." in capsys.readouterr().err

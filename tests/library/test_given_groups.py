@@ -156,3 +156,18 @@ def test_too_few_queries_choose_nothing(tiny_encoder: Path, tmp_path: Path) -> N
         finetune(groups, tmp_path / "tuned")
     with pytest.raises(InputError, match="classifier"):
         finetune(groups, tmp_path / "tuned", epochs=1, **SHORT)  # the encoder has no score head
+
+
+@pytest.mark.parametrize(
+    ("scores", "fault"),
+    [
+        ([1, 2], "the first sequence is preferred, but has 1, and another 2; put the preferred one first"),
+        ([1], "2 numbers are needed"),
+        ([1, None], "2 numbers are needed"),
+        (["2", "1"], "2 numbers are needed"),
+        ([2, float("nan")], "2 numbers are needed"),
+    ],
+)
+def test_scores_agree_with_the_order_of_a_group(scores: list[Any], fault: str) -> None:
+    with pytest.raises(ConfigError, match=f"group 0: scores: {fault}"):
+        own_groups([{"query": "q", "documents": ["a word", "another word"], "scores": scores}])

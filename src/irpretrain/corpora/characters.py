@@ -5,6 +5,9 @@ import html
 import re
 from collections.abc import Collection
 
+# Characters: more than any address of a page has; runs and tables repeat an identifier many times.
+LONGEST_IDENTIFIER = 4096
+
 _LINE_ENDS = re.compile(r"\r\n?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTROL_BYTES = bytes({*range(0x20), 0x7F} - set(b"\t\n"))
@@ -62,7 +65,9 @@ def identifier_fault(identifier: str) -> str | None:
     """Return what is wrong with a document's or query's identifier, or None; TREC files separate by white space."""
     if not identifier:
         return "the identifier is empty"
+    displayed = identifier if len(identifier) <= 80 else identifier[:80] + "…"
+    if len(identifier) > LONGEST_IDENTIFIER:
+        return f"the identifier {displayed!r} has {len(identifier):,} characters, over {LONGEST_IDENTIFIER:,}"
     if _BREAKS_IDENTIFIER.search(identifier):
-        displayed = identifier if len(identifier) <= 80 else identifier[:80] + "…"
         return f"the identifier {displayed!r} holds white space or control characters"
     return None

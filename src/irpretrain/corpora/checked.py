@@ -35,7 +35,9 @@ from irpretrain.corpora.records import (
 Entry = TypeVar("Entry")
 Made = TypeVar("Made")
 
-_RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}(?:\.0{0,9})?")
+# Time and memory of trec_eval grow with the highest grade: a grade of nine digits would end no more.
+_RELEVANCE = re.compile(r"[+-]?0*[0-9]{1,4}(?:\.0{0,9})?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _RANK = re.compile(r"[0-9]{1,9}")
 # A decimal number as files write it. The repeats are possessive: digits before a wrong sign are read once.
 NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -107,7 +109,8 @@ def judgement(
     if fault := identifier_fault(query_id) or identifier_fault(document_id):
         return Malformed(position, "bad identifier", fault, line)
     if not _RELEVANCE.fullmatch(relevance):
-        return Malformed(position, "relevance is not a whole number", repr(relevance[:40]), line)
+        detail = f"{relevance[:40]!r}; a number up to 9999 is needed"
+        return Malformed(position, "relevance is not a whole number", detail, line)
     return Judgement(position, query_id, document_id, int(relevance.partition(".")[0]), line)
 
 

@@ -36,7 +36,8 @@ def repeated_names(names: Sequence[str]) -> list[str]:
 
 def header(path: Path) -> list[str]:
     """Return the column names in the first line of a file, none for an empty file."""
-    for line in read_lines(path):
+    for entry in read_lines(path):
+        line = entry.joined() if isinstance(entry, Line) and "\r" in entry.text.strip() else entry
         if isinstance(line, Malformed):
             raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
         names = [name.strip() for name in split_fields(line.text, "\t")]
@@ -54,7 +55,8 @@ def read_rows(
 ) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
     header_line = next(read_lines(path), None) if has_header else None
-    names = list(map(_name, header_line.text.split("\t"))) if isinstance(header_line, Line) else None
+    headings = header_line.text.split("\t") if isinstance(header_line, Line) else columns
+    names = list(map(_name, headings))
     for line in read_lines(path, share=share):
         if header_line is not None and line.position <= header_line.position:
             continue
@@ -62,13 +64,25 @@ def read_rows(
             yield line
             continue
         cells = line.text.split("\t", len(columns))  # of too many, the last holds tabs
-        if names and all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
-            yield line.malformed("header within the table", "files that were joined each have one")
+        if all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
+            yield no_record(line.position, line.number)
         elif len(cells) != len(columns):
             number = line.text.count("\t") + 1
-            yield line.malformed("wrong number of columns", f"{number:,} instead of {len(columns)}")
+            yield line.wrong_columns(f"{number:,} instead of {len(columns)}")
         else:
             yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))
+
+
+def no_record(position: int, line: int) -> Malformed:
+    """Return the fault of a header where a record should stand."""
+    remedy = "Delete the line, or have the options say that the first line is a header"
+    detail = "files that were joined each have one"
+    return Malformed(position, "header within the table", detail, line, remedy=remedy)
+
+
+def is_header(cells: Sequence[str], *names: Collection[str]) -> bool:
+    """Whether each cell is one of the names that its column may have."""
+    return all(_name(cell) in column for cell, column in zip(cells, names, strict=True))
 
 
 def _name(cell: str) -> str:
@@ -137,8 +151,11 @@ def body_fields(record: Collection[str], names: DocumentFields) -> list[str]:
     return [] if first is None else [first]
 
 
-def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> None:
-    """Raise InputError where a table lacks a column that the options name, or one that every document needs."""
+def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], header: bool = False) -> None:
+    """Raise InputError where a table lacks a column that the options name, or one that every document needs.
+
+    `header`: whether the columns are those of the first line, which may be a record.
+    """
     named = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
     displayed = [
         displayed_names([name]) for name in columns
@@ -154,6 +171,9 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> 
                 "Name the column in the corpus's options (id_field, body_fields).",
                 "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
             )
+            if header:
+                named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
+                remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
             raise InputError(path, _lacks(None, defaults, displayed), remedy=remedy)
 
 

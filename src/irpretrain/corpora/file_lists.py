@@ -10,10 +10,10 @@ from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 from irpretrain.wording import cli_or_api
 
-# Ends names of files in other packings, in several, or with other names than `COMPRESSIONS`.
+# Ends names of files in other packings, in several, or with other names than `COMPRESSIONS`, and of parts of files.
 _UNREAD = re.compile(
     r"(?:\.(?:zip|7z|rar|ace|arj|cab|tar|tgz|taz|tbz2?|txz|tlz|tzst|lz4|lz|lzma|lzo|lrz|br|sz|snappy|z|gzip|gz|bzip2|bz2|xz"
-    r"|zstd|zst))+$",
+    r"|zstd|zst|part[0-9]*|[0-9]{1,5}))+$",
     re.IGNORECASE,
 )
 
@@ -47,13 +47,13 @@ def list_files(
     paths = [path for path in fitting if path.is_file()]
     if not paths:
         what = (
-            f"ends in {', '.join(suffixes)} (compressed or not)"
+            ("" if "" in suffixes else f" that ends in {', '.join(suffixes)} (compressed or not)")
             if patterns is None
-            else f"fits {' or '.join(patterns)}"
+            else f" that fits {' or '.join(patterns)}"
         )
         raise InputError(
             source,
-            f"the folder holds no file that {what}",
+            f"the folder holds no file{what}",
             remedy="Check the path and the format, or give a file.",
         )
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
@@ -126,7 +126,7 @@ def name_files() -> str:
 
 
 def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Path]) -> None:
-    """Raise InputError where a file of the format lies in the folder in a packing alone that is not read."""
+    """Raise InputError where a file of the format lies in the folder alone in a packing or in parts not read."""
     endings = tuple(filter(None, suffixes))
     for path in sorted(_walk(source)):
         unpacked = path.with_name(_UNREAD.sub("", path.name) or path.name)
@@ -135,8 +135,8 @@ def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Pa
         if _PAGES.sub("", unpacked.name.lower()).endswith(endings):
             raise InputError(
                 path,
-                "files packed like this one are not read, and it would be left out",
-                remedy=f"Unpack it, or {name_files()}.",
+                "files whose names end like this one are not read, and it would be left out",
+                remedy=f"Unpack, join or rename it, or {name_files()}.",
             )
 
 

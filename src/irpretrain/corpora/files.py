@@ -93,6 +93,10 @@ class Line:
     def malformed(self, reason: str, detail: str) -> Malformed:
         return Malformed(self.position, reason, detail, self.number)
 
+    def wrong_columns(self, detail: str) -> Malformed:
+        """Return the fault of a line with other columns than needed; the lines of old Macs are one here."""
+        return self.joined() if "\r" in self.text else self.malformed("wrong number of columns", detail)
+
     def joined(self) -> Malformed:
         """Return the fault of a line with a character in it that ended a line once."""
         detail = "only a line feed ends a line"
@@ -227,7 +231,7 @@ def read_lines(
                     _skip_rest(stream)
                 number += 1
                 if number == 1:  # read by every share: it shows the encoding
-                    _refuse_utf16(path, raw, encoding)
+                    refuse_utf16(path, raw, encoding)
                 raw = without_marks(raw)
                 if number > 1 or share(0):  # of other shares' lines only the first is read
                     if too_long:
@@ -256,7 +260,7 @@ def read_text(path: str | Path, encoding: Encoding = "utf-8") -> Iterator[Line |
             while raw := stream.read(_PIECE):
                 last = b"" if raw.endswith(b"\n") else stream.readline(longest + 1)
                 if number == 1:
-                    _refuse_utf16(path, raw, encoding)
+                    refuse_utf16(path, raw, encoding)
                 if too_long := len(last) > longest and not last.endswith(b"\n"):
                     _skip_rest(stream)
                     raw, last = raw[: raw.rfind(b"\n") + 1], b""
@@ -276,8 +280,10 @@ def read_text(path: str | Path, encoding: Encoding = "utf-8") -> Iterator[Line |
 _PIECE = 1 << 16
 
 
-def _refuse_utf16(path: str | Path, start: bytes, encoding: Encoding) -> None:
-    if encoding == "utf-8" and start.startswith(_UTF16_BOMS):
+def refuse_utf16(path: str | Path, start: bytes, encoding: Encoding = "utf-8") -> None:
+    """Raise InputError for UTF-16: with its mark, or with the zero that one of an ASCII character's two bytes is."""
+    is_half_zero = len(start) > 1 and (start[0] == 0) != (start[1] == 0)
+    if encoding == "utf-8" and (start.startswith(_UTF16_BOMS) or is_half_zero):
         raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
 
 

@@ -7,6 +7,8 @@ validates and the other k - 1 train. Where nothing is chosen no fold validates: 
 
 import json
 import os
+import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,9 @@ from typing import Any, Literal, NamedTuple
 
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
+from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import read_json
+from irpretrain.corpora.fields import as_identifier
 from irpretrain.corpora.file_lists import one_file
 from irpretrain.corpora.files import given_lines, split_columns
 from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
@@ -235,10 +239,7 @@ def read_given_folds(path: str | Path) -> dict[str, int]:
         return _from_lists(content, path)
     if not isinstance(content, dict):
         raise InputError(path, "expected an object from query to fold, or a list of lists of queries")
-    folds = {query.strip(): _fold(fold, path, query) for query, fold in content.items()}
-    if len(folds) < len(content):
-        raise InputError(path, "a query is listed twice, once with white space around it")
-    return folds
+    return {_query(query, path): _fold(fold, path, query) for query, fold in content.items()}
 
 
 def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
@@ -246,7 +247,7 @@ def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
     for number, members in enumerate(content, 1):
         if not isinstance(members, list):
             raise InputError(path, f"entry {number} is not a list of queries")
-        for query in (str(member).strip() for member in members):
+        for query in (_query(member, path) for member in members):
             if query in folds:
                 raise InputError(path, f"query {query!r} is in folds {folds[query]} and {number}")
             folds[query] = number
@@ -262,9 +263,18 @@ def _read_text(path: str | Path) -> dict[str, int]:
         query, printed = columns
         if query in folds:
             raise InputError(path, f"query {query!r} is listed twice", line)
-        number = int(printed) if printed.isdecimal() and len(printed) < 10 else printed
-        folds[query] = _fold(number, path, query, line)
+        number = int(printed) if re.fullmatch("[0-9]{1,9}", printed) else printed
+        folds[_query(query, path, line)] = _fold(number, path, query, line)
     return folds
+
+
+def _query(value: Any, path: str | Path, line: int | None = None) -> str:
+    identifier = as_identifier(value)
+    if identifier is None:
+        raise InputError(path, f"{reprlib.repr(value)} is no query: a text or a whole number is needed", line)
+    if fault := identifier_fault(identifier):
+        raise InputError(path, fault, line)
+    return identifier
 
 
 def _fold(value: Any, path: str | Path, query: str, line: int | None = None) -> int:

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 # Highest grade of the Web tracks: a document of this grade satisfies with probability 15/16.
 HIGHEST = 4
+# Highest grade whose gain, 2^grade - 1, can still be added up many times.
+HIGHEST_EXPONENT = 1000
+# No run is longer, and no grade is higher; trec_eval counts in 64 bits.
+LARGEST_PARAMETER = 1_000_000
 
 
 def gain(grade: int) -> float:
@@ -67,12 +71,12 @@ def err(ranked: Sequence[int], cutoff: int) -> float:
     return score
 
 
-def check_grades(query: str, grades: Iterable[int]) -> None:
-    """Raise ConfigError where a query has a grade for which ERR is not defined; gdeval refuses such judgements too."""
-    if (highest := max(grades, default=0)) > HIGHEST:
+def check_grades(measure: str, query: str, grades: Iterable[int], highest: int) -> None:
+    """Raise ConfigError where a query has a grade for which a measure is not defined."""
+    if (grade := max(grades, default=0)) > highest:
         raise ConfigError(
-            f"measures: ERR is defined for grades up to {HIGHEST}, and query {query} has a judgement of {highest}; "
-            "leave ERR out of the data set's measures"
+            f"measures: {measure} is defined for grades up to {highest}, and query {query} has a judgement of {grade}; "
+            f"leave {measure} out of the data set's measures"
         )
 
 
@@ -158,7 +162,7 @@ def _meant(name: str) -> str:
     base = re.split(r"[@(]|[_.](?=[0-9]+$)", name, maxsplit=1)[0]
     lists = (TREC_EVAL, DEFINITIONS) if "_" in name else (DEFINITIONS, TREC_EVAL)
     if base == name and any(base in names for names in lists):
-        return f"it needs a cut-off, such as {_completed(base, '')} "
+        return f"it needs a cut-off, such as {_completed(base, '')}; "
     for names in lists:
         near = (_completed(other, name[len(base) :]) for other in nearest(base, names))
         if meant := list(dict.fromkeys(filter(None, near))):
@@ -189,6 +193,8 @@ def _refusal(measure: Measure) -> str:
     parameters = {} if parameters in ({"dcg": "exp-log2"}, {"dcg": "log2"}) else parameters
     if measure.NAME not in DEFINITIONS or parameters:
         return f"{measure} is not computed here; "
+    if max(cutoff or 0, level) > LARGEST_PARAMETER:
+        return f"{measure} has a cut-off or a level above {LARGEST_PARAMETER:,}; "
     # trec_eval ends the whole process on a cut-off or a level below 1.
     if (cutoff is None and (measure.NAME in NEEDS_CUTOFF or is_gdeval(measure))) or (
         cutoff is not None and cutoff < 1
@@ -248,8 +254,9 @@ def _gdeval(
 ) -> float:
     ranked, cutoff = [grades.get(document, 0) for document, _ in ranking], measure.params["cutoff"]
     if measure.NAME == "nDCG":
+        check_grades("nDCG(dcg='exp-log2')", query, grades.values(), HIGHEST_EXPONENT)
         return ndcg(ranked, grades.values(), cutoff)
-    check_grades(query, grades.values())
+    check_grades("ERR", query, grades.values(), HIGHEST)
     return err(ranked, cutoff)
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from irpretrain.atomic import atomic_file
+from irpretrain.corpora.checked import NUMBER, WHOLE
 from irpretrain.corpora.files import given_lines, split_columns
 from irpretrain.errors import InputError
 
@@ -226,10 +227,7 @@ def read_run(path: str | Path) -> Run:
 
 
 def _score(path: str | Path, printed: str, line: int) -> float:
-    try:
-        score = float(printed)
-    except ValueError:
-        score = math.nan
+    score = float(printed) if NUMBER.fullmatch(printed) else math.nan
     if not math.isfinite(score):
         raise InputError(path, f"the score {printed!r} is not a finite number", line)
     return score
@@ -258,10 +256,9 @@ def read_qrels(path: str | Path) -> Qrels:
                 path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line
             )
         query, _, document, printed = columns
-        try:
-            grade = int(printed)
-        except ValueError:
-            raise InputError(path, f"the grade {printed!r} is not an integer", line) from None
+        if not WHOLE.fullmatch(printed):
+            raise InputError(path, f"the grade {printed!r} is not an integer", line)
+        grade = int(printed)
         if qrels.setdefault(query, {}).setdefault(document, grade) != grade:
             earlier = qrels[query][document]
             raise InputError(

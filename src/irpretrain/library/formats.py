@@ -13,7 +13,7 @@ from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.file_lists import list_files, one_file, refuse_topics
-from irpretrain.corpora.files import open_bytes
+from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
@@ -33,7 +33,7 @@ SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
         ("warc", r"WARC/"),
         ("wikipedia-dump", r"\s*<mediawiki"),
         ("squad", SQUAD),
-        ("jsonl", r"\s*\{"),
+        ("jsonl", r"\s*[\[{]"),
         ("trecweb", r"\s*<DOC>[\s\S]*<DOCHDR>"),
         ("trectext", r"\s*<DOC\b"),
         ("smart", r"\.I "),
@@ -42,25 +42,26 @@ SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
     ),
     "topics": (
         ("squad", SQUAD),
-        ("jsonl", r"\s*\{"),
+        ("jsonl", r"\s*[\[{]"),
         ("smart", r"\.I "),
         ("trec", r"\s*<"),
         ("tsv", r"[^\n]*\t"),
-        ("colon", r"[^\s:]+:"),
+        ("colon", r"[0-9]+:"),
     ),
     "judgements": (
         ("squad", SQUAD),
-        ("json", r"\s*\{"),
+        ("json", r"\s*[\[{]"),
         ("letor", r"\S+ qid:"),
         ("trec", rf"([^\t\n]+\t){{3}}{NUMBER}\s*(\n|$)"),
         ("tsv", r"[^\t\n]+\t[^\t\n]+\t[^\t\n]*[a-z]"),
-        ("trec", rf"(\S+{SPACE}){{3}}\S"),
+        ("trec", rf"(\S+{SPACE}){{2}}\S"),
     ),
     "runs": (
         ("letor", r"\S+ qid:"),
         ("lecard", r"\s*\{"),
         ("trec", rf"(\S+{SPACE}){{5}}\S"),
         ("tsv", r"[^\t\n]+\t[^\t\n]+\t"),
+        ("trec", rf"(\S+{SPACE}){{2}}\S"),
     ),
 }
 
@@ -91,6 +92,8 @@ def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None 
         paths = _files_or_folds(source, suffixes)
     for path in paths:
         name = _sign(kind, path)
+        if name == "lecard" and path == Path(source):  # names of folder and file are its records
+            name = None
         if name is None:
             fault = (
                 f"its beginning is that of no format of {kind}"
@@ -128,8 +131,14 @@ def _sign(kind: Kind, path: Path) -> str | None:
         with open(path, "rb") as raw:
             if raw.read(4) == b"PAR1":
                 return "parquet" if kind == "documents" else None
-    with open_bytes(path) as stream:
-        text = stream.read(BEGINNING).decode("utf-8", errors="replace")
+    try:
+        with open_bytes(path) as stream:
+            start = stream.read(BEGINNING)
+    except DAMAGE as error:
+        reason = f"damaged archive: {damage_text(path, error)}"
+        raise InputError(path, reason, remedy=f"{GET_AGAIN}.") from None
+    refuse_utf16(path, start)
+    text = start.decode("utf-8", errors="replace")
     text = text.lstrip("\ufeff \r\n\f\v")  # not a tab: an empty first cell is no blank line
     text = re.sub(r"\A(\s*(<\?xml[^>]*>|<!--[\s\S]*?-->|#[^\n]*\n))*", "", text)
     return next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)

@@ -4,6 +4,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,7 +65,8 @@ def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
         remedy = f"Rename the file: its name needs the word {role}."
         if role in paths:
             remedy = f"Give the path in the folder: --{role} PATH."
-        names[role] = paths.get(role) or _named(folder, role, remedy)
+        name = paths.get(role) or _named(folder, role, remedy)
+        names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
     located = {role: str(folder / name) for role, name in names.items()}
     formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
     return OwnFiles(names, located, formats)
@@ -106,6 +108,18 @@ def _named(folder: Path, role: str, remedy: str) -> str:
         f"{' and '.join(fitting)} could be the {role}" if fitting else f"nothing here is named like {role}"
     )
     raise InputError(folder, fault, remedy=remedy)
+
+
+def _file_in(folder: Path, name: str, role: str, remedy: str) -> str:
+    """Return the one file of a folder of topics or judgements, such as BEIR's qrels; LETOR's folds are one source."""
+    location = folder / name
+    if not location.is_dir() or any(path.is_dir() for path in location.iterdir()):
+        return name
+    files = sorted(path.name for path in location.iterdir() if not path.name.startswith("."))
+    if len(files) == 1:
+        return f"{name}/{files[0]}"
+    fault = f"this is a folder; {' and '.join(files)} could be the {role}" if files else "the folder is empty"
+    raise InputError(location, fault, remedy=remedy)
 
 
 def _role(name: str) -> str | None:
@@ -253,7 +267,23 @@ def _checked(given: Any, where: str) -> tuple[list[str], list[str]]:
         raise ConfigError(
             f"{where}: {len(queries)} queries and {len(documents)} documents; one of the two must be a single text"
         )
+    _check_scores(given, len(queries) * len(documents), where)
     return queries, documents
+
+
+def _check_scores(given: Any, sequences: int, where: str) -> None:
+    """Raise ConfigError where the scores of a group are against its order: its first sequence is preferred."""
+    scores = given.get("scores") if isinstance(given, Mapping) else given[2] if len(given) > 2 else None
+    if scores is None:
+        return
+    numbers = [score for score in listed(scores, where) if isinstance(score, Real) and score == score]
+    if len(numbers) != len(scores) or len(scores) != sequences:
+        raise ConfigError(f"{where}: scores: {sequences} numbers are needed, not {reprlib.repr(scores)}")
+    if max(numbers) > numbers[0]:
+        fault = (
+            f"scores: the first sequence is preferred, but has {numbers[0]:g}, and another {max(numbers):g}"
+        )
+        raise ConfigError(f"{where}: {fault}; put the preferred one first")
 
 
 def _either(given: Mapping[str, Any], name: str, where: str) -> Any:

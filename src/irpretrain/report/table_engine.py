@@ -4,6 +4,7 @@ ledger of the runs."""
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -185,15 +186,19 @@ def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
 
 
 def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
-    names = [dict.fromkeys(configured_label(config, row.model) for row in rows) for rows in by_value.values()]
-    if len(set().union(*names)) < sum(map(len, names)):  # a model differs from data set to data set
-        names = [
-            dict.fromkeys(
-                f"{configured_label(config, row.model)} on {dataset_label(config, row.dataset)}"
-                for row in rows
-            )
-            for rows in by_value.values()
-        ]
+    models = [
+        dict.fromkeys(configured_label(config, row.model) for row in rows) for rows in by_value.values()
+    ]
+    number = Counter(name for names in models for name in names)
+    # A model that differs from data set to data set is named with each, others once.
+    names = [
+        dict.fromkeys(
+            f"{name} on {dataset_label(config, row.dataset)}" if number[name] > 1 else name
+            for row in rows
+            for name in [configured_label(config, row.model)]
+        )
+        for rows in by_value.values()
+    ]
     if key == "lists":
         return " against ".join(map(_names, names))
     largest = max(names, key=len)

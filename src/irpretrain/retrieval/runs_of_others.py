@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.corpora.belonging import near_hint
+from irpretrain.corpora.belonging import CHECK, near_hint
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.records import Malformed, Skipped
 from irpretrain.corpora.topics_and_judgements import Sources, read_records, source_files
@@ -20,6 +20,7 @@ from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
 from irpretrain.progress import notice
 from irpretrain.retrieval.opened_index import log_lost_queries
 
+JUDGEMENTS = "the file of judgements"
 COUNTED = ("lines", "comments", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
 BY_RANKS = "documents have the score of the one above them; the ranks order them"
 BY_NAMES = (
@@ -109,6 +110,7 @@ def take_run(
         kind, key = "queries of the data set without a document", "missing_queries: ignore"
         faults.add(kind, missing[0], len(missing), key)
     faults.found.update(twice.found)
+    _check_ranks_rise(lists, config, faults)
     for query, ranked in lists.items():
         _check(query, ranked, config, faults)
     unknown = absent_documents(
@@ -152,13 +154,14 @@ def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: 
     faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNTED, 0)
     lists, twice, first_stranger = _read(config, [path], set(judged), faults, counts)
     faults.found.update(twice.found)
+    _check_ranks_rise(lists, config, faults)
     for query, ranked in lists.items():
         _check(query, ranked, config, faults)
     faults.refuse(path, has_keys=False)
     if not lists:
-        raise InputError(
-            path, f"none of its {counts['lines']:,} lines has a judged query; the first has {first_stranger}"
-        )
+        fault = f"none of its {counts['lines']:,} lines has a judged query; the first has {first_stranger}"
+        remedy = near_hint([first_stranger], [pa.array(sorted(judged))], JUDGEMENTS)
+        raise InputError(path, f"{fault}, the judgements have {min(judged)}", remedy=remedy or CHECK)
     if strangers := counts["lines_of_other_queries"]:
         what = f"{strangers:,} of {counts['lines']:,} lines, of queries without judgements, such as {first_stranger}"
         notice("evaluate", f"{shown}: left out: {what}")
@@ -227,6 +230,23 @@ def _check(query: str, ranked: list[Ranked], config: RunConfig, faults: Faults) 
         kind = "queries whose scores contradict their ranks"
         key = "order_by: rank, or order_by: score, whichever is right (rank passes scores over)"
         faults.add(kind, f"{query}, ranks {above.rank} and {below.rank} ({below.rank_column})", key=key)
+
+
+def _check_ranks_rise(lists: dict[str, list[Ranked]], config: RunConfig, faults: Faults) -> None:
+    """Add a fault where there are ranks alone, and those of each query fall from line to line: they may be scores."""
+    several = {query: ranked for query, ranked in lists.items() if len(ranked) > 1}
+    if several and config.order_by is None and all(map(_has_falling_ranks, several.values())):
+        query, (above, *_, below) = next(iter(several.items()))
+        key = "order_by: rank, or options: {columns: [query_id, document_id, score]}, whichever is right"
+        case = f"{query}, from {above.rank} ({above.rank_column}) to {below.rank} ({below.rank_column})"
+        faults.add("queries whose ranks fall from line to line, as scores do", case, len(several), key)
+
+
+def _has_falling_ranks(ranked: list[Ranked]) -> bool:
+    return all(
+        above.score is None and above.rank is not None and below.rank is not None and above.rank > below.rank
+        for above, below in pairwise(ranked)
+    )
 
 
 def _is_by_rank(ranked: list[Ranked], config: RunConfig) -> bool:

@@ -1,4 +1,8 @@
-"""Format `colon` of topics: `1:after school program evaluation`, a query a line (TREC's Million Query track)."""
+"""Format `colon` of topics: `1:after school program evaluation`, a query a line (TREC's Million Query track).
+
+The track's file of 2009 has a priority, one digit, between: `20001:1:obama family tree`. A file has priorities in most
+lines or in none.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +14,7 @@ from irpretrain.corpora.checked import query
 from irpretrain.corpora.files import Encoding, Line, read_lines
 from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.registry import Format
+from irpretrain.progress import notice
 
 
 class ColonTopicOptions(Section):
@@ -18,20 +23,35 @@ class ColonTopicOptions(Section):
     encoding: Encoding = option("utf-8", "Of the file; the track's own are latin-1.")
 
 
+_PRIORITY = re.compile(r"([^:]*:)[1-9]:")
 _BEHIND_A_WORD = re.compile(r"(?<=[^ \t0-9])[0-9]{1,9}(?=:)")
 
 
 def read(path: Path, options: ColonTopicOptions) -> Iterator[Query | Malformed]:
+    has_priorities = _has_priorities(path, options.encoding)
+    if has_priorities:
+        notice(str(path), "the digit behind each identifier is left out: a priority, as in 2009")
     lines = chain(read_lines(path, encoding=options.encoding), [None])
     for line, following in pairwise(lines):
         if line is not None:
-            yield line if isinstance(line, Malformed) else _query(line, following)
+            yield line if isinstance(line, Malformed) else _query(line, following, has_priorities)
 
 
-def _query(line: Line, following: Line | Malformed | None) -> Query | Malformed:
+def _has_priorities(path: Path, encoding: Encoding) -> bool:
+    lines = with_priority = 0
+    for line in read_lines(path, encoding=encoding):
+        lines += 1
+        with_priority += isinstance(line, Line) and bool(_PRIORITY.match(line.text))
+    return 2 * with_priority > lines
+
+
+def _query(line: Line, following: Line | Malformed | None, has_priority: bool) -> Query | Malformed:
     if "\r" in line.text.strip():
         return line.joined()
-    identifier, colon, text = line.text.partition(":")
+    if has_priority and not _PRIORITY.match(line.text):
+        return line.malformed("no priority", repr(line.text[:40]))
+    plain = _PRIORITY.sub(r"\1", line.text, count=1) if has_priority else line.text
+    identifier, colon, text = plain.partition(":")
     if not colon:
         return line.malformed("no colon", repr(line.text[:40]))
     after = following.text.partition(":")[0] if isinstance(following, Line) else ""

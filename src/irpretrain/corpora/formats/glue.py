@@ -75,7 +75,7 @@ def _labelled_text(line: Line, columns: list[str], task: Task) -> LabelledText |
     if len(cells) != len(columns):
         if task == "qqp" and len(cells) < len(columns):
             return Skipped(line.position, "row cut short")
-        return line.malformed("wrong number of columns", f"{len(cells)} instead of {len(columns)}")
+        return line.wrong_columns(f"{len(cells)} instead of {len(columns)}")
     row = dict(zip(columns, cells, strict=True))
     label = row[layout.label].strip() if layout.label in row else None
     label_is_valid = label is None or (

@@ -21,6 +21,7 @@ from irpretrain.errors import InputError
 PARTS = ("train", "vali", "test")
 _LINE = re.compile(
     r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>[^ \t]++)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>[^ \t]+)"
+    r"(?=[ \t]*(?:$|\w+[ \t]*=))"  # a blank within an identifier would cut it
 )
 _FEATURE = re.compile(r"([0-9]{1,4}):(\S+)")
 _FOLD = re.compile(r"fold([0-9]{1,3})", re.IGNORECASE)

@@ -48,7 +48,9 @@ def read(path: Path, options: ParquetDocumentOptions, share: Share = everything)
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
             columns = _needed(options, file)
-        with parquet_file(path) as file, parquet_file(path, equal_once=columns) as file_of_equal:
+            nested = {field.name for field in file.schema_arrow if pa.types.is_nested(field.type)}
+        plain = [name for name in columns if name not in nested]  # parts of others have names of their own
+        with parquet_file(path) as file, parquet_file(path, equal_once=plain) as file_of_equal:
             groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
             sizes = [group.num_rows for group in groups]
             if sum(sizes) != file.metadata.num_rows:

@@ -26,6 +26,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import displayed_names, unescaped
 from irpretrain.corpora.checked import (
     NUMBER,
+    WHOLE,
     NoOptions,
     comment_or,
     converted,
@@ -229,7 +230,6 @@ LAYOUT_COLUMNS: dict[Layout, str] = {
 WITH_HEADER = "This looks like a table with a header: give format: tsv"
 WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
 _ITERATION = re.compile(r"Q?[0-9]{1,3}", re.IGNORECASE)
 
@@ -253,10 +253,10 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
     cells, (number, document, relevance) = split_columns(line.text), LOCATIONS[layout]
     if len(cells) != number:
         detail = f"{len(cells)} instead of {number} ({LAYOUT_COLUMNS[layout]})"
-        fault = line.malformed("wrong number of columns", detail)
-        if len(cells) != 3:
+        fault = line.wrong_columns(detail)
+        if len(cells) != 3 or "\r" in line.text:
             return fault
-        return replace(fault, remedy=WITHOUT_ITERATION if _WHOLE.fullmatch(cells[2]) else WITH_HEADER)
+        return replace(fault, remedy=WITHOUT_ITERATION if WHOLE.fullmatch(cells[2]) else WITH_HEADER)
     if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
     return judgement(cells[0], cells[document], cells[relevance], line.position, line.number)
@@ -290,8 +290,8 @@ class _Facts:
     def _add(self, cells: list[str]) -> None:
         if len(cells) == 5:
             self.fives += 1
-            self.prels += bool(_WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
-            self.weighted += bool(_WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
+            self.prels += bool(WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
+            self.weighted += bool(WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
             self.iterations.add(cells[1])
             self.pairs.add((cells[0], cells[1]))
             self.documents.add((cells[0], cells[1], cells[2]))
@@ -300,7 +300,7 @@ class _Facts:
             if len(self.second) < 2:
                 self.second.add(cells[1])
             self.is_unmarked &= bool(NUMBER.fullmatch(cells[3])) and float(cells[3]) == 0
-            self.is_written_as_smart |= not _WHOLE.fullmatch(cells[3])  # 0.000000
+            self.is_written_as_smart |= not WHOLE.fullmatch(cells[3])  # 0.000000
 
     def layout(self) -> Layout:
         """Return the kind of most lines; weighted if documents would be in the iteration's column.
@@ -338,7 +338,7 @@ def _retrieved(line: Line) -> Retrieved | Malformed:
     cells = split_columns(line.text)
     if len(cells) != 6:
         detail = f"{len(cells)} instead of 6 (query Q0 document rank score tag)"
-        return line.malformed("wrong number of columns", detail)
+        return line.wrong_columns(detail)
     return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
 
 

@@ -9,8 +9,17 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora import fields
 from irpretrain.corpora.characters import displayed_names
 from irpretrain.corpora.checked import converted, judgement, query, retrieved
-from irpretrain.corpora.fields import ColumnNames, DocumentFields, header, pick, read_rows
+from irpretrain.corpora.fields import (
+    ColumnNames,
+    DocumentFields,
+    header,
+    is_header,
+    no_record,
+    pick,
+    read_rows,
+)
 from irpretrain.corpora.files import FieldLine
+from irpretrain.corpora.formats.json_files import IDENTIFIERS, TEXTS
 from irpretrain.corpora.records import (
     AnyDocument,
     Judgement,
@@ -44,7 +53,7 @@ def read_documents(
     columns = options.columns or header(path)
     if not columns:
         return
-    fields.check_columns(path, options, columns)
+    fields.check_columns(path, options, columns, header=options.columns is None)
     rows = read_rows(path, columns, options.columns is None, share)
     yield from converted(rows, lambda row: _document(row, options))
 
@@ -66,8 +75,14 @@ class TsvTopicOptions(Section):
 
 
 def read_topics(path: Path, options: TsvTopicOptions) -> Iterator[Query | Malformed]:
-    rows = read_rows(path, ("id", "text"), options.header)
-    return converted(rows, lambda r: query(r.fields["id"], r.fields["text"], r.position, r.line))
+    return converted(read_rows(path, ("id", "text"), options.header), _query)
+
+
+def _query(row: FieldLine) -> Query | Malformed:
+    identifier, text = row.fields.values()
+    if is_header((identifier, text), (*IDENTIFIERS, *QUERY_COLUMNS), TEXTS):
+        return no_record(row.position, row.line)
+    return query(identifier, text, row.position, row.line)
 
 
 QUERY_COLUMNS = ("query_id", "query-id", "qid", "topic")
