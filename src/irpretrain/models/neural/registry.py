@@ -31,7 +31,7 @@ from irpretrain.text.word_vectors import WordVectors
 RANKERS = {
     "knrm": ("knrm", "Knrm"),
     "conv-knrm": ("knrm", "ConvKnrm"),
-    "drmm": ("drmm", "Drmm"),
+    "drmm": ("knrm", "Drmm"),
     "duet": ("duet", "Duet"),
     "duet-v2": ("duet", "Duet"),
 }
