@@ -63,7 +63,7 @@ class Facts:
         k1, b, mu, smoothing: a first stage's parameters that are not tuned.
         encoder: path and layers of the encoder.
         length: of term weights: number of word pieces that decide those of a text, "all" without a limit.
-        weighting: other options of term weights, or of an index: "training.batch_size 16", "doc2query.queries 10".
+        weighting: other options of term weights, or of an index: "training.batch_size 16".
         texts: what pre-training reads, or what word vectors are learned from.
         tested_texts: those of them that the tested corpus is read from too, with articles in common.
         documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
