@@ -35,7 +35,7 @@ from irpretrain.axioms.calibration import (
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
-from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine.build_postings import WordsInMemory, write_postings
 from irpretrain.rank_engine.impacts import Bm25
 from irpretrain.rank_engine.postings import Postings
 from irpretrain.text.stop_words import load_stop_words
@@ -79,7 +79,7 @@ def prepare(documents: int, folder: Path) -> Files:
     return files
 
 
-def write_statistics(words: generated_collection.WordsInMemory, postings: Postings, output: Path) -> None:
+def write_statistics(words: WordsInMemory, postings: Postings, output: Path) -> None:
     """Count words; the stop words are called after real ones, the others are their own stems."""
     size, stop = generated_collection.VOCABULARY, generated_collection.STOP_WORDS
     counts = np.zeros(size, np.int64)

@@ -43,7 +43,7 @@ import pyarrow as pa
 import generated_collection
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import SetupError
-from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine.build_postings import WordsInMemory, write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.rank_engine.impacts import Bm25, Lengths, impacts_of, inverse_document_frequencies
 from irpretrain.rank_engine.postings import Postings
@@ -86,7 +86,7 @@ class Queries(NamedTuple):
 class Collection(NamedTuple):
     """A collection in every shape that a system may want it in."""
 
-    words: generated_collection.WordsInMemory
+    words: WordsInMemory
     term_of: np.ndarray
     postings: Postings
 
@@ -386,7 +386,7 @@ def run_java(entry_point: str, *arguments: str) -> None:
 SYSTEMS = (Ours, Search, Bm25s, Pisa, PisaMaxScore, Anserini, AnseriniAccurate)
 
 
-def squad() -> tuple[generated_collection.WordsInMemory, np.ndarray]:
+def squad() -> tuple[WordsInMemory, np.ndarray]:
     """Return the words of SQuAD's training paragraphs, and the term of each word."""
     texts = [find_words(f"{title} {text}", "alphanumeric") for title, text in paragraphs()]
     vocabulary = sorted({word for text in texts for word in text})
@@ -398,9 +398,7 @@ def squad() -> tuple[generated_collection.WordsInMemory, np.ndarray]:
     stop_words = load_stop_words("inquery")
     retained = np.array([word not in stop_words for word in vocabulary])
     term_of = np.where(retained, np.cumsum(retained) - 1, -1).astype(np.int32)
-    return generated_collection.WordsInMemory(
-        words, offsets, np.zeros(len(rows), np.int32), rows, names
-    ), term_of
+    return WordsInMemory(words, offsets, np.zeros(len(rows), np.int32), rows, names), term_of
 
 
 def draw(collection: Collection, count: int, size: int | None) -> Queries:
@@ -411,9 +409,7 @@ def draw(collection: Collection, count: int, size: int | None) -> Queries:
     return Queries(np.array([document for document, _ in drawn]), terms, offsets)
 
 
-def build(
-    words: generated_collection.WordsInMemory, term_of: np.ndarray, folder: Path, memory_mb: int
-) -> Collection:
+def build(words: WordsInMemory, term_of: np.ndarray, folder: Path, memory_mb: int) -> Collection:
     """Build the postings and say what it cost."""
     terms = int(term_of.max()) + 1
 
@@ -522,9 +518,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             run(f"{size:,}", base / f"generated-{size}", make, given)
 
 
-def generated(
-    size: int, mean_length: float, folder: Path
-) -> tuple[generated_collection.WordsInMemory, np.ndarray]:
+def generated(size: int, mean_length: float, folder: Path) -> tuple[WordsInMemory, np.ndarray]:
     return generated_collection.generate(size, mean_length, SEED, folder), generated_collection.term_of()
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +21,7 @@ import pyarrow as pa
 from irpretrain.atomic import atomic_file
 from irpretrain.compiled import compiled
 from irpretrain.randomness import integer_seed
+from irpretrain.rank_engine.build_postings import WordsInMemory
 from irpretrain.text.draws import STATE_WORDS, alias_table, draw_alias, next_uniform, start_stream
 
 VOCABULARY, STOP_WORDS = 1_000_000, 100
@@ -30,16 +30,6 @@ REPEAT, TOPICAL = 0.4, 0.15
 SPREAD = 0.8
 """Standard deviation of the logarithm of lengths."""
 MOST_WORDS = 50_000
-
-
-class WordsInMemory(NamedTuple):
-    """The words of a shard that fits in memory; see `build_postings.WordShard`."""
-
-    words: np.ndarray
-    offsets: np.ndarray
-    parts: np.ndarray
-    positions: np.ndarray
-    document_ids: pa.Array
 
 
 def zipf(size: int) -> np.ndarray:

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.rank_engine.build_postings import WordsInMemory
 from irpretrain.rank_engine.impacts import Bm25
 from irpretrain.rank_engine.postings import Postings
 
 Build = Callable[..., Postings]
 """The fixture `build`: (documents, number of terms, name of the folder, options of `write_postings`) → postings."""
-
-
-class WordsInMemory(NamedTuple):
-    """The words of a shard that fits in memory; see `build_postings.WordShard`."""
-
-    words: np.ndarray
-    offsets: np.ndarray
-    parts: np.ndarray
-    positions: np.ndarray
-    document_ids: pa.Array
 
 
 def with_bm25(options: dict[str, Any]) -> dict[str, Any]:

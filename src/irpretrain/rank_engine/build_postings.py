@@ -65,6 +65,16 @@ class WordShard(Protocol):
         """string[documents]"""
 
 
+class WordsInMemory(NamedTuple):
+    """The words of a shard that fits in memory: of benchmarks and tests."""
+
+    words: np.ndarray
+    offsets: np.ndarray
+    parts: np.ndarray
+    positions: np.ndarray
+    document_ids: pa.Array
+
+
 def write_postings(
     corpora: Sequence[Sequence[WordShard]],
     # int32[words], the term of each word, -1 for a word that is left out (and not counted in
