@@ -36,6 +36,10 @@ os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 # Every shell sets it; messages show paths from there (`screen.user_paths`).
 os.environ.setdefault("PWD", os.getcwd())
 
+# A make of `make test` hands its flags on to those that tests start, whose output is then another one.
+for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(inherited, None)
+
 MAKES_THE_RUN = "test_workflow.py"
 """The file with which a process begins that makes the run `finished` (tests/workflow/conftest.py)."""
 LONG = ("test_readme.py", "test_tutorial.py")

@@ -310,11 +310,8 @@ def run_workflow(
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with the programs of its Python first, and without the make that runs the tests."""
-    retained = {
-        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-    }
-    return {**retained, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    """This process's environment, with the programs of its Python first."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 def run_command(
