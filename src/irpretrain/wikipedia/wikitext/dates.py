@@ -7,6 +7,8 @@ from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, unname
 
 _YEAR = re.compile("[0-9]{3}")
 _ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
+_NUMBERS = re.compile(r"([0-9]{1,2})[ /]([0-9]{1,2})[ /]([0-9]{3,4})")
+_HIDDEN_YEAR = re.compile(" [0-9]{3,4}-$")
 _DAY = re.compile(r"0?([1-9]|[12][0-9]|3[01])(er|º|ª|\.)?")
 _FIELD = re.compile("'([^']*)'|MMMM|[Mdy]")
 _DAY_FIRST = "d MMMM y"
@@ -45,10 +47,12 @@ class Calendar:
         """Year, month and day in any order: `{{start date|1990|5|12}}` shows "May 12, 1990", with df=y "12 May 1990",
         Spanish `{{fecha|1|1|2000}}` "1 de enero de 2000"; without month or day what there is.
 
-        What follows the year is not shown: French `{{date|14 juillet 1789|en musique}}`.
+        What follows the year is not shown: French `{{date|14 juillet 1789|en musique}}`; neither is a year before a
+        hyphen: `{{date-|14 juillet 1789-}}`.
         """
         parts = [arguments.get(name, "") for name in ("1", "2", "3")]
-        if date := _ISO.fullmatch(parts[0]):
+        parts[0] = _HIDDEN_YEAR.sub("", parts[0])
+        if date := _ISO.fullmatch(parts[0]) or _NUMBERS.fullmatch(parts[0]):
             parts = list(date.groups())
         if year_first := _YEAR.match(parts[0]) is not None and bool(self.month(parts[1])):
             parts.reverse()
@@ -153,16 +157,16 @@ def years(arguments: Arguments) -> str:
 
 
 def century(arguments: Arguments) -> str:
-    """French: `{{s|XIX|e}}` shows "XIXe siècle", `{{s2|III|e|IX|e}}` "IIIe et IXe siècles"."""
-    words = unnamed(arguments)
+    """French: `{{s|XIX|e}}` shows "XIXe siècle", `{{s2|III|e|IX|e}}` "IIIe et IXe siècles", `@century mini` no noun."""
+    words, era = unnamed(arguments), arguments.get(PARAMETER, "")
     numbers = [word for word in words if _ROMAN.fullmatch(word)] or words[:1]
     between = [word for word in words if word not in numbers and word not in _ENDINGS]
     numerals = f" {between[0] if between else 'et'} ".join(
         number + ("er" if number.upper() == "I" else "e") for number in numbers
     )
     several = len(numbers) > 1 and (not between or "s" in words)
-    noun = "siècles" if several else "siècle"
-    return f"{numerals} {noun} {arguments.get(PARAMETER, '')}".strip() if numbers else ""
+    noun = "" if era.startswith("mini") else " siècles" if several else " siècle"
+    return f"{numerals}{noun} {era.removeprefix('mini').strip()}".strip() if numbers else ""
 
 
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {"century": century, "circa": circa, "years": years}

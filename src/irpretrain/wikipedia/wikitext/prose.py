@@ -18,9 +18,9 @@ from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, NOTHING
 # Characters of a call that is looked at.
 LONGEST = 4000
 _BREAK = re.compile(r"<[bB][rR]\s*/?>")
-# Words, links and line breaks.
+# Words, links, what is left out of a quotation [...] and line breaks.
 _IN_A_LINE = re.compile(
-    rf"(?>(?:[^\[\]{{}}<>\n]++|\[\[[^\[\]\n]*+\]\]|\[(?:https?:)?//[^\[\]{{}}<>\n]*+\]|{_BREAK.pattern})+)"
+    rf"(?>(?:[^\[\]{{}}<>\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]{{}}<>\n]*+\]|{_BREAK.pattern})+)"
 )
 _NOT_SEEN = re.compile(rf"\[\[(?:[^\[\]|{BAR}]*+[|{BAR}])?|\]\]?|\[\S*+")
 _YEAR = re.compile("[0-9]{4}[a-z]?")

@@ -20,12 +20,16 @@ def _nihongo(given: Arguments) -> str:
 
 
 def _interlanguage(given: Arguments) -> str:
-    """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`."""
-    first, second = given.get("1", ""), given.get("2", "")
+    """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`.
+
+    French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`.
+    """
+    first = given.get("1") or given.get("fr") or given.get("trad", "")
+    second = given.get("2", "")
     if _LANGUAGE.fullmatch(first) and second and not _LANGUAGE.fullmatch(second):
         first = second
-    label = given.get("lt", "")
-    return f"[[{first}|{label}]]" if label else f"[[{first}]]"
+    label = given.get("lt") or given.get("texte", "")
+    return f"[[{first}|{label}]]" if label else f"[[{first}]]" if first else ""
 
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")

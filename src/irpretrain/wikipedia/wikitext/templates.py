@@ -16,7 +16,9 @@ _NO_TEXT = f" {DROPPED}"
 # Stands for a template whose name is an ordinal, and in its pattern for that name.
 ORDINAL = "<ordinal>"
 # Those of French, the only edition whose list has them.
-_ORDINAL = re.compile(r"(?:[0-9]{1,4}|[IVX][IVXLC]*)(?:er|re|nde?|e)(?: siècle)?")
+_ORDINAL = re.compile(
+    r"(?:[0-9]{1,4}|[IVX][IVXLC]*)(?:er|[eè]?re|nde?|e|ème)(?: siècle| arrondissement(?: de [A-Z][a-z]+)?)?"
+)
 # Begins the pattern of an unlisted template that a unit names: what it shows depends on what stands before it.
 _UNIT = "@unit "
 _REST = re.compile(r"[1-9][0-9]?\*")
@@ -83,7 +85,7 @@ class Templates:
         if key in self._patterns:
             return self._patterns[key]
         if ORDINAL in self._patterns and _ORDINAL.fullmatch(title := normal_title(name)):
-            return self._patterns[ORDINAL].replace(ORDINAL, title)
+            return self._patterns[ORDINAL].replace(ORDINAL, title.replace("ère", "re").replace("ème", "e"))
         if sign := currency_named(name):
             return sign + "{1|}"
         pattern = next(
