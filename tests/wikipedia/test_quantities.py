@@ -69,7 +69,7 @@ def test_english(wikitext, text):
         ("fr", "{{unité|9|C}} {{unité|2|à|3|km}} {{nb|3|ou|4|m|2}} {{unité|2|×|3|×|4|m}} {{nombre|5|et|6}}",
          "9 C 2 à 3 km 3 ou 4 m2 2 × 3 × 4 m 5 et 6"),
         ("es", "{{unidad|2|a|3|km|2}} {{unidad|5|x|6|m}}", "2 a 3 km2 5 × 6 m"),
-        ("fr", "{{XIXe siècle}}, {{Ier siècle}}, {{s mini-|XIX|e}}, {{-s|V|e}}, {{-s-|I|er}}",
+        ("fr", "{{XIXe siècle}}, {{Ier siècle}}, {{s-|XIX|e}}, {{-s|V|e}}, {{-s-|I|er}}",
          "XIXe siècle, Ier siècle, XIXe siècle, Ve siècle av. J.-C., Ier siècle av. J.-C."),
         ("fr", "au {{XIXe}}, {{Ier}}, {{5e}}, {{21e}} {{1er|avril}} ({{1re}}) {{ier siècle}} {{Le}} {{xixe}}",
          "au XIXe, Ier, 5e, 21e 1er avril (1re) Ier siècle"),

@@ -72,7 +72,9 @@ class Calendar:
             return _write(self._month_year, {"MMMM": name, "M": month, "y": words[1]})
         day_first = arguments.get("df", "").upper() not in ("", "US") or not year_first
         pattern = _DAY_FIRST if day_first and self._pattern[0] == "M" else self._pattern
-        return _write(pattern, {"d": _DAY.sub(r"\1\2", words[0]), "MMMM": name, "M": month, "y": words[2]})
+        day = _DAY.sub(r"\1\2", words[0])
+        day += "er" if day == "1" and self._months[0] == "janvier" else ""
+        return _write(pattern, {"d": day, "MMMM": name, "M": month, "y": words[2]})
 
     def as_of(self, arguments: Arguments) -> str:
         """`{{as of|2015|6|30}}` shows "As of 30 June 2015", with df=US "As of June 30, 2015", with lc=y "as of ...".

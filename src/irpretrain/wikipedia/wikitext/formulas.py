@@ -1,48 +1,24 @@
 """Formulas that can be written in a line: `<math>E = mc^2</math>` is "E = mc^2"."""
 
+import json
 import re
+
+from irpretrain.resources import resources_directory
 
 # Characters of TeX; what is longer is no part of a sentence.
 LONGEST = 200
 
-
-def _table(text: str) -> dict[str, str]:
-    """Return the commands and characters that alternate in `text`."""
-    words = text.split()
-    return dict(zip(words[::2], words[1::2], strict=True))
-
-
-_LETTERS = _table(
-    "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ "
-    "sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω varepsilon ε varphi φ vartheta θ varrho ρ Gamma Γ Delta Δ "
-    "Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω ell ℓ hbar ħ infty ∞ partial ∂ nabla ∇ "
-    "emptyset ∅ varnothing ∅ Re Re Im Im aleph ℵ degree ° circ ° N ℕ Z ℤ Q ℚ R ℝ C ℂ reals ℝ ldots … dots … dotsc … "
-    "dotsb … cdots ⋯ prime ′ angle ∠ dagger † ast * star ⋆ langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ "
-    "lbrace { rbrace } vert | Vert ‖"
-)
-_OPERATORS = _table(
-    "times × cdot · pm ± mp ∓ div ÷ le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ approx ≈ sim ∼ thicksim ∼ equiv ≡ propto ∝ to → "
-    "rightarrow → mapsto ↦ leftarrow ← Rightarrow ⇒ Leftrightarrow ⇔ iff ⇔ implies ⇒ in ∈ notin ∉ subset ⊂ subseteq ⊆ "
-    "supset ⊃ cup ∪ cap ∩ setminus ∖ land ∧ wedge ∧ lor ∨ vee ∨ lnot ¬ neg ¬ forall ∀ exists ∃ oplus ⊕ otimes ⊗ ll ≪ "
-    "gg ≫ cong ≅ simeq ≃ mid | parallel ∥ perp ⊥ colon : lt < gt > bmod mod longrightarrow → leftrightarrow ↔"
-)
-_WORDS = frozenset((
-    "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "lim", "max", "min", "sup", "inf", "det",
-    "dim", "ker", "deg", "gcd", "arg", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "Pr",
-))  # fmt: skip
-_NOTHING = frozenset((
-    "left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "displaystyle", "textstyle", "rm", "it",
-    "bf", "quad", "qquad", "mathstrut",
-))  # fmt: skip
+_TEX = json.loads((resources_directory() / "wikipedia" / "tex.json").read_text(encoding="utf-8"))
+_LETTERS: dict[str, str] = _TEX["letters"]
+_OPERATORS: dict[str, str] = _TEX["operators"]
+# To be written behind their letter.
+_ACCENTS: dict[str, str] = _TEX["accents"]
+_WORDS, _NOTHING = frozenset(_TEX["words"]), frozenset(_TEX["nothing"])
 # Wrappers in which spaces count.
 _TEXTS = frozenset(["text", "textrm", "textbf", "textit", "mbox", "hbox"])
 _WRAPPERS = _TEXTS | frozenset(
     ["mathrm", "mathbf", "mathit", "mathsf", "mathcal", "mathfrak", "operatorname", "boldsymbol", "mathbb"]
 )
-_ACCENTS = {
-    "bar": "\u0304", "overline": "\u0304", "hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303",
-    "vec": "\u20d7", "dot": "\u0307", "ddot": "\u0308",
-}  # fmt: skip
 _BLACKBOARD = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ", "P": "ℙ", "H": "ℍ"}
 _TOKEN = re.compile(r"\\([a-zA-Z]+)|\\([,;:!> {}%#&_$|])|([{}^_])|(\s+)|([^\\{}^_\s])")
 _COMMAND, _SYMBOL, _MARK, _SPACE = range(1, 5)

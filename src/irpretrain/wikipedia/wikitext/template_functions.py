@@ -45,9 +45,9 @@ def _joined(given: Arguments) -> str:
 
 
 def _quote(given: Arguments) -> str:
-    """A quotation, as a paragraph of its own."""
-    words = text_argument(given)
-    return f"{BREAK}\n{words}{BREAK}\n" if words else ""
+    """A quotation, as a paragraph of its own, and its German translation as another."""
+    lines = [words for words in (text_argument(given), given.get("Übersetzung")) if words]
+    return "".join(f"{BREAK}\n{words}" for words in lines) + f"{BREAK}\n" if lines else ""
 
 
 def _last(given: Arguments) -> str:
