@@ -4,9 +4,10 @@ diagnosis of re-rankers."""
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from irpretrain.config import Config
-from irpretrain.papers.base import PublishedAxioms, PublishedInterval, PublishedSetting, PublishedValue
+from irpretrain.papers.base import PublishedAxioms, PublishedInterval, PublishedValue, Setting
 from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import (
     AxiomResults,
@@ -39,11 +40,15 @@ def settings_table(
     others = [group for group in groups if group is not of_paper]
     unmade = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
     absent = MISSING if of_paper.members else printed.absent if groups else unmade
-    rows = []
-    for setting in printed.settings:
-        first = replace(_setting_cell(of_paper, setting, absent), published=PublishedValue.parse(setting.auc))
-        cells = (first, *(_setting_cell(group, setting, MISSING) for group in others))
-        rows.append(Row(setting.setting, f"{setting.setting} (negatives: {setting.negatives})", "", cells))
+    settings = {setting.setting: setting for setting in printed.settings}
+
+    def source(setting: Setting, number: int) -> Cell:
+        if number:
+            return _setting_cell(others[number - 1], setting, MISSING)
+        cell = _setting_cell(of_paper, setting, absent)
+        return replace(cell, published=PublishedValue.parse(settings[setting].auc))
+
+    rows = {name: Row(name, f"{name} (negatives: {settings[name].negatives})") for name in settings}
     columns = _columns(printed.label, [group.label for group in others], AUC)
     notes = [
         f"Published: {printed.protocol}.",
@@ -56,22 +61,24 @@ def settings_table(
             for scores in group.members.values()
         ),
     ]
-    panel = Panel("Settings", columns, tuple(rows), "Setting")
+    panel = Panel.of("Settings", rows, columns, source, "Setting")
     return Table.of_paper(published, printed, [panel], notes, config)
 
 
-def _columns(label: str, others: Sequence[str], measure: str) -> tuple[Column, ...]:
-    return tuple(Column(group, measure) for group in (f"{label} (the paper's)", *others))
+def _columns(label: str, others: Sequence[str], measure: str) -> dict[int, Column]:
+    return {
+        number: Column(group, measure) for number, group in enumerate((f"{label} (the paper's)", *others))
+    }
 
 
-def _setting_cell(group: PredictorGroup, setting: PublishedSetting, reason: str) -> Cell:
-    scores, ours = group.members.get(setting.setting), None
+def _setting_cell(group: PredictorGroup, setting: Setting, reason: str) -> Cell:
+    scores, ours = group.members.get(setting), None
     if scores is not None:
         name = (group.label, f"{scores.label} (predictor {scores.name})")
         value = (scores.auc, scores.auc_low, scores.auc_high)
         ours = Ours.of_file(name, AUC, value, scores.test_pairs, "test pairs", scores.path)
     data, regime = group.dataset or group.label, scores.name if scores else ""
-    return Cell(setting.setting, data, "", AUC, regime, reason=reason, ours=ours)
+    return Cell(setting, data, "", AUC, regime, reason=reason, ours=ours)
 
 
 # How high pseudo-queries rank the document that they were drawn from (ARES, section 4.1), for every collection.
@@ -95,13 +102,16 @@ def rank_interval_table(
     of_paper = theirs[0] if theirs else None
     others = [collection for collection in results.rank_intervals if collection is not of_paper]
     absent = printed.absent if results.rank_intervals else NO_COLLECTIONS
-    rows = []
-    for interval in printed.intervals:
-        ranks = _ranks(interval)
+    intervals = {_ranks(interval): interval for interval in printed.intervals}
+
+    def source(ranks: str, number: int) -> Cell:
+        interval = intervals[ranks]
+        if number:
+            return _share_cell(interval, others[number - 1])
         empty = Cell(ranks, printed.label, "", SHARE, "", reason=absent)
-        first = empty if of_paper is None else _share_cell(interval, of_paper)
-        cells = (replace(first, published=interval.share), *(_share_cell(interval, c) for c in others))
-        rows.append(Row(ranks, f"{ranks} (printed {interval.printed})", "", cells))
+        return replace(_share_cell(interval, of_paper) if of_paper else empty, published=interval.share)
+
+    rows = {ranks: Row(ranks, f"{ranks} (printed {intervals[ranks].printed})") for ranks in intervals}
     columns = _columns(printed.label, [collection.name for collection in others], SHARE)
     notes = [
         f"Published: {printed.protocol}; here they are shares.",
@@ -112,7 +122,7 @@ def rank_interval_table(
             for c in results.rank_intervals
         ),
     ]
-    panel = Panel("Ranks", columns, tuple(rows), "Rank")
+    panel = Panel.of("Ranks", rows, columns, source, "Rank")
     return Table.of_paper(published, printed, [panel], notes, config)
 
 
@@ -162,11 +172,9 @@ def diagnosis_table(
         # On how many pairs each axiom has a preference is the same for every model.
         pairs = {row.axiom: row.pairs for row in diagnosis.agreements}
         names = in_order(axioms, list(pairs))
-        rows = (
-            Row(model, label, "", tuple(_cell(diagnosis, model, axiom) for axiom in names))
-            for model, label in diagnosis.models.items()
-        )
-        panels.append(Panel(title, tuple(Column("agrees with", axiom) for axiom in names), tuple(rows)))
+        rows = {model: Row(model, label) for model, label in diagnosis.models.items()}
+        columns = {axiom: Column("agrees with", axiom) for axiom in names}
+        panels.append(Panel.of(title, rows, columns, partial(_cell, diagnosis)))
         counted = ", ".join(f"{axiom} {pairs[axiom]:,}" for axiom in names)
         notes.append(f"{title}: pairs that count, {counted}.")
     notes = [*(notes if diagnoses else [NO_DIAGNOSES]), *config.report.notes]

@@ -1,18 +1,18 @@
-"""What a table is made of: rows, columns, and cells with the published value, ours and the comparisons; no formatting.
+"""What a table is made of: rows × columns × the source of a value; no formatting.
 
-A table has panels (for example the paper's data sets, and ours); a panel has columns and rows of cells. A description
-of a table names the source of each cell: a run, another cell that it compares, or a value that is there already.
-`table_engine.fill` puts the values in.
+A table has panels (for example the paper's data sets, and ours). `Panel.of` describes a panel of any table: its rows,
+its columns, and a function that names the source of each cell: a run, another cell that it compares, or a value that
+is there already. `table_engine.fill` puts the values in.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Self
+from typing import Self, TypeVar
 
 from irpretrain.config import Config
 from irpretrain.evaluation.ledger import Facts
@@ -173,8 +173,8 @@ class Row:
 
     key: str
     label: str
-    filled_by: str
-    cells: tuple[AnyCell, ...]
+    filled_by: str = ""
+    cells: tuple[AnyCell, ...] = ()
     is_optional: bool = False
 
     @property
@@ -185,6 +185,10 @@ class Row:
         return any(isinstance(cell, Cell) and cell.ours is not None for cell in self.cells)
 
 
+RowKey = TypeVar("RowKey")
+ColumnKey = TypeVar("ColumnKey")
+
+
 @dataclass(frozen=True)
 class Panel:
     """One grid of a table; `rows_are` heads the rows' labels."""
@@ -193,6 +197,21 @@ class Panel:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     rows_are: str = "Model"
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        rows: Mapping[RowKey, Row],
+        columns: Mapping[ColumnKey, Column],
+        source: Callable[[RowKey, ColumnKey], AnyCell],
+        rows_are: str = "Model",
+    ) -> Self:
+        """Return the panel whose cell in a row and a column is `source(row's key, column's key)`."""
+        filled = (
+            replace(row, cells=tuple(source(key, column) for column in columns)) for key, row in rows.items()
+        )
+        return cls(title, tuple(columns.values()), tuple(filled), rows_are)
 
     def is_filled(self) -> bool:
         return any(row.is_filled() for row in self.rows)

@@ -198,9 +198,6 @@ def first_table(table: Table) -> Table:
             columns.append(Column(panel.title, f"{regime} {runs[0][1].measure}"))
     if len({cell.measure for cell in cells.values()}) == 1:  # it stands in the caption
         columns = [Column(column.group, column.label.rpartition(" ")[0]) for column in columns]
-    empty, positions = TextCell("", order=""), range(len(columns))
-    rows = tuple(
-        Row(key, label, "", tuple(cells.get((key, position), empty) for position in positions))
-        for key, label in labels.items()
-    )
-    return replace(table, panels=(Panel("", tuple(columns), rows),) if rows else ())
+    rows = {key: Row(key, label) for key, label in labels.items()}
+    panel = Panel.of("", rows, dict(enumerate(columns)), lambda *key: cells.get(key, TextCell(order="")))
+    return replace(table, panels=(panel,) if rows else ())

@@ -216,20 +216,21 @@ class DepthTable:
     def _panel(self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_Series]) -> Panel:
         is_theirs = title == THEIRS
         printed = {row.depth: row for row in self.printed.rows} if is_theirs else {}
-        columns = [Column(shown.heading, index.label) for shown in series for index in indexes]
-        rows = []
-        for depth in printed or self._depths(dataset):
-            cells: list[Cell] = []
-            for shown in series:
-                theirs = printed[depth].values(shown.key) if is_theirs else [None] * len(indexes)
-                runs = [shown.run(dataset, index.first_stage, depth) for index in indexes]
-                first = Baseline(MARK, indexes[0].label, runs[0])
-                cells += [
-                    self._cell(shown, run, depth, (first,) if run is not runs[0] else (), value)
-                    for run, value in zip(runs, theirs, strict=True)
-                ]
-            rows.append(Row(str(depth), str(depth), "", tuple(cells)))
-        return Panel(title, tuple(columns), tuple(rows), "Depth")
+
+        def source(depth: int, column: tuple[_Series, int]) -> Cell:
+            shown, number = column
+            first, run = (shown.run(dataset, indexes[i].first_stage, depth) for i in (0, number))
+            baselines = (Baseline(MARK, indexes[0].label, first),) if number else ()
+            value = printed[depth].values(shown.key)[number] if is_theirs else None
+            return self._cell(shown, run, depth, baselines, value)
+
+        columns = {
+            (shown, number): Column(shown.heading, index.label)
+            for shown in series
+            for number, index in enumerate(indexes)
+        }
+        rows = {depth: Row(str(depth), str(depth)) for depth in printed or self._depths(dataset)}
+        return Panel.of(title, rows, columns, source, "Depth")
 
     def _cell(
         self,

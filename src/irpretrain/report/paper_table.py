@@ -3,8 +3,8 @@
 There are two kinds of panels: the paper's data sets (each cell with the printed value, and ours where this
 configuration runs that data set), and the data sets of this configuration."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.finetuning import FinetuningConfig
@@ -90,6 +90,15 @@ def _differing(prefix: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Ite
             yield prefix + key
 
 
+class _Column(NamedTuple):
+    """A column: values, or wins, ties and losses; without a regime each row has the first of its own."""
+
+    pair: Pair
+    measure: str
+    regime: str | None
+    is_tally: bool = False
+
+
 class PaperTable:
     """One table of a paper: printed values, what fills them here, and marks."""
 
@@ -120,51 +129,53 @@ class PaperTable:
     # Rows and columns
 
     def _paper_panel(self) -> Panel:
-        displayed = self.table.columns
-        columns = self._columns((self._group(c), c.measure) for c in displayed)
-        rows = (
-            self._row(
-                row,
-                [
-                    self._cell(row, (c.dataset, c.candidates), c.measure, self.table.regime(row, c))
-                    for c in displayed
-                ],
-                is_optional=not row.values,
-            )
-            for row in self.table.rows
-        )
-        return Panel("Data sets of the paper", columns, tuple(rows))
+        columns = {
+            _Column((c.dataset, c.candidates), c.measure, c.regime): self._group(c)
+            for c in self.table.columns
+        }
+        return self._panel("Data sets of the paper", self.table.rows, columns, is_of_paper=True)
 
     def _panel_here(self, pair: Pair) -> Panel:
-        cells = self._cells_here(pair)
-        columns = self._columns((self._group_here(pair, regime), measure) for regime, measure in cells)
+        regimes = self._regimes(*pair)
         rows = [
-            self._row(row, [self._cell(row, pair, measure, regime) for regime, measure in cells])
+            row
             for row in self.table.rows
             if (row.values or self._model(row, pair[0]) is not None)
-            and (row.is_first_stage or self._regimes(*pair) != [FIRST_STAGE])
+            and (row.is_first_stage or regimes != [FIRST_STAGE])
         ]
-        return Panel(f"This configuration: {self._label_here(pair)}", columns, tuple(rows))
+        columns = {
+            _Column(pair, measure, regime): self._group_here(pair, regime)
+            for regime in regimes
+            for measure in self._measures(pair[0])
+        }
+        return self._panel(f"This configuration: {self._label_here(pair)}", rows, columns)
 
-    def _row(self, row: PublishedRow, cells: Sequence[Cell], is_optional: bool = False) -> Row:
-        return Row(row.key, self._label(row), self._filled_by(row), self._with_tallies(cells), is_optional)
+    def _panel(
+        self,
+        title: str,
+        rows: Iterable[PublishedRow],
+        groups: Mapping[_Column, str],
+        is_of_paper: bool = False,
+    ) -> Panel:
+        columns = {}
+        for column, group in groups.items():
+            columns[column] = Column(group, column.measure)
+            if self.table.counts_outcomes(column.measure):
+                columns[column._replace(is_tally=True)] = Column(group, f"{column.measure} W/T/L")
+        headings = {
+            row.key: Row(
+                row.key, self._label(row), self._filled_by(row), is_optional=is_of_paper and not row.values
+            )
+            for row in rows
+        }
+        return Panel.of(title, headings, columns, self._source)
 
-    def _columns(self, headings: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
-        columns = []
-        for group, measure in headings:
-            columns.append(Column(group, measure))
-            if self.table.counts_outcomes(measure):
-                columns.append(Column(group, f"{measure} W/T/L"))
-        return tuple(columns)
-
-    def _with_tallies(self, values: Iterable[Cell]) -> tuple[AnyCell, ...]:
-        """The cells as `_columns` has them."""
-        cells: list[AnyCell] = []
-        for cell in values:
-            cells.append(cell)
-            if self.table.outcomes is not None and self.table.counts_outcomes(cell.measure):
-                cells.append(Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True))
-        return tuple(cells)
+    def _source(self, key: str, column: _Column) -> AnyCell:
+        row = self.table.row(key)
+        cell = self._cell(row, column.pair, column.measure, column.regime or row.regimes[0])
+        if self.table.outcomes is None or not column.is_tally:
+            return cell
+        return Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True)
 
     def _group(self, column: PublishedColumn) -> str:
         """The data set, with the candidates where the table has several for it, and the regime where it is given."""
@@ -195,9 +206,6 @@ class PaperTable:
         regimes = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
         regimes |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
         return [regime for regime in regimes if regime in run] or [FIRST_STAGE]
-
-    def _cells_here(self, pair: Pair) -> list[tuple[str, str]]:
-        return [(regime, m) for regime in self._regimes(*pair) for m in self._measures(pair[0])]
 
     # Cells
 

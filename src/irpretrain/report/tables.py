@@ -80,19 +80,22 @@ class HeadlineTable:
         contrasts = (
             {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "the control", BM25_MARK: "BM25"}
         )
-        columns: list[Column] = []
-        for group in map(regime_label, self._regimes(pair)):
-            columns += [Column(group, measure) for measure in measures]
-            columns += [Column(group, f"{measures[0]} against {name}") for name in contrasts.values()]
-        rows = []
-        for model in models:
-            cells: list[AnyCell] = []
-            for regime in self._regimes(pair):
-                baselines = self._baselines(pair, regime, control)
-                values = [self._cell(pair, model, regime, measure, baselines) for measure in measures]
-                cells += [*values, *(Compared(cell=values[0], mark=mark) for mark in contrasts)]
-            rows.append(Row(model, model_label(self.config, model), "", tuple(cells)))
-        return Panel(dataset_label(self.config, *pair), tuple(columns), tuple(rows))
+        columns = {
+            (regime, measure, mark): Column(regime_label(regime), heading)
+            for regime in self._regimes(pair)
+            for measure, mark, heading in (
+                *((measure, "", measure) for measure in measures),
+                *((measures[0], mark, f"{measures[0]} against {name}") for mark, name in contrasts.items()),
+            )
+        }
+
+        def source(model: str, column: tuple[str, str, str]) -> AnyCell:
+            regime, measure, mark = column
+            cell = self._cell(pair, model, regime, measure, self._baselines(pair, regime, control))
+            return Compared(cell=cell, mark=mark) if mark else cell
+
+        rows = {model: Row(model, model_label(self.config, model)) for model in models}
+        return Panel.of(dataset_label(self.config, *pair), rows, columns, source)
 
     def _baselines(self, pair: Pair, regime: str, control: str | None) -> tuple[Baseline, ...]:
         baselines = []
