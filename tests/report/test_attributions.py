@@ -21,8 +21,15 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import AttributedText
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.report.cases import Case, choose_cases
-from irpretrain.report.coloured_texts import CaseSource, Word, _named, signed, words_of, write_attributions
+from irpretrain.report.coloured_texts import (
+    Case,
+    CaseSource,
+    Word,
+    choose_case,
+    signed,
+    words_of,
+    write_attributions,
+)
 from irpretrain.text.texts import stream_chosen
 from small_documents import document_rows
 from tiny_models import write_bert
@@ -102,18 +109,17 @@ QRELS = {"q1": {"a": 1, "b": 0}, "q10": {"a": 1, "c": 2}, "q2": {"c": 1}}
 RUNS = [run("q1 a b c", "q10 a b c", "q2 a b c"), run("q1 c a b", "q10 c b a", "q2 c b a")]
 
 
-def case(**options: Any) -> Case:
+def case(qrels: Any = QRELS, runs: Any = RUNS, **options: Any) -> Case:
     page = AttributionConfig(dataset="tiny", models=["m", "n"], **options)
-    [chosen] = choose_cases("attributions.page", _named(page), TEXTS, QRELS, RUNS)
-    return chosen
+    return choose_case("attributions.page", page, TEXTS, qrels, runs)
 
 
 def test_the_case_is_where_models_disagree_most():
     # Differences of rank: q1 a 1; q10 a 2, c 2; q2 c 2. Of equal ones q10 comes before q2, and a before c.
-    assert case() == Case("q10", "ten", ("a",))
-    assert case(query="q1") == Case("q1", "one", ("a",))
-    assert case(query="q10", document="z") == Case("q10", "ten", ("z",))
-    assert case(text="my own", document="b") == Case(None, "my own", ("b",))
+    assert case() == Case("q10", "ten", "a")
+    assert case(query="q1") == Case("q1", "one", "a")
+    assert case(query="q10", document="z") == Case("q10", "ten", "z")
+    assert case(text="my own", document="b") == Case(None, "my own", "b")
 
 
 def test_a_case_that_cannot_be_chosen_is_refused():
@@ -122,9 +128,11 @@ def test_a_case_that_cannot_be_chosen_is_refused():
     ):
         case(query="q3")
     with pytest.raises(ConfigError, match="no relevant document of any query is in all runs"):
-        choose_cases("page", [], TEXTS, {"q1": {"z": 1}}, RUNS)
+        case({"q1": {"z": 1}})
     with pytest.raises(ConfigError, match="no relevant document of any query"):
-        choose_cases("page", [], TEXTS, QRELS, [RUNS[0], {}])
+        case(runs=[RUNS[0], {}])
+    with pytest.raises(ConfigError, match="no relevant document of query 'q2' is in all runs"):
+        case({"q1": {"a": 1}}, query="q2")
 
 
 # The page

@@ -1,4 +1,4 @@
-"""Pages of term weights: shares of five-word passages by hand, cases, hostile and foreign text, and the page itself."""
+"""Pages of term weights: shares of five-word passages by hand, hostile and foreign text, and the page itself."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
-from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import write_run
-from irpretrain.report.cases import Case, choose_cases
 from irpretrain.report.coloured_texts import (
-    CASES,
     CaseSource,
     Word,
     query_terms,
@@ -88,62 +86,6 @@ def test_a_passage_keeps_every_character(text: str) -> None:
     assert "".join(word.before + word.text for word, _ in passage) + rest == text
 
 
-# Cases
-
-
-def run(*rankings: str) -> dict[str, list[tuple[str, float]]]:
-    """A run from "q1 d1 d2", documents best first."""
-    return {line.split()[0]: [(d, 9.0 - i) for i, d in enumerate(line.split()[1:])] for line in rankings}
-
-
-TEXTS = {"q2": "two", "q1": "one", "q3": "three"}
-QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "a": 2}, "q3": {"z": 1, "y": 1}}
-RUNS = [run("q1 b a c", "q2 c a b", "q3 a"), run("q1 a b c", "q2 b a c", "q3 a")]
-
-
-def cases(qrels=QRELS, runs=RUNS, most: int = CASES, **options: Any) -> list[Case]:
-    page = TermWeightPageConfig(dataset="tiny", weightings=["tf"], **options)
-    where = "term_weight_pages.page"
-    return choose_cases(where, page.cases, TEXTS, qrels, runs, most, is_contrasted=True)
-
-
-def test_a_page_chooses_what_first_stages_disagree_on() -> None:
-    # Differences of rank: q1 a 1; q2 c 2, a 0; no run finds a relevant document of q3.
-    assert cases() == [Case("q2", "two", ("c", "b")), Case("q1", "one", ("a", "b"))]
-    assert cases(most=1) == [Case("q2", "two", ("c", "b"))]
-
-
-def test_documents_that_are_left_out_are_the_relevant_one_of_most_disagreement_and_the_highest_other() -> (
-    None
-):
-    assert cases(cases=[{"query": "q2"}, {"query": "q1", "documents": ["c", 7]}]) == [
-        Case("q2", "two", ("c", "b")),
-        Case("q1", "one", ("c", "7")),
-    ]
-    assert cases(cases=[{"text": "my own", "documents": ["a"]}]) == [Case(None, "my own", ("a",))]
-
-
-def test_cases_that_cannot_be_shown_are_refused() -> None:
-    with pytest.raises(
-        ConfigError, match=r"term_weight_pages\.page: 'q9' is not among the queries of the data set"
-    ):
-        cases(cases=[{"query": "q9"}])
-    with pytest.raises(ConfigError, match="no relevant document of any query is in all runs"):
-        cases(runs=[{}])
-    with pytest.raises(ConfigError, match="no relevant document of query 'q3' is in all runs"):
-        cases(cases=[{"query": "q3"}])
-
-
-def test_what_contradicts_itself_is_refused() -> None:
-    for case, message in (
-        ({"query": "q", "text": "x"}, "give either query or text"),
-        ({}, "give either query or text"),
-        ({"text": "x"}, "documents must be given"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            TermWeightPageConfig(dataset="tiny", weightings=["tf"], cases=[case])
-
-
 # The page
 
 BODIES = {
@@ -178,8 +120,8 @@ def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> Path:
 def project(tmp_path: Path) -> Path:
     queries = {"q1": f"who is susan boyle {HOSTILE}"}
     write_data_set(tmp_path, document_rows(BODIES), queries, "q1 0 a 1\n")
-    write_run(tmp_path / "tf.gz", run("q1 b a ar"), "x")
-    write_run(tmp_path / "deepct.gz", run("q1 a"), "x")
+    write_run(tmp_path / "tf.gz", {"q1": [("b", 9.0), ("a", 8.0), ("ar", 7.0)]}, "x")
+    write_run(tmp_path / "deepct.gz", {"q1": [("a", 9.0)]}, "x")
     write_vectors(tmp_path / "deepct-0.parquet", {"a": LEARNED["a"]})
     write_vectors(tmp_path / "deepct-1.parquet", {name: LEARNED[name] for name in ("b", "ar", "none")})
     counted = {name: dict.fromkeys(body.lower().split()[:5], 1) for name, body in BODIES.items()}
@@ -190,9 +132,8 @@ def project(tmp_path: Path) -> Path:
 
 def write(project: Path, output: str = "page.html", **options: Any) -> dict[str, Any]:
     weightings = [
-        {"key": "tf", "label": "tf", "vectors": [project / "tf-0.parquet"]},
+        {"label": "tf", "vectors": [project / "tf-0.parquet"]},
         {
-            "key": "deepct",
             "label": f"DeepCT {HOSTILE}",
             "vectors": [project / f"deepct-{shard}.parquet" for shard in range(2)],
         },
@@ -208,24 +149,20 @@ def shaded(page: Page) -> list[dict[str, str | None]]:
     return [attributes for tag, attributes in page.elements if tag == "span" and "title" in attributes]
 
 
-ALL = [
-    {"query": "q1", "documents": ["a", "b"]},
-    {"text": "عاصمة مصر", "documents": ["ar", "none"]},
-]
-
-
 def test_a_page_shows_a_text_for_each_weighting(project: Path) -> None:
-    counts = write(project, cases=ALL[:1])
-    assert (counts["cases"], counts["passages"], counts["weightings"]) == (1, 2, 2)
+    counts = write(project, query="q1", document="a")
+    assert (counts["query"], counts["document"], counts["weightings"]) == ("q1", "a", 2)
     page = Page(project / "page.html")
     deepest = [a for a in shaded(page) if "5px" in str(a.get("style")) and a.get("class") == "asked"]
     assert [a["title"] for a in deepest] == ["Boyle as boyl: 50.0%, weight 50 of 100"]
+    write(project, query="q1", document="b")
+    page = Page(project / "page.html")
     lines = [str(a.get("style"))[-9:] for a in shaded(page) if "troll" in str(a["title"])]
     assert lines == ["2px solid", "5px solid"], "a fifth by tf, nearly all by DeepCT"
 
 
 def test_every_class_of_a_word_has_a_style(project: Path) -> None:
-    write(project, cases=ALL)
+    write(project, query="q1", document="a")
     page = Page(project / "page.html")
     classes = {name for tag, a in page.elements if tag == "span" for name in str(a.get("class", "")).split()}
     assert "asked" in classes
@@ -234,7 +171,7 @@ def test_every_class_of_a_word_has_a_style(project: Path) -> None:
 
 
 def test_hostile_text_stays_text(project: Path) -> None:
-    write(project, cases=ALL)
+    write(project, query="q1", document="b")
     page = Page(project / "page.html")
     page.assert_no_code_of_texts()
     assert "script" not in page.tags
@@ -242,26 +179,26 @@ def test_hostile_text_stays_text(project: Path) -> None:
 
 
 def test_a_query_of_one_s_own_in_a_script_from_right_to_left(project: Path) -> None:
-    counts = write(project, cases=ALL[1:])
-    assert counts["queries"] == ["عاصمة مصر"]
+    counts = write(project, text="عاصمة مصر", document="ar")
+    assert counts["query"] == "عاصمة مصر"
     page = Page(project / "page.html")
     maps = [a for tag, a in page.elements if tag == "p" and a.get("class") == "map"]
-    assert [a["dir"] for a in maps] == ["auto"] * 4
+    assert [a["dir"] for a in maps] == ["auto"] * 2
     assert any(str(a["title"]).startswith("القاهرة: 75.0") for a in shaded(page))
 
 
-def test_same_bytes_twice_and_cases_from_the_runs(project: Path) -> None:
+def test_same_bytes_twice_and_a_case_from_the_runs(project: Path) -> None:
     for name in ("one.html", "two.html"):
-        assert write(project, name)["queries"] == ["q1"]
+        assert write(project, name)["document"] == "a"
     assert (project / "one.html").read_bytes() == (project / "two.html").read_bytes()
 
 
 def test_documents_that_are_not_there_are_refused(project: Path) -> None:
     with pytest.raises(InputError, match="1 documents are not in the corpus, such as z"):
-        write(project, cases=[{"query": "q1", "documents": ["z"]}])
+        write(project, query="q1", document="z")
     write_vectors(project / "deepct-1.parquet", {"ar": {}})
     with pytest.raises(IntegrityError, match="document 'b' of the corpus has no row of weights"):
-        write(project, cases=ALL[:1])
+        write(project, query="q1", document="b")
     assert not (project / "page.html").exists()
 
 
@@ -270,7 +207,7 @@ def test_a_browser_asks_for_nothing(project: Path) -> None:
     program = chromium.find()
     if program is None:
         pytest.skip("there is no Chromium")
-    write(project, cases=ALL)
+    write(project, text="عاصمة مصر", document="ar")
     with chromium.Browser(program) as browser:
         for width, height, mobile in ((1280, 900, False), (390, 844, True)):
             browser.resize(width, height, mobile)
@@ -279,7 +216,7 @@ def test_a_browser_asks_for_nothing(project: Path) -> None:
             assert [url for url in browser.requests() if not url.startswith("file:")] == []
             assert browser.complaints() == []
             assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert browser.evaluate("getComputedStyle(document.querySelectorAll('.map')[4]).direction") == "rtl"
+        assert browser.evaluate("getComputedStyle(document.querySelectorAll('.map')[0]).direction") == "rtl"
         backgrounds = []
         for scheme in ("light", "dark"):
             browser.prefer(scheme)

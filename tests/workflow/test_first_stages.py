@@ -73,7 +73,7 @@ def test_queries_are_weighted_too(searched):
 
 def test_weights_are_displayed_of_passages_and_of_the_collection(searched):
     page = json.loads((searched / "term_weight_pages/cases.html.meta.json").read_text())["counts"]
-    assert (page["queries"], page["passages"]) == (["u00", "river"], 3)
+    assert (page["query"], page["weightings"]) == ("u00", 2)
     shares = json.loads((searched / "weight_distributions/tiny.json").read_text())["weightings"]
     assert [row["weighting"] for row in shares] == ["tf", "deepct", "deepct-root", "oracle"]
     assert shares[0]["passages_without_terms"] == 0

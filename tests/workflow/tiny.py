@@ -273,7 +273,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "dataset": "tiny-unseen",
                 "weightings": ["tf", "deepct"],
                 "first_stages": ["bm25", "deepct-bm25"],
-                "cases": [{"query": "u00"}, {"text": "river", "documents": ["d00"]}],
+                "query": "u00",
             },
         },
         **top,

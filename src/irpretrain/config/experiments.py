@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.config.corpora import check_measures
@@ -159,23 +159,21 @@ class ReportConfig(Section):
 ATTRIBUTED_CANDIDATES = "bm25"
 
 
-class AttributionConfig(Section):
-    """A page of `snakemake attributions` (docs/methods/attributions.md)."""
+class CaseConfig(Section):
+    """A query and a document whose words a page colours."""
 
     dataset: str = option(..., "Key of `datasets`.")
     query: str | None = option(
         None,
-        "Query id; null without `text`: the query on which the models disagree most.",
+        "Query id; null without `text`: the query on which the page's runs disagree most.",
         coerce_numbers_to_str=True,
     )
     text: str | None = option(None, "Your own query text; needs `document`.", min_length=1)
     document: str | None = option(
         None,
-        "Document id; null: the relevant candidate on whose rank the models disagree most.",
+        "Document id; null: the relevant document on whose rank the page's runs disagree most.",
         coerce_numbers_to_str=True,
     )
-    models: list[str] = option(..., "Keys of `models` (zero-shot), in the order of the page.", min_length=1)
-    seed: int = option(1, "Seed of the models.", ge=0)
 
     @model_validator(mode="after")
     def _check_case(self) -> Self:
@@ -188,11 +186,17 @@ class AttributionConfig(Section):
         return self
 
 
+class AttributionConfig(CaseConfig):
+    """A page of `snakemake attributions` (docs/methods/attributions.md)."""
+
+    models: list[str] = option(..., "Keys of `models` (zero-shot), in the order of the page.", min_length=1)
+    seed: int = option(1, "Seed of the models.", ge=0)
+
+
 # Sections `weight_distributions` and `term_weight_pages`: how integer weights of words look (DeepCT, Figure 1 and
 # Table 5).
 
 
-DocumentId = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, int) else given)]
 WEIGHTINGS = "tf, or keys of `term_weights` of kind passages or of `indexes`"
 
 
@@ -204,38 +208,12 @@ class WeightDistributionConfig(Section):
     weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the figure.", min_length=1)
 
 
-class WeightCaseConfig(Section):
-    """A query and its passages."""
-
-    query: str | None = option(None, "Id of a query of the data set.", coerce_numbers_to_str=True)
-    text: str | None = option(None, "Your own query text; needs `documents`.", min_length=1)
-    documents: list[DocumentId] = option(
-        description=(
-            "Document ids. Empty: the relevant document on whose rank `first_stages` disagree most, and the highest "
-            "non-relevant one of the first of them."
-        ),
-        default_factory=list,
-    )
-
-    @model_validator(mode="after")
-    def _check_case(self) -> Self:
-        if (self.text is None) == (self.query is None):
-            raise ValueError("give either query or text")
-        if self.text is not None and not self.documents:
-            raise ValueError("text is a query without judgements, so documents must be given")
-        return self
-
-
-class TermWeightPageConfig(Section):
+class TermWeightPageConfig(CaseConfig):
     """A page of `snakemake term_weight_pages` (docs/methods/term-weight-pages.md)."""
 
-    dataset: str = option(..., "Key of `datasets`.")
     weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the page.", min_length=1)
     first_stages: list[str] = option(
         ["bm25"],
-        "bm25, ql or keys of `first_stages`. Their runs choose cases; the first one also chooses documents.",
+        "bm25, ql or keys of `first_stages`. Their runs choose the case.",
         min_length=1,
-    )
-    cases: list[WeightCaseConfig] = option(
-        description="Queries and documents; empty: the page chooses three queries.", default_factory=list
     )

@@ -131,12 +131,11 @@ class WeightViews(PlanPart):
     # Pages of heat maps
 
     def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Key, label and term vectors of each weighting of a page."""
+        """Label and term vectors of each weighting of a page."""
         page, labels = self.config.term_weight_pages[wildcards.page], index_labels(self.config)
         corpus = self.config.datasets[page.dataset].corpus
         return [
             {
-                "key": name,
                 "label": labels[name],
                 "vectors": self.each_shard(paths.TERM_VECTORS, [corpus], weighting=name),
             }

@@ -1,23 +1,22 @@
-"""Texts with a colour for each word: what it counts for in a model's score (ARES, Figure 4), and its share of a
-passage's weight in an index (DeepCT, Table 5)."""
+"""A query's document with a colour for each word: what it counts for in a model's score (ARES, Figure 4), or its share
+of the document's weight in an index (DeepCT, Table 5)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irpretrain.config.experiments import AttributionConfig, TermWeightPageConfig, WeightCaseConfig
+from irpretrain.config.experiments import CaseConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
-from irpretrain.errors import IntegrityError
-from irpretrain.evaluation.runs import Qrels, RankColumn, rank_in, read_qrels, read_run
+from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.evaluation.runs import Qrels, RankColumn, Run, rank_in, read_qrels, read_run, relevant
 from irpretrain.progress import progress
-from irpretrain.report.cases import choose_cases
 from irpretrain.report.pages import write_page
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import analysed_weights
@@ -35,6 +34,14 @@ RED, BLUE = "214,39,40", "44,100,220"
 FAINT = 1 / 20
 
 
+class Case(NamedTuple):
+    """A query (its id is None for one of the user's own) and a document."""
+
+    query: str | None
+    text: str
+    document: str
+
+
 class CaseSource(NamedTuple):
     """What cases come from: DOCUMENTS tables of a corpus, a QUERIES table, qrels, and how texts are read."""
 
@@ -43,8 +50,48 @@ class CaseSource(NamedTuple):
     qrels: str | Path
     text: TextConfig
 
-    def judged(self) -> tuple[dict[str, str], Qrels]:
-        return read_queries(self.queries), read_qrels(self.qrels)
+    def read(self, where: str, options: CaseConfig, runs: Sequence[Run]) -> tuple[Case, str]:
+        """Return the chosen case and the document's text; raise InputError where the corpus lacks the document."""
+        case = choose_case(where, options, read_queries(self.queries), read_qrels(self.qrels), runs)
+        return case, read_chosen(self.documents, [case.document], self.text)[case.document]
+
+
+def choose_case(
+    where: str, options: CaseConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
+) -> Case:
+    """Return the query and document that the options name, or those on which runs disagree most.
+
+    Args:
+        where: key of the configuration, for messages.
+        texts: query → text.
+
+    Raises:
+        ConfigError: the query is not in the data set, or no relevant document is in all runs.
+    """
+    query, document = options.query, options.document
+    if query is not None and query not in texts:
+        raise ConfigError(f"{where}: {query!r} is not among the queries of the data set")
+    if document is None:
+        furthest = _disagreements(texts if query is None else [query], qrels, runs)
+        if not furthest:
+            which = "any query" if query is None else f"query {query!r}"
+            raise ConfigError(
+                f"{where}: no relevant document of {which} is in all runs; name query and document"
+            )
+        # Of equal ones the first by query id, then by document id.
+        _, query, document = min(furthest)
+    return Case(query, str(options.text) if query is None else texts[query], document)
+
+
+def _disagreements(queries: Iterable[str], qrels: Qrels, runs: Sequence[Run]) -> list[tuple[int, str, str]]:
+    """Each query with each relevant document that all runs have: minus the distance of its best and worst ranks."""
+    furthest = []
+    for query in queries:
+        ranks = [{document: rank for rank, (document, _) in enumerate(run.get(query, ()))} for run in runs]
+        for document in set(relevant(qrels.get(query, {}))).intersection(*ranks):
+            of_document = [of_run[document] for of_run in ranks]
+            furthest.append((min(of_document) - max(of_document), query, document))
+    return furthest
 
 
 class Word(NamedTuple):
@@ -107,7 +154,7 @@ READING_ATTRIBUTIONS = (
 
 def write_attributions(
     name: str,
-    options: AttributionConfig,
+    options: CaseConfig,
     models: Sequence[Mapping[str, Any]],
     source: CaseSource,
     reranking: RerankingConfig,
@@ -121,7 +168,7 @@ def write_attributions(
         reranking: lengths, threads and device; always in single precision.
 
     Raises:
-        ConfigError: the case cannot be chosen; see `cases.choose_cases`.
+        ConfigError: see `choose_case`.
         InputError: the corpus lacks the document, or a model cannot be loaded.
     """
     from irpretrain.models.attribution import attribute
@@ -129,9 +176,7 @@ def write_attributions(
     from irpretrain.training.compute import reproducible
 
     runs = [read_run(model["run"]) for model in models if model["run"] is not None]
-    [case] = choose_cases(f"attributions.{name}", _named(options), *source.judged(), runs)
-    [document] = case.documents
-    bodies = read_chosen(source.documents, [document], source.text)
+    case, body = source.read(f"attributions.{name}", options, runs)
     attributions: list[Attribution] = []
     with reproducible(reranking.compute) as device:
         for model in progress(models, f"attributions {name}", "models"):
@@ -141,13 +186,13 @@ def write_attributions(
                 attribute(
                     network,
                     case.text,
-                    bodies[document],
+                    body,
                     reranking.max_length,
                     reranking.query_length,
                     longest_document=source.text.max_word_pieces,
                 )
             )
-    positions = [rank_in(run.get(str(case.query), []), document) for run in runs] or [None] * len(models)
+    positions = [rank_in(run.get(str(case.query), []), case.document) for run in runs] or [None] * len(models)
     maps = [
         _attribution_map(model["label"], attribution, position, case.query is not None)
         for model, attribution, position in zip(models, attributions, positions, strict=True)
@@ -157,22 +202,16 @@ def write_attributions(
         output,
         title=f"Attributions: {name}",
         reading=READING_ATTRIBUTIONS,
-        cases=[(case, {document: maps})],
+        case=case,
+        maps=maps,
     )
     return {
         "models": len(maps),
         "query": case.query or case.text,
-        "document": document,
+        "document": case.document,
         "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in attributions),
         "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
     }
-
-
-def _named(options: AttributionConfig) -> list[WeightCaseConfig]:
-    if options.query is None and options.text is None:
-        return []
-    documents = [] if options.document is None else [options.document]
-    return [WeightCaseConfig(query=options.query, text=options.text, documents=documents)]
 
 
 def _attribution_map(
@@ -248,8 +287,6 @@ def relative_residual(attribution: Attribution) -> float:
 # them all that is left.
 
 
-# Cases that a page chooses: as many queries as DeepCT's Table 5 shows.
-CASES = 3
 # Share of a passage's weight that has the deepest shade: a half, as in DeepCT's Table 5.
 DEEPEST = 0.5
 READING_WEIGHTS = (
@@ -261,78 +298,60 @@ READING_WEIGHTS = (
 
 def write_term_weight_page(
     name: str,
-    options: TermWeightPageConfig,
+    options: CaseConfig,
     weightings: Sequence[Mapping[str, Any]],
     runs: Sequence[str | Path],
     source: CaseSource,
     retrieval: RetrievalConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write what several weightings give the words of queries' passages; return counts.
+    """Write what several weightings give the words of a query's passage; return counts.
 
     Args:
-        weightings: `key`, `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
+        weightings: `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
             of the page.
-        runs: of the page's first stages; the first chooses documents that are left out.
+        runs: of the page's first stages, which choose what is left out.
         retrieval: stemmer and stop words of the indexes.
 
     Raises:
-        ConfigError: see `cases.choose_cases`.
-        InputError: the corpus lacks a document.
-        IntegrityError: a weighting lacks one.
+        ConfigError: see `choose_case`.
+        InputError: the corpus lacks the document.
+        IntegrityError: a weighting lacks it.
         SetupError: Java or the jar is missing.
     """
-    where, read = f"term_weight_pages.{name}", [read_run(run) for run in runs]
-    cases = choose_cases(where, options.cases, *source.judged(), read, CASES, is_contrasted=True)
-    displayed = {document for case in cases for document in case.documents}
-    texts, kind = read_chosen(source.documents, displayed, source.text), source.text.word_kind
+    case, body = source.read(f"term_weight_pages.{name}", options, [read_run(run) for run in runs])
+    kind = source.text.word_kind
     analyser = Analyser.of(retrieval, kind)
-    weights = {
-        weighting["key"]: read_weights(weighting["vectors"], displayed, analyser) for weighting in weightings
-    }
-    views = []
-    words = 0
-    for case in cases:
-        in_query = query_terms(case.text, kind, analyser)
-        maps = {}
-        for document in case.documents:
-            passage, rest = read_passage(texts[document], kind, analyser, in_query)
-            maps[document] = [
-                ColourMap(w["label"], "", [ColouredText(shade(passage, weights[w["key"]][document]), rest)])
-                for w in weightings
-            ]
-            words += len(passage)
-        views.append((case, maps))
-    write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, cases=views)
+    passage, rest = read_passage(body, kind, analyser, query_terms(case.text, kind, analyser))
+    maps = []
+    for weighting in weightings:
+        weights = read_weights(weighting["vectors"], case.document, analyser)
+        maps.append(ColourMap(weighting["label"], "", [ColouredText(shade(passage, weights), rest)]))
+    write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, case=case, maps=maps)
     return {
-        "cases": len(views),
-        "passages": sum(len(case.documents) for case in cases),
-        "weightings": len(weightings),
-        "words": words,
-        "queries": [case.query or case.text for case in cases],
+        "weightings": len(maps),
+        "query": case.query or case.text,
+        "document": case.document,
+        "words": len(passage),
     }
 
 
-def read_weights(
-    vectors: Sequence[str | Path], identifiers: Collection[str], analyser: Analyser
-) -> dict[str, dict[str, int]]:
-    """Return the weights of the terms of each document, as an index holds them.
+def read_weights(vectors: Sequence[str | Path], document: str, analyser: Analyser) -> dict[str, int]:
+    """Return the weights of the terms of a document, as an index holds them.
 
     Raises:
-        IntegrityError: the weighting lacks a document.
+        IntegrityError: the weighting lacks the document.
     """
     counts = {"words": 0, "words_without_terms": 0}
-    weights: dict[str, dict[str, int]] = {}
     for path in vectors:
-        batches = TERM_VECTORS.stream_chosen(path, identifiers, ["document_id", "terms"])
-        weights.update(analysed_weights(batches, path, analyser, counts))
-    if missing := sorted(set(identifiers) - weights.keys()):
-        raise IntegrityError(
-            vectors[0],
-            f"document {missing[0]!r} of the corpus has no row of weights",
-            remedy="Delete the term vectors of this weighting and run the workflow again.",
-        )
-    return weights
+        batches = TERM_VECTORS.stream_chosen(path, [document], ["document_id", "terms"])
+        for _, weights in analysed_weights(batches, path, analyser, counts):
+            return weights
+    raise IntegrityError(
+        vectors[0],
+        f"document {document!r} of the corpus has no row of weights",
+        remedy="Delete the term vectors of this weighting and run the workflow again.",
+    )
 
 
 def query_terms(query: str, kind: WordKind, analyser: Analyser) -> frozenset[str]:
