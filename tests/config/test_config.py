@@ -125,16 +125,6 @@ def test_the_default_is_valid():
             ["models.prop.tasks: task rop: masking: anchor_ratio: anchors are in queries"],
         ),
         (
-            "models.prop",
-            {
-                "label": "PROP",
-                "collection": "pretraining",
-                "tasks": [{"objective": "rop"}, {"objective": "rop", "weight": 0}],
-                "training": {"mixing": "alternate"},
-            },
-            ["models.prop.tasks: rop has weight 0, so with mixing alternate it never has its turn"],
-        ),
-        (
             "pretraining.optimiser",
             {"decay": "step", "later_rate": 1e-6, "later_from": 100},
             [

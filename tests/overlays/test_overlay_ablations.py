@@ -71,7 +71,6 @@ def differences(config: Config, model: str, other: str) -> dict[str, Any]:
 
 def test_wikiformer_adds_its_four_tasks(wikiformer):
     assert tuple(tasks(wikiformer, "wikiformer")) == WIKIFORMER
-    assert wikiformer.training_of("wikiformer").mixing == "sum"
 
 
 def test_one_task_of_wikiformer_is_left_out(wikiformer):

@@ -66,7 +66,7 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
     wanted = [1, 0, 0.5, 0.25, 0]
     errors = [(p - t) ** 2 for row in predicted for p, t in zip(row[[1, 2, 3, 6, 7]], wanted, strict=True)]
     for reduction, expected in (("mean", np.mean(errors)), ("sum", np.sum(errors))):
-        part = TokenRegression(sequences, 4, reduction, 1).read(SETTING, 0, 0)(model)
+        part = TokenRegression(sequences, 4, reduction, 1).read(SETTING, 0)(model)
         micro_batches = list(part.losses)
         loss = sum(float(micro.loss.detach()) for micro in micro_batches)
         fetch_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))()
@@ -85,7 +85,7 @@ def test_micro_batches_change_rounding_only(targets, tiny_encoder, reduction):
         setting = Setting(
             torch.device("cpu"), ComputeConfig(device="cpu"), accumulation, micro_batch_tokens=budget
         )
-        losses = list(TokenRegression(sequences, 6, reduction, 1).read(setting, 0, 0)(model).losses)
+        losses = list(TokenRegression(sequences, 6, reduction, 1).read(setting, 0)(model).losses)
         assert len(losses) == (3 if budget else accumulation)
         for micro in losses:
             micro.loss.backward()

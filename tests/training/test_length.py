@@ -16,7 +16,6 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
-from irpretrain.training.group_table import Mixing
 from irpretrain.training.pretrain import pretrain, resolve_length, steps_of
 
 Run = Callable[..., Path]
@@ -31,35 +30,26 @@ def tasks_of(*weights: float) -> list[TaskConfig]:
 
 
 @pytest.mark.parametrize(
-    ("epochs", "batch", "groups", "mixing", "weights", "steps"),
+    ("epochs", "batch", "groups", "weights", "steps"),
     [
-        (1, 10, [100], "sum", [1], 10),
-        (1, 10, [101], "sum", [1], 11),
-        (2, 10, [101], "sum", [1], 21),
-        (0.5, 10, [101], "sum", [1], 6),
-        (0.7, 1, [10], "sum", [1], 7),  # in floating point 7.000000000000001
-        (0.001, 10, [5], "sum", [1], 1),
-        (1, 10, [100, 40, 130], "sum", [1, 5, 0], 13),  # the largest, whatever the weights
-        (1, 10, [100], "alternate", [0.5], 10),  # alone, a task has every turn
-        (1, 10, [100, 100], "alternate", [1, 1], 20),
-        (1, 10, [100, 300], "alternate", [1, 3], 40),
-        (1, 10, [300, 100], "alternate", [0.1, 0.3], 120),  # the large task has a quarter of the turns
+        (1, 10, [100], [1], 10),
+        (1, 10, [101], [1], 11),
+        (2, 10, [101], [1], 21),
+        (0.5, 10, [101], [1], 6),
+        (0.7, 1, [10], [1], 7),  # in floating point 7.000000000000001
+        (0.001, 10, [5], [1], 1),
+        (1, 10, [100, 40, 130], [1, 5, 0], 13),  # the largest, whatever the weights
     ],
 )
-def test_steps(
-    epochs: float, batch: int, groups: list[int], mixing: str, weights: list[float], steps: int
-) -> None:
-    options = by_epochs(epochs, batch_groups=batch, mixing=mixing)
+def test_steps(epochs: float, batch: int, groups: list[int], weights: list[float], steps: int) -> None:
+    options = by_epochs(epochs, batch_groups=batch)
     assert steps_of(options, tasks_of(*weights), groups) == steps
 
 
-@pytest.mark.parametrize(
-    ("mixing", "groups", "steps"),
-    [("sum", [40, 900], 8), ("sum", [900, 40], 180), ("alternate", [40, 900], 32)],
-)
-def test_one_objective_decides(mixing: str, groups: list[int], steps: int) -> None:
+@pytest.mark.parametrize(("groups", "steps"), [([40, 900], 8), ([900, 40], 180)])
+def test_one_objective_decides(groups: list[int], steps: int) -> None:
     tasks = [TaskConfig(objective="mrds"), TaskConfig(objective="rop", weight=3)]
-    options = by_epochs(2, batch_groups=10, mixing=mixing, epochs_of="mrds")
+    options = by_epochs(2, batch_groups=10, epochs_of="mrds")
     assert steps_of(options, tasks, groups) == steps
 
 
@@ -82,22 +72,11 @@ def test_the_fewest_in_which_every_task_has_its_epochs(epochs: float, batch: int
     steps = steps_of(options, tasks, groups)
 
     def enough(steps: int) -> bool:
-        seen = [batch * number for number in Mixing("sum", [1] * len(groups), steps, 1).batches()]
         # In tenths, so that all is whole numbers.
-        return all(10 * a >= round(10 * epochs) * b for a, b in zip(seen, groups, strict=True))
+        return all(10 * batch * steps >= round(10 * epochs) * size for size in groups)
 
     assert enough(steps)
     assert not enough(steps - 1)
-
-
-def test_taking_turns_gives_every_task_about_its_epochs() -> None:
-    groups, weights = [4000, 12000, 9000], [1.0, 3.0, 3.0]
-    options = by_epochs(2, batch_groups=4, mixing="alternate")
-    steps = steps_of(options, tasks_of(*weights), groups)
-    seen = [4 * number for number in Mixing("alternate", weights, steps, 1).batches()]
-    assert [number / size for number, size in zip(seen, groups, strict=True)] == pytest.approx(
-        [2, 2, 8 / 3], rel=0.05
-    )
 
 
 def test_given_steps_are_retained() -> None:

@@ -94,7 +94,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(task: Task, tiny_encode
     for budget in (None, 60, 1):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
         setting = Setting(CPU, ComputeConfig(device="cpu"), 1, micro_batch_tokens=budget)
-        part = task.read(setting, 0, 0)(model)
+        part = task.read(setting, 0)(model)
         micro_batches = []
         for micro in part.losses:
             micro.loss.backward()
@@ -161,7 +161,7 @@ def test_nobody_asks_the_device_for_a_number_between_micro_batches(
     # Torch knows no autocast there.
     monkeypatch.setattr(Setting, "autocast", lambda self: torch.autocast("cpu", enabled=False))
     monkeypatch.setattr(packed, "compute_dtype", lambda bert: bert.dtype)
-    part = task.read(setting, 0, 0)(model)
+    part = task.read(setting, 0)(model)
     micro_batches = []
     for micro in part.losses:
         micro.loss.backward()

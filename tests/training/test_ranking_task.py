@@ -62,7 +62,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     for accumulation in (1, 3):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
         task = RankingTask("judged", groups, reader, "listwise")
-        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0, 0)(model)
+        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0)(model)
         micro_batches = list(part.losses)
         assert len(micro_batches) == accumulation
         whole = sum(micro.loss for micro in micro_batches)

@@ -28,7 +28,6 @@ def test_it_is_valid_where_its_command_lays_it(tmp_path):
         ("rop", 1, 1),
         ("srr", 0.5, 0),
     ]
-    assert config.training_of("rop-srr").mixing == "sum"
     assert config.training_of("rop-srr").of_task(tasks[1]).loss == "listwise"
 
 
@@ -63,17 +62,6 @@ def test_weighted_losses_are_added_in_every_step(copied):
         assert srr["mlm_loss"] is None
         weighted = rop["ranking_loss"] + rop["mlm_loss"] + 0.5 * srr["ranking_loss"]
         assert step["loss"] == pytest.approx(weighted, rel=1e-5)
-
-
-@pytest.mark.deep
-@pytest.mark.workflow
-def test_tasks_take_turns_in_proportion_to_their_weights(copied):
-    results = trained(copied, "rop-srr-in-turn")
-    turns = [list(step["tasks"]) for step in steps(results, "rop-srr-in-turn")]
-    assert all(len(turn) == 1 for turn in turns)
-    counts = {name: turns.count([name]) for name in ("rop", "srr#1")}
-    assert sum(counts.values()) == STEPS
-    assert counts["rop"] > counts["srr#1"] > 0
 
 
 @pytest.mark.deep

@@ -1,4 +1,4 @@
-"""Section `pretraining`: tasks, budget, mixing."""
+"""Section `pretraining`: tasks and budget."""
 
 from __future__ import annotations
 
@@ -65,10 +65,6 @@ class PretrainingConfig(SequenceConfig):
         "Share of documents whose ranking groups test the model and do not train it. 0: none.",
         ge=0,
         le=0.5,
-    )
-    mixing: Literal["sum", "alternate"] = option(
-        "sum",
-        "Several tasks: add their losses over one batch of each, or take one task a step, drawn by weight.",
     )
     loss: Loss = option(..., LOSS_TEXT)
     margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
@@ -187,9 +183,9 @@ class PretrainingConfig(SequenceConfig):
             parent = f"{where.rpartition('.')[0]}: ".removeprefix(": ")
             yield from unknown_names(f"{parent}epochs_of", [self.epochs_of], objectives, where)
         for task in tasks:
-            yield from self._faults_of_task(task, where, segments.get(task.objective, 0), len(tasks) > 1)
+            yield from self._faults_of_task(task, where, segments.get(task.objective, 0))
 
-    def _faults_of_task(self, task: TaskConfig, where: str, segment: int, several: bool) -> Iterator[str]:
+    def _faults_of_task(self, task: TaskConfig, where: str, segment: int) -> Iterator[str]:
         name = task.objective
         try:
             options = self.of_task(task)
@@ -208,11 +204,6 @@ class PretrainingConfig(SequenceConfig):
                 f"{where}: {name} reads query_length {options.query_length} word pieces of segments of "
                 f"graph.segment_words {segment} words, so anchors beyond them would decide unread; lower "
                 "graph.segment_words or raise query_length"
-            )
-        if self.mixing == "alternate" and several and task.weight == 0:
-            yield (
-                f"{where}: {name} has weight 0, so with mixing alternate it never has its turn; give "
-                "it a weight, or set mixing to sum"
             )
 
     def of_task(self, task: TaskConfig) -> Self:

@@ -96,11 +96,6 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
     longest = (training.of_task(task).max_length for task in model.tasks)
     groups = (sequences_of_group(config.objectives[task.objective]) for task in model.tasks)
     pieces = [product(length, group) for length, group in zip(longest, groups, strict=True)]
-    if training.mixing == "alternate":  # one task a step, as often as its weight says
-        weights = sum(task.weight for task in model.tasks)
-        pieces = [
-            product(size, task.weight / weights) for size, task in zip(pieces, model.tasks, strict=True)
-        ]
     masked = any(task.mlm_weight > 0 for task in model.tasks)
     return [
         Work(

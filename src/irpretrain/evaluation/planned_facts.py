@@ -183,7 +183,6 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
             (task.objective, (training.steps or 0) * training.batch_groups)
             for stage, training in stages
             for task in stage.tasks
-            if training.mixing == "sum" or len(stage.tasks) == 1
         )
     return facts
 

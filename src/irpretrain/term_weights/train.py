@@ -57,8 +57,8 @@ class TokenRegression:
     seed: int
     name: str = "term weights"
 
-    def read(self, setting: Setting, step: int, number: int) -> PartOf:
-        batch = self.sequences.batch(number, self.batch_size, self.seed)
+    def read(self, setting: Setting, step: int) -> PartOf:
+        batch = self.sequences.batch(step, self.batch_size, self.seed)
         counted = int(np.isfinite(batch.targets).sum())
         lengths = batch.attention_mask.sum(1)
         share = setting.share(len(lengths), lambda: lengths)
@@ -168,7 +168,7 @@ def train_regressor(
         task = TokenRegression(sequences, training.batch_size, training.reduction, seed)
         with Checkpoints(checkpoints, job, title, training.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
-            tokens = run_steps(trainer, lambda step: ([task], step), training.log_every, folder, log, title)
+            tokens = run_steps(trainer, [task], training.log_every, folder, log, title)
             if trainer.ranks.leads:
                 model.save(output)
                 log.publish(metrics)

@@ -34,8 +34,8 @@ class Task:
     masker: Masker | None = None  # needed where mlm_weight is not 0
     mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
 
-    def read(self, setting: Setting, step: int, number: int) -> PartOf:
-        groups = self.source.groups(number)
+    def read(self, setting: Setting, step: int) -> PartOf:
+        groups = self.source.groups(step)
         share = setting.share(len(groups), lambda: self.builder.tokens(groups))
         batch = self.builder.build(groups[share.items])
         masked = None

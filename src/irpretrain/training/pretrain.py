@@ -27,7 +27,7 @@ from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
-from irpretrain.training.group_table import GroupTable, Mixing
+from irpretrain.training.group_table import GroupTable
 from irpretrain.training.group_task import Task
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
@@ -108,7 +108,6 @@ def pretrain(
         )
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
-            mixing = Mixing(options.mixing, [task.weight for task in tasks], steps, seed)
             # Of several processes the first alone probes; the others wait for it at their next sum.
             probed = trainer.ranks.leads and options.held_out_share > 0
             setting = Setting(device, options.compute, accumulation=1)
@@ -118,7 +117,7 @@ def pretrain(
                 if probed
             ]
             before = [part.accuracies(model.eval()) for part in probes]
-            counts = _train(trainer, work, mixing, options, folder, log, title)
+            counts = _train(trainer, work, options, folder, log, title)
             counts["groups_held_out"] = {
                 task.name: len(table.held_out) for task, table in zip(work, tables, strict=True)
             }
@@ -156,8 +155,6 @@ def _tasks(
     tokenizer: WordPieceTokenizer,
     seed: int,
 ) -> tuple[list[GroupTable], list[Task]]:
-    # Where tasks take turns, the weight is how often one has its turn.
-    summed = options.mixing == "sum" or len(tasks) == 1
     tables, made = [], []
     for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
@@ -172,7 +169,7 @@ def _tasks(
                 builder=BatchBuilder(store, tokenizer, task_options.max_length, task_options.query_length),
                 loss=task_options.loss,
                 margin=task_options.margin,
-                weight=task.weight if summed else 1.0,
+                weight=task.weight,
                 mlm_weight=task.mlm_weight,
                 masker=Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
                 if masks
@@ -186,7 +183,6 @@ def _tasks(
 def _train(
     trainer: Trainer[CrossEncoderModel],
     tasks: list[Task],
-    mixing: Mixing,
     options: PretrainingConfig,
     checkpoints: Checkpoints,
     log: MetricsLog,
@@ -196,18 +192,11 @@ def _train(
         if step in options.snapshots:
             trainer.model.save(checkpoints.directory / SNAPSHOTS / snapshot_name(step))
 
-    def tasks_of(step: int) -> tuple[list[Task], int]:
-        chosen, batch = mixing.of_step(step)
-        return [tasks[number] for number in chosen], batch
-
-    tokens = run_steps(trainer, tasks_of, options.log_every, checkpoints, log, title, keep_snapshot)
+    tokens = run_steps(trainer, tasks, options.log_every, checkpoints, log, title, keep_snapshot)
     available = {
         task.name: task.source.trained_count for task in tasks if isinstance(task.source, GroupTable)
     }
-    seen = {
-        task.name: batches * options.batch_groups
-        for task, batches in zip(tasks, mixing.batches(), strict=True)
-    }
+    seen = {task.name: trainer.steps * options.batch_groups for task in tasks}
     return {
         "steps": trainer.steps,
         "groups": seen,
@@ -250,15 +239,9 @@ def resolve_length(
 
 def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int]) -> int:
     """Return the fewest steps in which every task (or `epochs_of`) passes its groups `epochs` times or more."""
-    total = sum(Fraction(str(task.weight)) for task in tasks)
-    # With mixing alternate a task has weight / (sum of weights) of the steps in expectation.
-    alternate = options.mixing == "alternate" and len(tasks) > 1
     # Decimals as they were written: in floating point 0.7 epochs of 10 groups would be more than 7 groups.
     passes = Fraction(str(options.epochs)) / options.batch_groups
-    shares = [Fraction(str(task.weight)) / total if alternate else Fraction(1) for task in tasks]
-    return max(
-        math.ceil(passes * groups[position] / shares[position]) for position in _deciding(options, tasks)
-    )
+    return max(math.ceil(passes * groups[position]) for position in _deciding(options, tasks))
 
 
 def _deciding(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:

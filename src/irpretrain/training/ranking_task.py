@@ -47,8 +47,8 @@ class RankingTask:
     loss: Loss
     margin: float = 1.0
 
-    def read(self, setting: Setting, step: int, number: int) -> PartOf:
-        groups = self.source.groups(number)
+    def read(self, setting: Setting, step: int) -> PartOf:
+        groups = self.source.groups(step)
         share = setting.share(len(groups), lambda: self.reader.tokens(groups))
         parts = [self.reader.read(groups[some]) for some in share.slices]
         tokens, work = sum(part.tokens for part in parts), _work(parts)

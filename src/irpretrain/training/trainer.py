@@ -98,8 +98,8 @@ PartOf = Callable[[nn.Module], StepPart]
 class StepTask(Protocol):
     name: str
 
-    def read(self, setting: Setting, step: int, number: int) -> PartOf:
-        """Read what the task's batch `number` adds to step `step`; neither touches the device nor other processes."""
+    def read(self, setting: Setting, step: int) -> PartOf:
+        """Read what the task adds to a step; this touches neither the device nor other processes."""
 
 
 def fetch_measured(
@@ -170,24 +170,22 @@ class Trainer(Generic[Model]):
         self.peak = None if rate is None else rate * self.ranks.count
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
-    def step(self, step: int, tasks: Sequence[StepTask], batch: int | None = None) -> StepMetrics:
+    def step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         """Do optimiser step `step`, counted from 0, which decides rate, dropout and masking; return what was measured.
-
-        `batch` is the number of the tasks' batch, by default `step`.
 
         Raises:
             TrainingError: loss or gradient is NaN, or memory ran out; the weights are then of no use.
         """
         try:
-            return self._step(step, tasks, step if batch is None else batch)
+            return self._step(step, tasks)
         except RuntimeError as error:
             if memory_ran_out(error):
                 raise TrainingError(_out_of_memory(step, error)) from None
             raise
 
-    def _step(self, step: int, tasks: Sequence[StepTask], number: int) -> StepMetrics:
+    def _step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         start = time.perf_counter()
-        read = [task.read(self._setting, step, number) for task in tasks]
+        read = [task.read(self._setting, step) for task in tasks]
         waited = time.perf_counter() - start
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
@@ -286,8 +284,7 @@ def _out_of_memory(step: int, error: RuntimeError) -> str:
 
 def run_steps(
     trainer: Trainer[Model],  # model, optimiser and schedule
-    # Step, counted from 0 → its tasks, and the number of the batch that they see.
-    tasks_of: Callable[[int], tuple[Sequence[StepTask], int]],
+    tasks: Sequence[StepTask],  # of each step
     log_every: int,  # steps between status lines
     checkpoints: Checkpoints,  # the job's; they decide when to save
     log: MetricsLog,  # has one record per step in the end, whenever it was interrupted
@@ -308,7 +305,7 @@ def run_steps(
             after(done)
     status = StatusLine(title, trainer.steps, log_every, trainer.peak)
     for step in range(done, trainer.steps):
-        measured = trainer.step(step, *tasks_of(step))
+        measured = trainer.step(step, tasks)
         tokens += measured.tokens
         done = measured.step
         if not leads:

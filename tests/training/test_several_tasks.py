@@ -1,90 +1,35 @@
-"""Tasks that are summed or take turns; options of a task's own."""
+"""Several tasks of one training, each with options of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tiny_training import Stop, crash_at, lines, training_options, without_time
+from tiny_training import Stop, crash_at, training_options, without_time
 
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
-from irpretrain.training.group_table import Mixing
 from irpretrain.training.group_task import Task
 from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]
 
 
-def test_a_sum_trains_every_task_in_every_step() -> None:
-    mixing = Mixing("sum", [1.0, 0.0, 3.0], 5, 1)
-    assert [mixing.of_step(step) for step in range(5)] == [([0, 1, 2], step) for step in range(5)]
-    assert mixing.batches() == [5, 5, 5]
-
-
-@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=5), st.integers(1, 60), st.integers(0, 9))
-def test_taking_turns_every_task_sees_its_batches_one_after_another(
-    weights: list[float], steps: int, seed: int
+def test_resume_is_exact(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, separable: tuple[Path, Path]
 ) -> None:
-    mixing = Mixing("alternate", weights, steps, seed)
-    seen: list[list[int]] = [[] for _ in weights]
-    for step in range(steps):
-        [task], batch = mixing.of_step(step)
-        seen[task].append(batch)
-    assert seen == [list(range(count)) for count in mixing.batches()]
-    # A longer training begins as the shorter one.
-    longer = Mixing("alternate", weights, steps + 7, seed)
-    assert [longer.of_step(step) for step in range(steps)] == [mixing.of_step(step) for step in range(steps)]
+    tasks = [
+        TaskConfig(objective="rop", weight=2, mlm_weight=0),
+        TaskConfig(objective="rop", weight=1, mlm_weight=0.5),
+    ]
 
-
-def test_turns_are_as_frequent_as_weights_say() -> None:
-    counts = np.array(Mixing("alternate", [1.0, 0.0, 3.0], 20_000, 4).batches())
-    assert counts[1] == 0
-    assert abs(counts[2] - 15_000) < 250  # standard deviation 61
-    assert Mixing("alternate", [1.0, 1.0], 50, 1).of_step(49) != Mixing(
-        "alternate", [1.0, 1.0], 50, 2
-    ).of_step(49)
-
-
-TASKS = [
-    TaskConfig(objective="rop", weight=2, mlm_weight=0),
-    TaskConfig(objective="rop", weight=1, mlm_weight=0.5),
-]
-
-
-def test_a_step_of_one_task_has_its_loss_alone(run_pretraining: Run, separable: tuple[Path, Path]) -> None:
-    options = training_options(mixing="alternate", steps=12)
-    folder = run_pretraining("turns", options, tasks=TASKS, groups=[separable[1]] * 2)
-    names = []
-    for line in lines(folder):
-        [(name, losses)] = line["tasks"].items()
-        names.append(name)
-        assert line["loss"] == pytest.approx(losses["ranking_loss"] + 0.5 * (losses["mlm_loss"] or 0))
-    assert set(names) == {"rop", "rop#1"}
-
-
-def test_a_single_task_keeps_its_weight(run_pretraining: Run) -> None:
-    options = training_options(mixing="alternate", steps=2)
-    folder = run_pretraining("alone", options, task=TaskConfig(objective="rop", weight=0))
-    for line in lines(folder):
-        assert line["loss"] == line["tasks"]["rop"]["mlm_loss"]
-
-
-@pytest.mark.parametrize("step", [3, 5])
-def test_resume_is_exact_when_tasks_take_turns(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, separable: tuple[Path, Path], step: int
-) -> None:
     def run(name: str) -> Path:
-        options = training_options(mixing="alternate", dropout=0.2)
-        return run_pretraining(name, options, tasks=TASKS, groups=[separable[1]] * 2)
+        return run_pretraining(name, training_options(dropout=0.2), tasks=tasks, groups=[separable[1]] * 2)
 
     whole = run("whole")
-    with crash_at(monkeypatch, step), pytest.raises(Stop):
+    with crash_at(monkeypatch, 3), pytest.raises(Stop):
         run("broken")
     resumed = run("broken")
     assert sha256(resumed / "model") == sha256(whole / "model")
@@ -95,7 +40,7 @@ def trained_tasks(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) ->
     """The tasks that a training hands to its first step."""
     seen: list[Task] = []
 
-    def note(self: Trainer, step: int, tasks: list[Task], batch: int) -> None:
+    def note(self: Trainer, step: int, tasks: list[Task]) -> None:
         seen.extend(tasks)
         raise Stop
 
