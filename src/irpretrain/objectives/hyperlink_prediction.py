@@ -5,11 +5,10 @@ types of this module are the three stages, each one step of that order. docs/met
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import NO_ANCHOR
@@ -56,10 +55,6 @@ class HyperlinkPredictionOptions(Section):
     )
     negatives: int = option(24, "Negatives per group; repeated if too few.", unit="documents", ge=1)
     minimum_words: int = option(100, "Shorter articles are not used.", unit="words", ge=1)
-    fifth_group: Literal["unused", "negative"] = option(
-        "unused",
-        "hp: use of documents that link back but are linked only from other segments (D5).",
-    )
     segments_per_document: int | None = option(
         None, "Maximum query segments per article; null: all.", unit="segments", ge=1
     )
@@ -69,14 +64,6 @@ class HyperlinkPredictionOptions(Section):
         unit="groups",
         ge=1,
     )
-
-    @model_validator(mode="after")
-    def _check_fifth_group(self) -> Self:
-        if self.type != "hp" and self.fifth_group != "unused":
-            raise ValueError(
-                "fifth_group: only hp compares with documents that the segment does not link; remove it"
-            )
-        return self
 
 
 OPTIONS = HyperlinkPredictionOptions
@@ -155,8 +142,6 @@ def choose(
     """Return the groups of one stage of an article, by segment."""
 
     preferred, others = STAGES[options.type]
-    if options.fifth_group == "negative":
-        others = (*others, "D5")
     candidates = []
     for segment in np.unique(links.segment).tolist():
         members = {
