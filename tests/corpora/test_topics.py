@@ -152,6 +152,19 @@ def test_topics_of_clef(tmp_path, text):
     assert [(q.query_id, q.text) for q in read(tmp_path, text)] == [("41", "apples")]
 
 
+def test_topics_of_clinical_trials(tmp_path):
+    text = """<topics task="2021 TREC Clinical Trials">
+<topic number="1">
+A 45-year-old &amp; BP &lt; 90 <!-- x -->
+with <![CDATA[a<b]]>
+</topic><topic number="2&amp;3">two</topic></topics>
+"""
+    queries = [(q.query_id, q.text) for q in read(tmp_path, text)]
+    assert queries == [("1", "A 45-year-old & BP < 90 with a<b"), ("2&3", "two")]
+    (fault,) = read(tmp_path, "<topic number='1'><type>a</type> b</topic>")
+    assert fault.reason == "topic lacks a part"
+
+
 def test_a_topic_without_a_number_names_its_tags(tmp_path):
     (fault,) = read(tmp_path, "<topic><ident>41</ident><title>apples</title></topic>\n")
     assert "<identifier>, or an attribute number or id is needed; its tags are <ident>, <title>" in str(fault)

@@ -111,6 +111,19 @@ def read_in_pretraining(default: Config, changes: dict[str, dict[str, object]]) 
     return rows
 
 
+def test_a_copy_of_a_corpus_is_the_same_text(default: Config, tmp_path: Path) -> None:
+    for name, text in {"a": "x", "b": "x", "c": "y", "d": "long"}.items():
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    a, b, c, d = read_in_pretraining(
+        default,
+        {"tested": {"path": f"{tmp_path}/a.jsonl"}} | {n: {"path": f"{tmp_path}/{n}.jsonl"} for n in "abcd"},
+    )
+    assert differences([a, b], ["texts", "tested_texts"]) == {}
+    assert b.tested_texts
+    assert not c.tested_texts
+    assert len(differences([a, c, d], ["texts"])["texts"]) == 3
+
+
 def test_texts_are_compared_by_their_files_and_options(
     default: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from irpretrain.evaluation.ledger import Facts, unlike
 from irpretrain.papers.files import read_paper
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.table_engine import compared_runs, facts_of
+from irpretrain.report.table_engine import LONGEST_LINE, compared_runs, facts_of, ledger_of
 from irpretrain.report.tables import HeadlineTable
 
 CONFIGS = [ROOT / "config.yaml", *OVERLAYS]
@@ -51,3 +51,10 @@ def test_no_comparison_differs_in_queries_lists_depth_or_withheld_articles(path:
                 value: sorted({row.model for row in same}) for value, same in by_value.items()
             }
     assert faults == {}
+
+
+def test_no_line_is_longer_than_a_reader_wants() -> None:
+    config = load(ROOT / "configs/paper.yaml")
+    lines = [line for plan in plans(config) for line in ledger_of(plan, config, made_scores(config))[1]]
+    assert max(map(len, lines)) <= len("Rows differ in .") + LONGEST_LINE
+    assert "groups read per task: 100 to 21,120,000" in lines[0]

@@ -185,6 +185,27 @@ def test_a_snapshot_has_read_only_a_part(default: Config, trainings: list[Path],
     assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
 
 
+def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
+    default: Config, trainings: list[Path], tmp_path: Path
+) -> None:
+    path = f"data/{'x' * 300}.jsonl"
+    corpora = {"long": default.corpora["squad-articles"].model_copy(update={"path": path, "options": {}})}
+    collections = {"long": ["long"]}
+    models = {"prop": default.models["prop"].model_copy(update={"collection": "long"})}
+    config = default.model_copy(
+        update={
+            key: getattr(default, key) | more
+            for key, more in (("corpora", corpora), ("collections", collections), ("models", models))
+        }
+    )
+    line = build_headline(config, scores_of(tmp_path, trainings)).notes[0]
+    assert line == (
+        "Rows differ in texts of pre-training; groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); "
+        "word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); "
+        "options of pre-training; headline.ledger.csv has the rest."
+    )
+
+
 NAMES = ("dataset", "model", "regime")
 SUMS_AND_PARTS = {"seen": "depth", "tested_texts": "texts"}
 """Facts that differ only where another one does, or have a part of their own in the line."""

@@ -26,7 +26,7 @@ class PretrainingText:
     """A text of pre-training: equal to another one that is the same part of the same files, however it is spelled.
 
     Attributes:
-        files: what it is read from, as `_files_of` returns it.
+        files: what it is read from, as `_files_of` returns it; of files with the same content the first one.
         options: of its format, where they are not the defaults, without `FORM`.
         path: as the configuration spells it, with its patterns of files.
     """

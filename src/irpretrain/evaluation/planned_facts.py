@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from filecmp import cmp
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -299,7 +300,22 @@ def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: st
         files = document_files(os.path.join(folder, path), format_name, patterns or None)
     except InputError:
         return (os.path.realpath(os.path.join(folder, path)),)
-    return tuple(sorted(map(os.path.realpath, files)))
+    return tuple(sorted(map(_first_of_equal, map(os.path.realpath, files))))
+
+
+# Files of corpora by their size, none of them a copy of another.
+_DISTINCT_FILES: dict[int, list[str]] = {}
+
+
+def _first_of_equal(file: str) -> str:
+    """Return the first file that had the same content: a copy is the same text."""
+    size = os.path.getsize(file)
+    same_size = _DISTINCT_FILES.setdefault(size, [])
+    for other in filter(os.path.isfile, same_size if size else ()):
+        if cmp(file, other, shallow=False):
+            return other
+    same_size.append(file)
+    return file
 
 
 def _overlap(config: Config, corpus: str, other: str) -> bool:

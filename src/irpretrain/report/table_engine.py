@@ -84,6 +84,8 @@ FOLLOWING = {"lists": "candidates", "documents": "texts", "text_pieces": "docume
 NO_OTHERS = PretrainingText((), path="no others")
 # Most rows that the line names for one value.
 NAMED = 4
+# Characters of the line under a table from which on the longest differences lose their rows.
+LONGEST_LINE = 300
 
 
 def compared_runs(table: Table) -> list[list[RunName]]:
@@ -123,7 +125,8 @@ def ledger_of(table: Table, config: Config, scores: Scores) -> tuple[tuple[Facts
         [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(table)
     ]
     # Rows are called by their ranking models.
-    line = differences_text(config, [[replace(row, ranker="") for row in rows] for rows in columns])
+    named = [[replace(row, ranker="") for row in rows] for rows in columns]
+    line = _shortened(_differences(config, named), f"; {table.name}.ledger.csv has the rest")
     return tuple(dict.fromkeys(row for rows in columns for row in rows)), [
         f"Rows differ in {line}."
     ] if line else []
@@ -135,6 +138,25 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
     Args:
         columns: rows that are compared with each other; columns are not.
     """
+    return "; ".join(text for text, _ in _differences(config, columns))
+
+
+def _shortened(differences: Sequence[tuple[str, str]], more: str) -> str:
+    """Return a line of differences, the longest ones in short where it would be too long; then `more` ends it."""
+    texts = [text for text, _ in differences]
+    if len("; ".join(texts)) <= LONGEST_LINE:
+        return "; ".join(texts)
+    room = LONGEST_LINE - len(more)
+    for position in sorted(range(len(texts)), key=lambda position: -len(texts[position])):
+        if len("; ".join(texts)) > room:
+            texts[position] = differences[position][1]
+    while len("; ".join(texts)) > room:
+        texts.pop()
+    return "; ".join(texts) + more
+
+
+def _differences(config: Config, columns: Sequence[Sequence[Facts]]) -> list[tuple[str, str]]:
+    """Return each difference with its rows, and in short: "groups read per task: 800 to 3,200"."""
     differing: dict[str, dict[str, list[Facts]]] = {}
     for rows in map(_without_common_texts, columns):
         differing_here = differences(map(_without_intended, rows), FACT_LABELS)
@@ -142,8 +164,8 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
             for value, same in by_value.items() if FOLLOWING.get(key) not in differing_here else ():
                 differing.setdefault(key, {}).setdefault(value, []).extend(same)
     parts = [
-        f"{FACT_LABELS[key]}: {_values(config, key, differing[key])}"
-        for key in FACT_LABELS
+        (f"{label}: {_values(config, key, differing[key])}", label + _range(differing[key]))
+        for key, label in FACT_LABELS.items()
         if key in differing
     ]
     reading = dict.fromkeys(
@@ -153,15 +175,15 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
         for row in same
         if row.tested_texts
     )
-    parts += [f"pre-training on the tested corpus: {_names(reading)}"] if reading else []
-    parts += [
-        f"{label}: {keys}"
+    on_tested = "pre-training on the tested corpus"
+    parts += [(f"{on_tested}: {_names(reading)}", on_tested)] if reading else []
+    return parts + [
+        (f"{label}: {keys}", label)
         for name, label in OPTION_LABELS.items()
         if (
             keys := ", ".join(dict.fromkeys(key for rows in columns for key in differing_options(rows, name)))
         )
     ]
-    return "; ".join(parts)
 
 
 def write_ledger(facts: Iterable[Facts], path: str | Path) -> None:
@@ -206,6 +228,14 @@ def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
         f"{value} ({'the others' if same is largest and len(same) > NAMED + 1 else _names(same)})"
         for value, same in zip(by_value, names, strict=True)
     )
+
+
+def _range(values: Iterable[str]) -> str:
+    """Return ": 800 to 3,200" for texts of numbers, else nothing."""
+    numbers = {text.replace(",", ""): text for text in values}
+    if not all(map(str.isdecimal, numbers)):
+        return ""
+    return f": {numbers[min(numbers, key=int)]} to {numbers[max(numbers, key=int)]}"
 
 
 def _names(names: Iterable[str]) -> str:

@@ -1,10 +1,10 @@
 """TREC's formats: topics between `<top>` and `</top>`, judgements (qrels) and runs in columns.
 
 Topics have `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form `<topic number="1"> <query> <question> or
-<description> <narrative>` (Web, TREC-COVID). Tags of the older form are not closed: a tag's text ends at the next known
-tag. Further parts of TREC 1 to 3, such as `<dom>` and `<con>`, are left out. CLEF's topics have `<identifier>`, or a
-language in the tags' names (`<EN-title>`). A third form is `<DOC>` with `<DOCNO>`: the text under no other tag is the
-title.
+<description> <narrative>` (Web, TREC-COVID), or their title alone (Clinical Trials). Tags of the older form are not
+closed: a tag's text ends at the next known tag. Further parts of TREC 1 to 3, such as `<dom>` and `<con>`, are left
+out. CLEF's topics have `<identifier>`, or a language in the tags' names (`<EN-title>`). A third form is `<DOC>` with
+`<DOCNO>`: the text under no other tag is the title.
 
 Judgements are lines of query, iteration, document, relevance, separated by blanks or tabs. Lines of five columns are of
 two kinds, of which a file has one. Prels (Million Query, Web 2009) are query, document, relevance, sampling method,
@@ -143,7 +143,7 @@ def _topics(path: Path) -> Iterator[_Topic | Malformed]:
                 if current is not None:
                     yield Malformed(0, "topic is not closed", "another begins before it ends", current.line)
                 named = _TOPIC_NUMBER.search(border[2])
-                current = _Topic(line, named[1] if named else "")
+                current = _Topic(line, unescaped(named[1]) if named else "")
             line += text.count("\n", start, end)
             at = end
     if current is not None:
@@ -179,7 +179,8 @@ def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malforme
     for tag, marks in _marks(tags).items():
         if marks > 1:
             return several_in_one(position, marks, f"<{tag}>", topic.line)
-    parts = _parts(text, tags)
+    is_title = bool(topic.number) and not _ANY_TAG.search(text)
+    parts = {"title": unescaped(text).strip()} if is_title else _parts(text, tags)
     number = topic.number.strip() or parts.get("num", "")
     if not number:
         here = displayed_names(dict.fromkeys(_ANY_TAG.findall("\n".join(topic.lines)))) or "none"
