@@ -33,7 +33,7 @@ def expand(folder: Path, given: str = "given") -> tuple[dict[str, dict[str, int]
 def test_words_are_counted_together(tmp_path: Path) -> None:
     lines = [
         {"document_id": "d1", "queries": ["Do cats run?", "the cat"]},
-        {"id": "d3", "text": "a zoo"},
+        {"id": "d3", "text": "a zoo \ud800"},
         {"id": "x", "text": "elsewhere"},
     ]
     (tmp_path / "given").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -12,7 +12,7 @@ from typing import Any
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
-from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.corpora.checked import parse_object
 from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
 from irpretrain.corpora.files import OTHER_LINE_END, Line, given_lines
@@ -131,4 +131,4 @@ def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]
     if not document or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
         layout = f"{' or '.join(IDENTIFIERS)}, and queries, a list of texts, or text"
         raise InputError(path, f"a JSON line has {layout}", number)
-    return document, texts
+    return document, list(map(clean_text, texts))
