@@ -231,6 +231,17 @@ def test_names_of_columns_reach_the_terminal_clean(tmp_path, header, options):
         assert raised.value.reason.isprintable()
 
 
+def test_joined_parquet_files_are_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    contents = []
+    for name in "ab":
+        pq.write_table(pa.table({"id": [name], "text": [f"{name} text"]}), path)
+        contents.append(path.read_bytes())
+    path.write_bytes(b"".join(contents))
+    with pytest.raises(InputError, match="several Parquet files are joined in this one"):
+        list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
+
+
 def test_a_packed_parquet_file_is_refused_as_packed(tmp_path):
     pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), tmp_path / "a.parquet")
     packed = tmp_path / "a.parquet.gz"

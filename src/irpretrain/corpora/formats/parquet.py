@@ -49,6 +49,8 @@ def read(path: Path, options: ParquetDocumentOptions, share: Share = everything)
             fields.check_columns(path, options, file.schema_arrow.names)
             columns = _needed(options, file)
             nested = {field.name for field in file.schema_arrow if pa.types.is_nested(field.type)}
+        if share.number == 0:
+            _refuse_joined(path)
         plain = [name for name in columns if name not in nested]  # parts of others have names of their own
         with parquet_file(path) as file, parquet_file(path, equal_once=plain) as file_of_equal:
             groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
@@ -82,6 +84,17 @@ def _refuse_packed(path: Path) -> None:
         raise InputError(
             path, f"a Parquet file must not be packed: this one is, with {compression}", remedy=remedy
         )
+
+
+def _refuse_joined(path: Path) -> None:
+    # Of several files in one, the last description would be read with the rows of the first.
+    before = b""
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            if b"PAR1PAR1" in before + piece:
+                remedy = "Give a folder with the files as they were."
+                raise InputError(path, "several Parquet files are joined in this one", remedy=remedy)
+            before = piece[-7:]
 
 
 def _row_group(
