@@ -242,6 +242,14 @@ def test_joined_parquet_files_are_refused(tmp_path):
         list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
 
 
+def test_a_text_may_hold_the_marks_of_parquet(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["a"], "text": ["marks PAR1PAR1"]}), path, compression="none")
+    assert [document.body for document in parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options())] == [
+        "marks PAR1PAR1"
+    ]
+
+
 def test_a_packed_parquet_file_is_refused_as_packed(tmp_path):
     pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), tmp_path / "a.parquet")
     packed = tmp_path / "a.parquet.gz"

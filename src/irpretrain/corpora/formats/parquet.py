@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ ROWS_AT_ONCE = 1024
 # A row group is large from so many of the largest records on; so many of its rows are read at a time, each of which may
 # be one text that is stored once.
 LARGE_GROUP, ROWS_OF_LARGE_GROUP = 4, 8
+# The length of a file's description, its last mark, and the first mark of another file.
+_JOINED = re.compile(rb"(.{4})PAR1PAR1", re.DOTALL)
 
 
 class ParquetDocumentOptions(DocumentFields):
@@ -88,13 +91,17 @@ def _refuse_packed(path: Path) -> None:
 
 def _refuse_joined(path: Path) -> None:
     # Of several files in one, the last description would be read with the rows of the first.
-    before = b""
+    start, before = 0, b""
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
-            if b"PAR1PAR1" in before + piece:
-                remedy = "Give a folder with the files as they were."
-                raise InputError(path, "several Parquet files are joined in this one", remedy=remedy)
-            before = piece[-7:]
+            data = before + piece
+            for mark in _JOINED.finditer(data):
+                # Texts can hold these marks, too, but no length of a description before them.
+                if int.from_bytes(mark[1], "little") < start + mark.start():
+                    remedy = "Give a folder with the files as they were."
+                    raise InputError(path, "several Parquet files are joined in this one", remedy=remedy)
+            before = data[-11:]
+            start += len(data) - len(before)
 
 
 def _row_group(
