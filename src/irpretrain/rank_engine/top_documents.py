@@ -113,8 +113,9 @@ def _search(
         size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
         query = RankQuery(table, weights, rest, size, NOBODY, np.float32(0))
         describe_lists(index, query)
+        best.threshold[0] = 0
+        _raise_threshold(index, query, depth, best)
         best.state[0] = 0
-        best.threshold[0] = _first_threshold(index, query, depth, best.documents)
         choose_cutoffs(
             bounds.hull_offsets,
             bounds.hull_levels,
@@ -127,39 +128,40 @@ def _search(
         for at in range(size):
             _search_list(index, query, at, depth, candidates, best)
         _keep_best(best, depth)
-        found = best.state[0]
-        documents[number, :found] = best.documents[:found]
-        scores[number, :found] = best.scores[:found]
+        for at in range(best.state[0]):
+            documents[number, at], scores[number, at] = best.documents[at], best.scores[at]
 
 
 @compiled
-def _first_threshold(index: Index, query: RankQuery, depth: int, room: np.ndarray) -> np.float32:
-    """Return a score that at least `depth` documents reach; 0 if that was not found."""
-    taken = 0
+def _raise_threshold(index: Index, query: RankQuery, depth: int, best: Best) -> None:
+    """Raise the threshold to a score that at least `depth` documents reach, if the lists' best ones are so many."""
+    documents, taken = best.documents, 0
     bounds, table = index.bounds, query.table
     for at in range(query.size):
-        wanted = depth
         long = table[LONG, at]
         if long >= 0:
             first, last = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
-            for position in range(first, min(last, first + wanted)):
-                room[taken] = bounds.prefix_documents[position]
+            for position in range(first, min(last, first + depth)):
+                documents[taken] = bounds.prefix_documents[position]
                 taken += 1
         else:
-            for position in range(table[START, at], min(table[END, at], table[START, at] + wanted)):
-                room[taken] = index.lists.documents[position]
+            for position in range(table[START, at], min(table[END, at], table[START, at] + depth)):
+                documents[taken] = index.lists.documents[position]
                 taken += 1
         if taken >= 2 * depth:
             break
     if taken < depth:
-        return np.float32(0)
-    seeds = np.unique(room[:taken])
-    if len(seeds) < depth:
-        return np.float32(0)
-    scores = np.empty(len(seeds), np.float32)
-    for number in range(len(seeds)):
-        scores[number] = score_of(index, query, seeds[number])
-    return np.partition(scores, len(seeds) - depth)[len(seeds) - depth]
+        return
+    # Numba compiles np.unique and np.partition for seconds; this sort is compiled for `_keep_best` anyway.
+    numbers = documents[:taken][np.argsort(documents[:taken])]
+    count = 0
+    for at in range(taken):
+        if at == 0 or numbers[at] != numbers[at - 1]:
+            documents[count], best.scores[count] = numbers[at], score_of(index, query, np.int32(numbers[at]))
+            count += 1
+    best.state[0] = count
+    if count >= depth:
+        _keep_best(best, depth)
 
 
 @compiled
@@ -221,10 +223,9 @@ def _keep_best(best: Best, depth: int) -> None:
     # By number first, and then stably by score, so that ties stay by number.
     order = np.argsort(best.documents[:count])
     order = order[np.argsort(-best.scores[:count][order], kind="mergesort")][:depth]
-    best.documents[: len(order)], best.scores[: len(order)] = (
-        best.documents[:count][order],
-        best.scores[:count][order],
-    )
+    documents, scores = best.documents[:count][order], best.scores[:count][order]
+    for at in range(len(order)):  # numba would compile the error text of `[:n] =` for seconds
+        best.documents[at], best.scores[at] = documents[at], scores[at]
     best.state[0] = len(order)
     if len(order) == depth:
         best.threshold[0] = best.scores[depth - 1]
