@@ -91,7 +91,7 @@ docs: environment
 	python .ci/pages docs
 	python envs/conda.py
 
-$(VENV)/docs: environment envs/docs.lock
+$(VENV)/docs: envs/docs.lock | environment
 	@python -m pip install --quiet --no-deps --upgrade --target $@ --requirement envs/docs.lock && touch $@
 
 # Not in the environment: the workflow's jobs need none of it.
