@@ -153,11 +153,11 @@ def _raise_threshold(index: Index, query: RankQuery, depth: int, best: Best) -> 
     if taken < depth:
         return
     # Numba compiles np.unique and np.partition for seconds; this sort is compiled for `_keep_best` anyway.
-    numbers = documents[:taken][np.argsort(documents[:taken])]
+    numbers = documents[:taken][np.argsort(documents[:taken])].astype(np.int32)
     count = 0
     for at in range(taken):
         if at == 0 or numbers[at] != numbers[at - 1]:
-            documents[count], best.scores[count] = numbers[at], score_of(index, query, np.int32(numbers[at]))
+            documents[count], best.scores[count] = numbers[at], score_of(index, query, numbers[at])
             count += 1
     best.state[0] = count
     if count >= depth:
