@@ -10,6 +10,8 @@ from irpretrain.claims.verdicts import TESTED, VERDICTS
 from irpretrain.report.claim_answers import Answer, read_answers
 
 BLOCK = re.compile(r"(<!-- claims of (\w+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+# The measure that a table does not repeat.
+USUAL = "RR@10"
 
 
 def results_page(docs: Path) -> str:
@@ -35,8 +37,8 @@ def _counts(answers: Iterable[Answer]) -> Iterator[str]:
 
 
 def _tested(answers: Iterable[Answer]) -> Iterator[str]:
-    yield "| claim | measure | difference [95 %] | power | verdict |"
-    yield "|---|---|---:|---:|---|"
+    yield f"| claim | difference in {USUAL} [95 %] | power | verdict |"
+    yield "|---|---:|---:|---|"
     for answer in answers:
         if answer.verdict not in TESTED:
             continue
@@ -45,8 +47,7 @@ def _tested(answers: Iterable[Answer]) -> Iterator[str]:
         verdict = f"**{answer.verdict}**" if answer.p_holm < 0.05 else answer.verdict
         cells = (
             answer.says.removesuffix("."),
-            answer.measure,
-            f"{difference} [{low}, {high}]",
+            ("" if answer.measure == USUAL else f"{answer.measure} ") + f"{difference} [{low}, {high}]",
             power,
             verdict,
         )
