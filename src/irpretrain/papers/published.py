@@ -95,6 +95,10 @@ class PublishedRow(Strict):
         """Whether nothing of the row is trained, so that its numbers are the same in every regime."""
         return self.regimes[0] == FIRST_STAGE
 
+    def regime_in(self, column: str | None) -> str:
+        """Return the regime of the row's cell in a column that may have one."""
+        return column or self.regimes[0]
+
 
 class PublishedTable(PublishedPlace):
     """A table of the paper.
@@ -162,9 +166,6 @@ class PublishedTable(PublishedPlace):
     def row(self, key: str) -> PublishedRow:
         return next(row for row in self.rows if row.key == key)
 
-    def regime(self, row: PublishedRow, column: PublishedColumn) -> str:
-        return column.regime or row.regimes[0]
-
     def value(
         self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
     ) -> PublishedValue | None:
@@ -186,7 +187,9 @@ class PublishedTable(PublishedPlace):
             if (
                 (column.dataset, column.measure) == (dataset, measure)
                 and candidates in (None, column.candidates)
-                and (regime is None or described.is_first_stage or self.regime(described, column) == regime)
+                and (
+                    regime is None or described.is_first_stage or described.regime_in(column.regime) == regime
+                )
             ):
                 return printed
         return None

@@ -172,7 +172,7 @@ class PaperTable:
 
     def _source(self, key: str, column: _Column) -> AnyCell:
         row = self.table.row(key)
-        cell = self._cell(row, column.pair, column.measure, column.regime or row.regimes[0])
+        cell = self._cell(row, column.pair, column.measure, row.regime_in(column.regime))
         if self.table.outcomes is None or not column.is_tally:
             return cell
         return Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True)
