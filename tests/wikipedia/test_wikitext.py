@@ -197,7 +197,7 @@ def test_a_page_without_lead_and_an_empty_page():
          "as of 2010, Since 2010, February 2010, As of May 2010."),
         ("{{as of|2009|4|alt=since the [[election]]}} {{as of|2010|13}}", "since the election As of 2010"),
         ("{{nowrap|a {{nowrap|b}} <br/> c}} {{abbr|d|e}} {{small|1=f=g}}", "a b\nc d f=g"),
-        ("a{{quote|text=b\n* c|author=d}}e", "a\nb\nc\ne"),
+        ("a{{quote|text=b\n* c|author=d}}e", "a\nb\nc\n— d\ne"),
         ("{{columns-list|30em|\n* [[a]]\n}} {{plainlist|\n* b\n}}{{ubl|c|d}}", "a\nb\nc\nd"),
         ("{{ill|Titel|de}} {{ill|de|Titel|lt=x}} {{flag|France}} {{nowrap}} {{quote|}}", "Titel x France"),
         ("{{sic|teh}} a{{'}}b {{chem|H|2|O}} {{angbr|a}}{{snd}}b", "teh a'b H2O ⟨a⟩ – b"),

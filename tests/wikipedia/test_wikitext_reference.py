@@ -47,7 +47,7 @@ def test_links_are_the_same_but_for_classes_that_are_explained(found):
     assert found.links.unexplained == []
     assert found.links.classes == {
         "the same": 22611,
-        "inside a template that is shown": 158,
+        "inside a template that is shown": 161,
         "made by a template that is shown": 12,
         "a template that is shown inside the anchor": 11,
         "to another wiki or namespace": 61,

@@ -244,7 +244,7 @@ class _Scan:
         if _ALONE.match(self.text, at) and not self._line(index).rpartition("\n")[2].strip(_INDENT):
             words = quotation(parameters, calendar)
             if words and follows_prose(self._recent(index, LONGEST_BEFORE)):
-                return f"{BREAK}\n{words}{BREAK}\n"
+                return self.templates.show("@quote 0", name, arguments)
         return None
 
     def _line(self, index: int) -> str:

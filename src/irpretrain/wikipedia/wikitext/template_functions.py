@@ -4,7 +4,13 @@ import re
 from collections.abc import Callable
 
 from irpretrain.wikipedia.wikitext import quantities
-from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, text_argument, unnamed
+from irpretrain.wikipedia.wikitext.arguments import (
+    PARAMETER,
+    Arguments,
+    quoted_arguments,
+    text_argument,
+    unnamed,
+)
 from irpretrain.wikipedia.wikitext.dates import FUNCTIONS as DATE_FUNCTIONS
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
 
@@ -45,8 +51,13 @@ def _joined(given: Arguments) -> str:
 
 
 def _quote(given: Arguments) -> str:
-    """A quotation, as a paragraph of its own, and its German translation as another."""
+    """A quotation, its German translation and "— Author, Title, Source", each as a paragraph of its own.
+
+    The numbers behind the function's name are the positions of who is quoted, if not 2 to 5: `@quote 4 5`.
+    """
     lines = [words for words in (text_argument(given), given.get("Übersetzung")) if words]
+    if lines and (quoted := quoted_arguments(given, given.get(PARAMETER) or "2 3 4 5")):
+        lines.append(f"— {quoted}")
     return "".join(f"{BREAK}\n{words}" for words in lines) + f"{BREAK}\n" if lines else ""
 
 
