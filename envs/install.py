@@ -36,6 +36,8 @@ OLDEST_TORCH = (2, 11)
 MARK, OURS = ".installed", ".made-by-irpretrain"
 BEFORE = ".before"
 """Ends the name of an environment that is being replaced."""
+TEXT: dict[str, str] = {"encoding": "utf-8", "errors": "surrogateescape"}
+"""A mark may be torn, and a path may hold any bytes."""
 
 
 def main(target: Path) -> None:
@@ -119,6 +121,7 @@ def is_ours(folder: Path) -> bool:
 
 def check_replaceable(target: Path) -> None:
     """End with a message where a folder is not an environment of ours, or a process uses it."""
+    refuse_link(beside(target, BEFORE))
     for folder in (target, beside(target, BEFORE)):
         empty = not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
         if not empty and not is_ours(folder):
@@ -148,7 +151,7 @@ def replace(target: Path, mark: str, make: Callable[[Path], None]) -> None:
         remove(target)
     try:
         target.mkdir(exist_ok=True)
-        (target / OURS).write_text(f"{target}\n", encoding="utf-8")
+        (target / OURS).write_text(f"{target}\n", **TEXT)
         make(target)
         (target / MARK).write_text(mark)
     except BaseException:
@@ -160,7 +163,7 @@ def replace(target: Path, mark: str, make: Callable[[Path], None]) -> None:
 
 def remove(folder: Path) -> None:
     """Remove a folder that this script made. What says so goes last: the removal may be killed."""
-    if not is_ours(folder):
+    if folder.is_symlink() or not is_ours(folder):
         return
     (folder / OURS).touch()
     for entry in folder.iterdir():
@@ -173,11 +176,14 @@ def remove(folder: Path) -> None:
 
 @contextmanager
 def alone(target: Path) -> Iterator[None]:
-    """Wait until no other make sets up the same folder. A killed one leaves its lock file, which then locks nothing."""
+    """Wait until no other make sets up the same folder. A killed one leaves its lock file, which then locks nothing.
+
+    A lock file is empty. A file of that name with content is a user's, such as the lock of a package manager.
+    """
     path = beside(target, ".lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        with open(path, "a") as lock:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "rb") as lock:
             with suppress(OSError):  # a file system without locks
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -189,7 +195,8 @@ def alone(target: Path) -> Iterator[None]:
                 try:
                     yield
                 finally:
-                    path.unlink()
+                    if not path.stat().st_size:
+                        path.unlink()
                 return
 
 
@@ -228,7 +235,7 @@ def wanted(locks: list[Path]) -> str:
 def read(path: Path) -> str:
     """Return the text of a file; nothing where there is none."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(**TEXT)
     except OSError:
         return ""
 
@@ -350,6 +357,7 @@ def run(command: list[str], what: str) -> None:
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")
     position = Path(sys.argv[1] if len(sys.argv) > 1 else ".venv")
     if sys.argv[2:] == ["slurm"]:
         add_slurm(position)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import venv
+from contextlib import nullcontext
 from functools import cache
 from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
@@ -336,6 +337,41 @@ def test_what_a_link_leads_to_is_not_replaced(install, machine, tmp_path):
     with pytest.raises(SystemExit, match=r"venv is a link to .*/shared, whose environment does not fit"):
         install.main(tmp_path / "venv")
     assert (shared / "old").exists()
+
+
+@pytest.mark.parametrize("mark", ["of an older lock", "", None])
+def test_the_environment_before_is_not_removed_behind_a_link(install, machine, tmp_path, mark):
+    """Neither in place of one that fits, nor of one that does not, nor of none."""
+    if mark is not None:
+        environment(tmp_path / "venv", mark or install.wanted([install.LOCK]))
+    other = environment(tmp_path / "other", install.wanted([install.LOCK]))
+    (tmp_path / "venv.before").symlink_to(other)
+    with nullcontext() if mark == "" else pytest.raises(SystemExit, match=r"venv.before is a link to "):
+        install.main(tmp_path / "venv")
+    assert (other / "old").exists()
+    assert (other / ".installed").exists()
+
+
+def test_a_lock_file_of_another_program_stays(install, machine, tmp_path):
+    """`make VENV=requirements` removed requirements.lock."""
+    (tmp_path / "uv.lock").write_text("pins")
+    (tmp_path / "linked.lock").symlink_to("nowhere")
+    install.main(tmp_path / "uv")
+    with pytest.raises(SystemExit, match="linked cannot be set up: .*linked.lock"):
+        install.main(tmp_path / "linked")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["linked.lock", "uv", "uv.lock"]
+    assert (tmp_path / "uv.lock").read_text() == "pins"
+
+
+def test_a_torn_mark_and_a_path_of_any_bytes(install, machine, tmp_path):
+    target = environment(tmp_path / os.fsdecode(b"b\xfcro"), "Python 3.11, contents of an older lock")
+    (target / ".installed").write_bytes(b"\xff\xfe")
+    (target / ".made-by-irpretrain").touch()
+    install.main(target)
+    assert not (target / "old").exists()
+    machine.pip.clear()
+    install.main(target)
+    assert machine.pip == []
 
 
 def test_slurm_s_part_is_not_replaced_behind_a_link(install, machine, tmp_path):
