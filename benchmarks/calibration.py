@@ -32,9 +32,9 @@ from irpretrain.axioms.calibration import (
     calibrate_temperature,
     calibration_sampler,
 )
+from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
-from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.rank_engine.build_postings import WordsInMemory, write_postings
 from irpretrain.rank_engine.impacts import Bm25
 from irpretrain.rank_engine.postings import Postings

@@ -21,12 +21,12 @@ import numpy as np
 import yaml
 
 from irpretrain.axioms.calibration import QUERIES_PER_DOCUMENT, RankSample, count_in_intervals, interval_ends
+from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.sources import write_shard
-from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.papers.files import read_preset
 from irpretrain.papers.published import load_published
 from irpretrain.rank_engine.build_postings import write_postings

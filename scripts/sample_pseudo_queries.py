@@ -1,7 +1,7 @@
 """Draw the pseudo-queries of one corpus shard."""
 
+from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

@@ -1,8 +1,8 @@
 """Score the pairs of a diagnosis by one re-ranker."""
 
-from irpretrain.axioms.diagnosis_scores import score_diagnosis_pairs
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.retrieval.diagnosis_scores import score_diagnosis_pairs
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

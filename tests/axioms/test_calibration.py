@@ -20,6 +20,7 @@ from irpretrain.axioms.calibration import (
     calibration_sampler,
     count_in_intervals,
 )
+from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig
@@ -27,7 +28,6 @@ from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, InputError, IntegrityError
-from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.papers.published import load_published
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks

@@ -14,13 +14,13 @@ from made_values import COLUMNS, random_rows, reference_features, row, write
 from scipy import stats
 
 from irpretrain.axioms.diagnosis import choose_diagnosis_pairs, compare_models, diagnose, mcnemar
-from irpretrain.axioms.diagnosis_scores import score_diagnosis_pairs
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.retrieval.diagnosis_scores import score_diagnosis_pairs
 
 
 def options(**given: Any) -> DiagnosisConfig:

@@ -18,7 +18,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS, TERM_WEIGHTS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError
-from irpretrain.objectives.ares.ares import AresOptions
+from irpretrain.objectives.ares import AresOptions
 from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.registry import OBJECTIVES, read_options
 from irpretrain.objectives.shard import Shard
@@ -143,9 +143,9 @@ def test_texts_of_groups_end_where_the_token_store_ends(tiny_encoder: Path) -> N
 def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     from irpretrain.axioms.axiom_values import compute_axiom_values
     from irpretrain.axioms.batch import open_collection
+    from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
     from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
     from irpretrain.contracts import AXIOM_VALUES
-    from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
     from irpretrain.rank_engine import Bm25, write_postings
     from irpretrain.text.terms import read_terms
     from irpretrain.text.word_store import WordStore, write_word_store

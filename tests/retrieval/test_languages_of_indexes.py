@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, write_queries, write_vectors
 
+from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser, IndriOptions
 from irpretrain.retrieval.expansion import expand_documents

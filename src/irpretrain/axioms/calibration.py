@@ -21,10 +21,10 @@ import pyarrow as pa
 
 from irpretrain.atomic import write_text
 from irpretrain.axioms.batch import open_terms
+from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
-from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.progress import print_line, progress
 from irpretrain.randomness import generator
 from irpretrain.rank_engine import Bm25, document_ranks

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.atomic import atomic_file
+from irpretrain.axioms.contrastive_draws import draw_queries_of_terms
+from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, at_temperature
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, ContractWriter
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_qrels, relevant
-from irpretrain.objectives.ares.contrastive_draws import draw_queries_of_terms
-from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler, at_temperature
 from irpretrain.progress import notice, progress
 from irpretrain.randomness import stream_key
 from irpretrain.text.document_rows import WordDocuments

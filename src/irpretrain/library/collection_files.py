@@ -172,7 +172,7 @@ class CollectionFiles:
         return anchors
 
     def _drawn(self, options: PseudoQueriesConfig) -> Path:
-        from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
+        from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 
         temperature = self._temperature(options) if options.temperature == "calibrated" else None
         queries = self._path("pseudo-queries.parquet")

@@ -24,7 +24,7 @@ OBJECTIVES = {
     "qdm": "irpretrain.objectives.qdm",
     "rdp": "irpretrain.objectives.rdp",
     "acm": "irpretrain.objectives.acm",
-    "ares": "irpretrain.objectives.ares.ares",
+    "ares": "irpretrain.objectives.ares",
     "bprop": "irpretrain.objectives.bprop",
 }
 

@@ -11,10 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.text import TextConfig
-from irpretrain.errors import InputError
-from irpretrain.objectives.ares.contrastive import (
+from irpretrain.axioms.contrastive import (
     ContrastiveModel,
     collection_probabilities,
     divergence,
@@ -23,6 +20,9 @@ from irpretrain.objectives.ares.contrastive import (
     softmax,
     weight_classes,
 )
+from irpretrain.config.axioms import PseudoQueriesConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.errors import InputError
 from irpretrain.text.statistics import count_words
 from small_documents import write_documents
 

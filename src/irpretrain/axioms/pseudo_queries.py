@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.atomic import atomic_file
-from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
-from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError
-from irpretrain.objectives.ares.contrastive import OUTSIDE, no_classes, read_contrastive_model, weight_classes
-from irpretrain.objectives.ares.contrastive_draws import (
+from irpretrain.axioms.contrastive import OUTSIDE, no_classes, read_contrastive_model, weight_classes
+from irpretrain.axioms.contrastive_draws import (
     ContrastRules,
     ContrastTables,
     DrawnQueries,
     draw_queries,
 )
+from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
+from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError
 from irpretrain.progress import print_line, progress
 from irpretrain.randomness import stream_key
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities

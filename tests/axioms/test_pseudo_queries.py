@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from irpretrain.axioms.contrastive import read_contrastive_model
+from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.errors import IntegrityError
-from irpretrain.objectives.ares.contrastive import read_contrastive_model
-from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import WordStore, write_word_store
@@ -42,7 +42,7 @@ def patch_lengths(
 ) -> np.ndarray:
     """Set the law of lengths, and whether all queries of a document share theirs; return the law."""
     law = set_size_probabilities(mean, most)
-    module = "irpretrain.objectives.ares.pseudo_queries"
+    module = "irpretrain.axioms.pseudo_queries"
     patch.setattr(f"{module}.set_size_probabilities", lambda: law)
     patch.setattr(f"{module}.ONE_LENGTH", one_length)
     return law
@@ -230,7 +230,7 @@ def test_shards_do_not_matter(tmp_path: Path, shards: int, support: str) -> None
 
 def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Made(tmp_path / "one", [FIVE_WORDS] * 7, options())
-    monkeypatch.setattr("irpretrain.objectives.ares.pseudo_queries.DOCUMENTS_AT_ONCE", 3)
+    monkeypatch.setattr("irpretrain.axioms.pseudo_queries.DOCUMENTS_AT_ONCE", 3)
     Made(tmp_path / "two", [FIVE_WORDS] * 7, options())
     paths = [tmp_path / name / "queries.parquet" for name in ("one", "two")]
     assert paths[0].read_bytes() == paths[1].read_bytes()

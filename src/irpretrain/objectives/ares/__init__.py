@@ -1,1 +1,0 @@
-"""ARES (Chen et al., SIGIR 2022): its objective and the sampler of pseudo-queries."""
