@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,13 @@ from irpretrain.axioms.predictor import (
     chosen_columns,
     importance,
 )
-from irpretrain.axioms.predictor_pairs import SETTING_IV_RANK
+from irpretrain.axioms.predictor_pairs import SETTING_IV_RANK, QueryPairs
 from irpretrain.axioms.preferences import DEFINITIONS, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
+from irpretrain.evaluation.significance import Auc
 
 if TYPE_CHECKING:
-    from irpretrain.axioms.train_predictor import Outcome
+    import xgboost
 
 SETTINGS = {
     "I": "any pseudo-query of the document, with equal probabilities",
@@ -35,6 +37,22 @@ SETTINGS = {
     "III": "any pseudo-query, of documents that have one of RANK 1",
     "IV": "a pseudo-query whose RANK is {rank} or less",
 }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    seed: int
+    trees: xgboost.Booster  # the best fold's model
+    table: np.ndarray  # float64 [3⁹], its probabilities, symmetric
+    auc: Auc  # on the test part
+    plain_auc: float  # the same of the trees' own answers
+    fold_aucs: list[float]  # of each fold's model on that fold
+    # test_pairs, test_documents: size of the test part.
+    test_pairs: int
+    test_documents: int
+    single: dict[Axiom, float]  # AUC of each axiom's feature alone on the test part
+    majority: float  # AUC of the sum of the features of the predictor's axioms
+    pairs: QueryPairs
 
 
 def effects(table: np.ndarray, features: np.ndarray, axioms: Sequence[Axiom]) -> dict[Axiom, float]:

@@ -10,26 +10,23 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irpretrain.axioms.predictor import (
-    Auc,
-    area,
-    area_with_interval,
     chosen_columns,
     fit,
     plain_table,
     symmetric_table,
 )
-from irpretrain.axioms.predictor_files import write_predictor
-from irpretrain.axioms.predictor_pairs import CandidateQueries, QueryPairs, make_pairs, read_candidates
+from irpretrain.axioms.predictor_files import Outcome, write_predictor
+from irpretrain.axioms.predictor_pairs import CandidateQueries, make_pairs, read_candidates
 from irpretrain.axioms.preferences import vector_numbers
-from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
+from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
 from irpretrain.errors import InputError
+from irpretrain.evaluation.significance import area, area_with_interval
 from irpretrain.randomness import generator, integer_seed
 
 if TYPE_CHECKING:
@@ -46,22 +43,6 @@ FOLDS = 2
 
 # Of the AUC's interval.
 RESAMPLES = 1000
-
-
-@dataclass(frozen=True)
-class Outcome:
-    seed: int
-    trees: xgboost.Booster  # the best fold's model
-    table: np.ndarray  # float64 [3⁹], its probabilities, symmetric
-    auc: Auc  # on the test part
-    plain_auc: float  # the same of the trees' own answers
-    fold_aucs: list[float]  # of each fold's model on that fold
-    # test_pairs, test_documents: size of the test part.
-    test_pairs: int
-    test_documents: int
-    single: dict[Axiom, float]  # AUC of each axiom's feature alone on the test part
-    majority: float  # AUC of the sum of the features of the predictor's axioms
-    pairs: QueryPairs
 
 
 def train_predictor(

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irpretrain.axioms.predictor import area
 from irpretrain.evaluation.runs import Qrels, Run, relevant, top
+from irpretrain.evaluation.significance import area
 from irpretrain.progress import notice
 from irpretrain.randomness import generator
 from irpretrain.training.metrics import StepMetrics
