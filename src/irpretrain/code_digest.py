@@ -1,8 +1,9 @@
 """Which code made a result: digests of the files whose code the job has loaded.
 
-A job records the library's modules that it has imported, the templates beside them, and its script. Code that was not
-loaded cannot have made the result. The digest of a Python file is that of its syntax tree without docstrings, so
-comments and layout do not count; Python 3.11 to 3.13 agree on it. Digests are cached by the content of the files.
+A job records the library's modules that it has imported, the templates beside them, its script, and the resources that
+it has read, such as stop lists. Code that was not loaded cannot have made the result. The digest of a Python file is
+that of its syntax tree without docstrings, so comments and layout do not count; Python 3.11 to 3.13 agree on it.
+Digests are cached by the content of the files.
 """
 
 import ast
@@ -17,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
+from irpretrain.resources import resources_directory, resources_read
 
 PACKAGE = Path(__file__).parent
 SCRIPTS = PACKAGE.parents[1] / "scripts"
 TEMPLATES = (".j2", ".css", ".js")
+RESOURCES = "resources"
 CACHE = "code-digests.json"
 MOST_CACHED = 20_000
 
@@ -83,7 +86,8 @@ def changed_files(code: Mapping[str, str]) -> list[str]:
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
-    files, cached, new = sources(), _cached(), dict[str, str]()
+    names = list(names)
+    files, cached, new = sources() | _resources(names), _cached(), dict[str, str]()
     keys = {name: _sha256(files[name]) for name in names if name in files}
     for name, key in keys.items():
         if key not in cached:
@@ -95,6 +99,17 @@ def digests(names: Iterable[str]) -> dict[str, str]:
                 cache_folder() / CACHE, json.dumps((retained if len(retained) < MOST_CACHED else {}) | new)
             )
     return {name: cached[key] for name, key in keys.items()}
+
+
+def _resources(names: Iterable[str]) -> dict[str, bytes]:
+    contents = {}
+    for name in names:
+        folder, _, path = name.partition("/")
+        if folder == RESOURCES and path in resources_read:
+            contents[name] = resources_read[path]
+        elif folder == RESOURCES and (file := resources_directory() / path).is_file():
+            contents[name] = file.read_bytes()
+    return contents
 
 
 def _united(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
@@ -113,7 +128,8 @@ def _loaded() -> set[str]:
     script = os.path.basename(
         getattr(sys.modules["__main__"], "__file__", None) or ""
     )  # of Snakemake's copy too
-    return loaded | beside | {f"{SCRIPTS.name}/{script}"}
+    resources = {f"{RESOURCES}/{name}" for name in resources_read}
+    return loaded | beside | resources | {f"{SCRIPTS.name}/{script}"}
 
 
 def _digest(source: bytes) -> str:

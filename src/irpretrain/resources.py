@@ -4,18 +4,32 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from irpretrain.errors import SetupError
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML has it
 _PACKAGE = Path(__file__).resolve().parent
+
+# Contents of the resources that this process has read by `read_resource`.
+resources_read: dict[str, bytes] = {}
 
 
 def resources_directory() -> Path:
     """Return the project's `resources/`, or the copy that an installed package carries (`irpretrain/data`)."""
     project = _project(_PACKAGE)
     return project / "resources" if project else _PACKAGE / "data"
+
+
+def read_resource(name: str) -> str:
+    """Return the text of a resource that results depend on: its content counts as code (`irpretrain.code_digest`).
+
+    Raises:
+        SetupError: there is no such file.
+    """
+    path = resources_directory() / name
+    try:
+        resources_read[name] = path.read_bytes()
+    except FileNotFoundError:
+        raise SetupError(f"{path}: there is no such file; restore it from the repository") from None
+    return resources_read[name].decode("utf-8")
 
 
 def project_directory(package: Path = _PACKAGE) -> Path:
@@ -36,7 +50,9 @@ def _project(package: Path) -> Path | None:
 
 def parse_yaml(text: str) -> Any:
     """Return what YAML of the project's own holds, which every start of the workflow reads; raise `yaml.YAMLError`."""
-    return yaml.load(text, _LOADER)
+    import yaml
+
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # C is ten times as fast
 
 
 @cache

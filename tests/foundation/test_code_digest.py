@@ -47,7 +47,7 @@ def project(tmp_path_factory) -> Path:
     for source in (PACKAGE, SCRIPTS):
         retained = shutil.ignore_patterns("__pycache__", "data")
         shutil.copytree(source, folder / source.relative_to(SCRIPTS.parent), ignore=retained)
-    (folder / "src/irpretrain/data").symlink_to((PACKAGE / "data").resolve())
+    shutil.copytree(PACKAGE / "data", folder / "src/irpretrain/data")
     return folder
 
 
@@ -91,6 +91,17 @@ def test_what_a_job_loads_counts_and_nothing_else_does(project, record):
 def test_packages_and_templates_beside_modules_count(project, record):
     assert {"__init__.py", "corpora/__init__.py"} <= record.keys()
     assert changed_by(project, record, "report/report.css", "{", "{ ") == ["report/report.css"]
+
+
+def test_resources_that_a_job_reads_count(project):
+    program = RECORD.replace("print", "load_stop_words('inquery')\nprint").replace(
+        "import json, sys", "import json, sys\nfrom irpretrain.text.stop_words import load_stop_words"
+    )
+    record = run(project, program)
+    assert [name for name in record if name.startswith("resources/")] == ["resources/stopwords/inquery.txt"]
+    for file, expected in (("inquery", ["resources/stopwords/inquery.txt"]), ("nltk", [])):
+        assert changed_by(project, record, f"data/stopwords/{file}.txt", "about", "abouts") == expected
+    assert changed_files({"resources/never.txt": "0123"}) == ["resources/never.txt"]
 
 
 def test_comments_docstrings_and_time_stamps_do_not_count(project, record):

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from irpretrain import resources
 from irpretrain.errors import IntegrityError, SetupError
 from irpretrain.resources import resources_directory
+from irpretrain.text import stop_words
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words
 
@@ -33,13 +35,16 @@ def test_lists_are_found_from_another_folder(tmp_path: Path, monkeypatch: pytest
     assert "the" in load_stop_words("inquery")
 
 
-def test_a_list_with_a_word_too_few_is_refused(tmp_path: Path) -> None:
+def test_a_list_with_a_word_too_few_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (resources, stop_words):
+        monkeypatch.setattr(module, "resources_directory", lambda: tmp_path)
     (tmp_path / "stopwords").mkdir()
     (tmp_path / "stopwords" / "inquery.txt").write_text("a\nabout\n")
     with pytest.raises(IntegrityError, match="should have 418 different entries, but has 2"):
-        load_stop_words("inquery", tmp_path)
+        load_stop_words("inquery")
 
 
-def test_a_missing_list_is_named(tmp_path: Path) -> None:
+def test_a_missing_list_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "resources_directory", lambda: tmp_path)
     with pytest.raises(SetupError, match=r"inquery\.txt"):
-        load_stop_words("inquery", tmp_path)
+        load_stop_words("inquery")

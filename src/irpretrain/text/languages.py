@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from irpretrain.errors import ConfigError
-from irpretrain.resources import parse_yaml, resources_directory
+from irpretrain.resources import parse_yaml, read_resource
 from irpretrain.wording import nearest
 
 # The default. Its words are cut as ever: combining marks separate, and a run of ideographs is one word.
@@ -65,8 +65,8 @@ def unknown_language(name: str) -> str:
 
 @cache
 def read_languages() -> Mapping[str, Language]:
-    text = (resources_directory() / "languages.yaml").read_text(encoding="utf-8")
-    return {name: _row(name, values) for name, values in parse_yaml(text).items()}
+    rows = parse_yaml(read_resource("languages.yaml"))
+    return {name: _row(name, values) for name, values in rows.items()}
 
 
 def _row(name: str, values: dict[str, Any]) -> Language:

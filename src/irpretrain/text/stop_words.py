@@ -8,11 +8,10 @@ another language every name but `none` means that language's own list (resources
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
-from irpretrain.errors import IntegrityError, SetupError
-from irpretrain.resources import resources_directory
+from irpretrain.errors import IntegrityError
+from irpretrain.resources import read_resource, resources_directory
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import find_words, word_kind
 
@@ -24,8 +23,6 @@ ENTRIES = {"inquery": 418, "nltk": 179}
 
 def load_stop_words(
     name: str,  # none, inquery or nltk+inquery
-    # The project's resources directory; by default the one beside the package's source.
-    resources: str | Path | None = None,
     *,
     whole: bool = False,  # give entries with an apostrophe as they stand too, beside their pieces
     language_name: str = ENGLISH,
@@ -38,31 +35,22 @@ def load_stop_words(
     """
     if name == "none":
         return frozenset()
-    directory = Path(resources) if resources is not None else resources_directory()
     if language_name == ENGLISH:
         entries_of = {f"{part}.txt": ENTRIES[part] for part in name.split("+")}
     else:
         stop_list = language(language_name).stop_list
         entries_of = {stop_list.file: stop_list.entries} if stop_list else {}
-    entries = [
-        entry
-        for file, number in entries_of.items()
-        for entry in _read(directory / "stopwords" / file, number)
-    ]
+    entries = [entry for file, number in entries_of.items() for entry in _read(f"stopwords/{file}", number)]
     kind = word_kind("alphanumeric", language_name)
     pieces = frozenset(word for entry in entries for word in find_words(entry, kind))
     return pieces.union(entries) if whole else pieces
 
 
-def _read(path: Path, expected: int) -> list[str]:
-    if not path.exists():
-        raise SetupError(
-            f"{path}: there is no such stop list; run from the project's folder or name its resources/"
-        )
-    entries = path.read_text(encoding="utf-8").split()
+def _read(name: str, expected: int) -> list[str]:
+    entries = read_resource(name).split()
     if len(entries) != expected or len(set(entries)) != expected:
         raise IntegrityError(
-            path,
+            resources_directory() / name,
             f"this stop list should have {expected} different entries, but has {len(set(entries))}",
             remedy="Restore the file from the repository.",
         )

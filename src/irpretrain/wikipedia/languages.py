@@ -12,7 +12,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from irpretrain.errors import ConfigError
-from irpretrain.resources import resources_directory
+from irpretrain.resources import read_resource, resources_directory
 from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.names import Names, heading_key
@@ -271,10 +271,8 @@ def _read_templates() -> Mapping[str, dict[str, str]]:
 def _read(name: str, kind: TypeAdapter[Any]) -> Any:
     path: Path = resources_directory() / "wikipedia" / name
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_resource(f"wikipedia/{name}")
         return kind.validate_python(json.loads(text) if path.suffix == ".json" else yaml.safe_load(text))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file; restore it from the repository") from None
     except (yaml.YAMLError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path}: this is not valid {path.suffix[1:].upper()}: {' '.join(str(error).split())}"

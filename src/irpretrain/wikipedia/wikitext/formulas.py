@@ -3,12 +3,12 @@
 import json
 import re
 
-from irpretrain.resources import resources_directory
+from irpretrain.resources import read_resource
 
 # Characters of TeX; what is longer is no part of a sentence.
 LONGEST = 200
 
-_TEX = json.loads((resources_directory() / "wikipedia" / "tex.json").read_text(encoding="utf-8"))
+_TEX = json.loads(read_resource("wikipedia/tex.json"))
 _LETTERS: dict[str, str] = _TEX["letters"]
 _OPERATORS: dict[str, str] = _TEX["operators"]
 # To be written behind their letter.
