@@ -45,7 +45,7 @@ def test_a_lower_bound_is_reported_while_most_jobs_that_remain_are_of_kinds_with
     assert state.left(40.0, {}) is None, "neither a search nor a training has a time"
     # Of the seven that remain, the running training and two that wait take 40 s each by its rate, 20 s of it are over.
     # 30 + 5 + 20 s of work were done in 40 s.
-    left = state.left(40.0, {4: Status("step 5/10", 0.5)})
+    left = state.left(40.0, {4: Status("step 5/10, 20 s left", 0.5)})
     assert left == (pytest.approx((20 + 2 * 40) / (55 / 40)), True)
     assert time_left(left) == "at least 73 s left"
     state.finish(3, 45.0)
@@ -56,7 +56,7 @@ def test_the_time_left_follows_from_the_rates_of_this_run(state):
     state.finish(3, 47.0)
     # Running: a training, half done after 27 s. Waiting: 3 searches of 12 s, and 2 trainings of 54 s. 42 + 27 s of
     # work were done in 47 s.
-    left = state.left(47.0, {4: Status("step 5/10", 0.5)})
+    left = state.left(47.0, {4: Status("step 5/10, 27 s left", 0.5)})
     assert left == (pytest.approx((27 + 3 * 12 + 2 * 54) / (69 / 47)), False)
     assert time_left(left) == "about 2 min left"
 
@@ -73,15 +73,15 @@ def test_a_collection_of_one_s_own_has_a_time_left_from_the_first_fine_tuning_on
     for number in range(10):
         began = 64 + number * 150
         made.start(job(100 + number, "finetune", began))
-        left = made.left(began + 15, {100 + number: Status("step 1/10", 0.1)})
-        assert left == (pytest.approx(135 + (9 - number) * 150), True)
+        left = made.left(began + 60, {100 + number: Status("step 4/10, 90 s left", 0.4)})
+        assert left == (pytest.approx(90 + (9 - number) * 150), True)
         made.finish(100 + number, began + 150)
     assert made.left(2000.0, {}) is None
 
 
 def test_a_job_that_has_hardly_begun_takes_as_long_as_others(state):
     state.finish(3, 47.0)
-    assert state.left(47.0, {4: Status("step 1/100", 0.01)}) == state.left(47.0, {})
+    assert state.left(47.0, {4: Status("step 1/100, 45 min left", 0.01)}) == state.left(47.0, {})
 
 
 def test_what_a_rule_does_for_one_paper_is_timed_by_what_it_does_for_others():
@@ -99,6 +99,37 @@ def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
     left = state.left(1000.0, {4: Status("step 5/10", 0.5)})
     assert left is not None
     assert left.seconds > 0
+
+
+# What the showcase printed as "about 66 min left", and 20 s later as "about 6.4 h left".
+RANKING = Status("464/5,000 pairs (9%), 26 pairs/s, 3 min left", 0.09)
+
+
+def test_the_second_part_of_a_job_is_not_taken_for_the_whole_job():
+    made = RunState()
+    made.plan({"finetune": 10})
+    made.start(job(1, "finetune", 0))
+    assert made.left(190.0, {1: Status("79/80 steps (99%), 2 s left", 0.99)}) == (2 + 9 * 192, False)
+    assert made.left(210.0, {1: RANKING}) == (180 + 9 * 390, False)
+
+
+def test_a_job_takes_at_least_the_time_that_it_reports():
+    made = RunState()
+    made.plan({"finetune": 2})
+    made.start(job(1, "finetune", 0))
+    made.finish(1, 100)
+    made.start(job(2, "finetune", 100))
+    assert made.left(310.0, {2: RANKING}) == (180, False)
+
+
+def test_running_jobs_give_a_time_left_before_any_has_ended():
+    """The first three minutes of the showcase's second part."""
+    made = RunState()
+    made.plan({"pretrain": 4, "finetune": 44})
+    for number in (1, 2):
+        made.start(job(number, "pretrain", 0))
+    status = Status("step 40/200, loss 0.5, 2 min left", 0.2)
+    assert made.left(40.0, {1: status, 2: status}) == (pytest.approx((2 * 120 + 2 * 160) / 2), True)
 
 
 def test_a_line_says_how_far_the_run_and_its_jobs_are(state):

@@ -19,6 +19,8 @@ TAIL_BYTES = 8192
 STATUS = re.compile(
     r"^\[(?P<title>.*)\] (?P<text>(?:step )?(?P<done>\d[\d,]*)(?:/(?P<total>\d[\d,]*))?(?=[ ,]).*)$"
 )
+LEFT = re.compile(r", (?P<number>[\d.]+) (?P<unit>s|min|h) left$")
+SECONDS = {"s": 1, "min": 60, "h": 3600}
 FAILURE = re.compile(r"^(?:ERROR|FAULT) in \w+: ")
 
 
@@ -27,6 +29,12 @@ class Status(NamedTuple):
 
     text: str
     share: float | None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the job's present work still takes by its own rate; None where the line has no time."""
+        match = LEFT.search(self.text)
+        return float(match["number"]) * SECONDS[match["unit"]] if match else None
 
 
 def newest_status(log: Path) -> Status | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from irpretrain.progress import duration
 from irpretrain.screen.job_output import Status
 
-# Jobs that must be done before a time left is shown.
+# Jobs that must be done before a time left is shown, where no running job reports one.
 FEWEST_TIMED = 3
 
 # Share of its time until now that a job is expected to take still, once it has taken as long as others of its kind.
@@ -91,8 +91,8 @@ class RunState:
     def left(self, now: float, statuses: Mapping[int, Status | None]) -> TimeLeft | None:
         """Estimate the time left; None while few jobs have been timed, or nothing that remains is of a timed kind.
 
-        A job takes the mean time of its kind in this run: of jobs that have ended, else of running jobs by their own
-        rates. Jobs of other kinds take the mean of all jobs, but where most remaining jobs are of such kinds they
+        A job takes the mean time of its kind in this run: of jobs that have ended, else of running jobs by the times
+        left that they report. A running job takes at least the time left that it reports. Jobs of other kinds take the mean of all jobs, but where most remaining jobs are of such kinds they
         count nothing, and the time is a lower bound. As many jobs run at a time as until now, on average.
 
         Args:
@@ -100,18 +100,19 @@ class RunState:
             statuses: number of a running job → its progress.
         """
         every = [seconds for times in self._seconds.values() for seconds in times]
-        if len(every) < FEWEST_TIMED or self._began is None:
+        reported = self._reported(statuses)
+        if self._began is None or (len(every) < FEWEST_TIMED and not reported):
             return None
-        timed = {**self._by_rate(now, statuses), **self._seconds}
+        timed = {**self._by_report(now, reported), **self._seconds}
         mean = {kind: sum(times) / len(times) for kind, times in timed.items()}
         waiting = self._planned.copy()
         waiting.subtract({kind: len(times) for kind, times in self._seconds.items()})
         known, unknown, untimed = 0.0, 0.0, 0
-        usual = sum(every) / len(every)
+        usual = sum(every) / len(every) if every else max(mean.values())
         for job in self.running.values():
             kind, elapsed = _kind(job.rule), now - job.started
             waiting[kind] -= 1
-            remaining = max(mean.get(kind, usual) - elapsed, OVERDUE * elapsed)
+            remaining = max(mean.get(kind, usual) - elapsed, reported.get(job.number, OVERDUE * elapsed))
             if kind in mean:
                 known += remaining
             else:
@@ -129,13 +130,25 @@ class RunState:
             return TimeLeft((known + unknown) / at_a_time)
         return TimeLeft(known / at_a_time, at_least=True) if known else None
 
-    def _by_rate(self, now: float, statuses: Mapping[int, Status | None]) -> dict[str, list[float]]:
-        """Return kind → seconds that its running jobs take by their own rates."""
+    def _reported(self, statuses: Mapping[int, Status | None]) -> dict[int, float]:
+        """Return number of a running job → seconds left by its own report, once the report is believed."""
+        known = {number: status for number in self.running if (status := statuses.get(number))}
+        return {
+            number: status.left
+            for number, status in known.items()
+            if status.left is not None and (status.share or 0.0) >= SURE_SHARE
+        }
+
+    def _by_report(self, now: float, reported: Mapping[int, float]) -> dict[str, list[float]]:
+        """Return kind → seconds that its running jobs take in all, as they report.
+
+        A job works in parts (training, then re-ranking) and reports the part that it is at: its time until now counts
+        whole, and only what is left comes from the rate.
+        """
         seconds = defaultdict[str, list[float]](list)
-        for job in self.running.values():
-            status = statuses.get(job.number)
-            if status is not None and status.share is not None and status.share >= SURE_SHARE:
-                seconds[_kind(job.rule)].append((now - job.started) / status.share)
+        for number, left in reported.items():
+            job = self.running[number]
+            seconds[_kind(job.rule)].append(now - job.started + left)
         return seconds
 
 
