@@ -1,25 +1,38 @@
-"""Tables of the papers' claims in docs/results.md, from the claims of the saved runs in docs."""
+"""Tables of docs/results.md from the saved runs in docs: the papers' claims, and the models' means."""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from statistics import fmean
 
+from irpretrain.atomic import read_csv
 from irpretrain.claims.verdicts import TESTED, VERDICTS
 from irpretrain.report.claim_answers import Answer, read_answers
 
-BLOCK = re.compile(r"(<!-- claims of (\w+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (claims|models) of (\w+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 # The measure that a table does not repeat.
 USUAL = "RR@10"
+# Of the table of models: columns by regime, and rows in their order.
+REGIMES = {"zero-shot": "zero-shot", "full": "fine-tuned"}
+MODELS = {
+    "control": "control", "prop": "**PROP**", "prop-rop": "ROP alone", "prop-random": "ROP alone, random words",
+    "prop-mlm": "MLM alone", "ict": "ICT", "ares-simple": "**ARES_simple**", "ares-strict": "ARES_strict",
+    "ares-hard": "ARES_hard", "ares-rank": "ARES_RANK", "ares-rep": "ARES_REP", "wikiformer": "**Wikiformer**",
+    "php": "**PHP**", "duet-v2": "Duet v2", "conv-knrm": "Conv-KNRM", "knrm": "KNRM", "drmm": "DRMM",
+}  # fmt: skip
 
 
 def results_page(docs: Path) -> str:
-    """Return the page with its tables made anew: all verdicts of a run, or what was tested of a paper's claims."""
+    """Return the page with its tables made anew: a run's models, all its verdicts, or those tested of one paper."""
 
     def table(found: re.Match[str]) -> str:
-        begin, run, paper, end = found.groups()
-        answers = list(read_answers([docs / run / "results/claims.csv"]))
+        begin, kind, run, paper, end = found.groups()
+        results = docs / run / "results"
+        if kind == "models":
+            return "\n".join([begin, *_models(sorted(results.glob("scores/*.csv"))), "", end])
+        answers = list(read_answers([results / "claims.csv"]))
         lines = _tested(answer for answer in answers if answer.paper == paper) if paper else _counts(answers)
         return "\n".join([begin, *lines, "", end])
 
@@ -52,6 +65,25 @@ def _tested(answers: Iterable[Answer]) -> Iterator[str]:
             verdict,
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def _models(files: Iterable[Path]) -> Iterator[str]:
+    """Each model's mean over seeds, and in brackets the seeds; a run that several files have counts once."""
+    by_seed: dict[tuple[str, str], dict[int, float]] = {}
+    for row in (row for file in files for row in read_csv(file)):
+        if (row["measure"], row["candidates"], row["fold"]) == (USUAL, "bm25", "0"):
+            by_seed.setdefault((row["model"], row["regime"]), {})[int(row["seed"])] = float(row["value"])
+    yield f"| model | {' | '.join(REGIMES.values())} |"
+    yield f"|---|{'---:|' * len(REGIMES)}"
+    for model, label in MODELS.items():
+        cells = [_of_seeds(by_seed.get((model, regime), {})) for regime in REGIMES]
+        if any(cells):
+            yield f"| {label} | {' | '.join(cells)} |"
+
+
+def _of_seeds(by_seed: Mapping[int, float]) -> str:
+    values = [value for _, value in sorted(by_seed.items())]
+    return f"{fmean(values):.3f} ({', '.join(f'{value:.3f}' for value in values)})" if values else ""
 
 
 def _signed(value: float) -> str:

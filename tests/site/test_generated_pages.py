@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / ".ci" / "pages"))
 contracts_page = importlib.import_module("contracts_page")
 generated_pages = importlib.import_module("generated_pages")
+results_page = importlib.import_module("results_page").results_page
 literal, write_or_check = generated_pages.literal, generated_pages.write_or_check
 configuration_pages = importlib.import_module("configuration_pages")
 FOLDER, PAGES = configuration_pages.FOLDER, configuration_pages.PAGES
@@ -53,6 +54,29 @@ def test_a_contract_in_words(monkeypatch):
         "- `text`: words\n"
         "\n## next\n\nAnother.\n\n- As in [tiny](#tiny): `text`\n"
     )
+
+
+def test_means_of_models_are_those_of_the_committed_scores(tmp_path):
+    """A run that two experiments share counts once; other measures, candidates and models have no cell."""
+    scores = tmp_path / "small/results/scores"
+    scores.mkdir(parents=True)
+    head = "dataset,candidates,model,regime,seed,fold,measure,value,queries\n"
+    shared = "squad,bm25,prop,full,2,0,RR@10,0.7127,5\n"
+    others = "squad,bm25,bm25,first-stage,0,0,RR@10,0.9,5\nsquad,ql,prop,full,3,0,RR@10,0.9,5\n"
+    others += "squad,bm25,prop,full,1,0,AP,0.9,5\n"
+    (scores / "a.csv").write_text(head + shared + "squad,bm25,knrm,full,1,0,RR@10,0.5,5\n" + others)
+    (scores / "b.csv").write_text(head + shared + "squad,bm25,prop,full,1,0,RR@10,0.7014,5\n")
+    (tmp_path / "results.md").write_text("a\n<!-- models of small -->\nold\n<!-- end -->\nb\n")
+    assert results_page(tmp_path).splitlines()[1:-1] == [
+        "<!-- models of small -->",
+        "",
+        "| model | zero-shot | fine-tuned |",
+        "|---|---:|---:|",
+        "| **PROP** |  | 0.707 (0.701, 0.713) |",
+        "| KNRM |  | 0.500 (0.500) |",
+        "",
+        "<!-- end -->",
+    ]
 
 
 def test_asterisks_and_angle_brackets_are_displayed_as_they_are():
