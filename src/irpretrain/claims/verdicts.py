@@ -5,7 +5,7 @@ With the 95 % interval of the difference in the claim's direction, and the small
 - supported: the interval lies above 0
 - contradicted: it lies below 0
 - too small: it holds 0, but not d
-- undecided: anything else, and whatever was trained with one seed alone
+- undecided: anything else, whatever was trained with one seed alone, and sides with equal values throughout
 
 Of a claim that one side reaches a share of the other, the difference is to that share, and d is 0.
 """
@@ -25,7 +25,7 @@ MEANINGS = {
     SUPPORTED: "the 95 % interval of the difference lies above 0",
     CONTRADICTED: "it lies below 0",
     TOO_SMALL: "it holds 0, but not the smallest effect of interest",
-    UNDECIDED: "it holds both; or only one seed of training was run; or there is no lead that could become smaller",
+    UNDECIDED: "it holds both; or one seed was run; or all values are equal; or no lead could become smaller",
     NOT_RUN: "it can be tested here; the row names a configuration that does",
     NOT_TESTABLE: "it needs something that this project does not have",
 }
@@ -133,11 +133,11 @@ def unpaired(better: tuple[float, float, float], worse: tuple[float, float, floa
 
 def power(estimate: EffectEstimate, effect: float) -> float:
     """Return how probable an interval above 0 is if the true difference is `effect`: the power of the two-tailed test
-    at 0.05 with this standard error, in the claim's direction. Not a number without a standard error."""
+    at 0.05 with this standard error, in the claim's direction. NaN without a standard error, or where it is 0."""
     from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
-    if math.isnan(estimate.error) or estimate.error == 0:
-        return math.nan if math.isnan(estimate.error) else float(effect > 0)
+    if not estimate.error > 0:
+        return math.nan
     shift, upper = effect / estimate.error, (1 + CONFIDENCE) / 2
     if math.isinf(estimate.freedom):
         return float(ndtr(shift - ndtri(upper)))
@@ -159,6 +159,9 @@ def decide(estimate: EffectEstimate, effect: float, seeds: int, lead: EffectEsti
         return Ruling(UNDECIDED, "one value has no interval")
     if lead is not None and not lead.low > 0:
         return Ruling(UNDECIDED, "there is no lead that could become smaller")
+    if estimate.difference == estimate.error == 0:
+        # Such as two gains of the axiom by whose gain all are divided: no other seed could show a difference.
+        return Ruling(UNDECIDED, "both sides have equal values throughout")
     if estimate.low > 0:
         return Ruling(SUPPORTED, "the interval lies above 0")
     if estimate.high < 0:
