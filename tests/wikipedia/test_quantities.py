@@ -42,7 +42,7 @@ def text_of(wikitext, code="en"):
         ("{{ruby|漢字|かんじ}}", "漢字 (かんじ)"),
         ("{{ordinal|21}} {{ordinal|112}} {{ordinal|3}} {{ord|4|th}}", "21st 112th 3rd 4th"),
         ("{{nts|1,234}} {{formatnum:1234.5}} {{US$|2 billion}} {{currency|13|USD}} {{gbp|5}}",
-         "1,234 1234.5 US$2 billion USD 13 £5"),
+         "1,234 1,234.5 US$2 billion USD 13 £5"),
         ("44 {{BCE}} {{BC|44}} {{AD|70}} {{circa}} 1900 {{fl.|1200}} {{reign|1|2}}",
          "44 BCE 44 BC AD 70 c. 1900 fl. 1200 r. 1–2"),
         ("{{ISBN|978-3-16}}, {{OCLC|5}} {{sqrt|2}} {{radic|3}} {{pi}}", "ISBN 978-3-16, OCLC 5 √2 √3 π"),

@@ -190,7 +190,7 @@ def test_a_page_without_lead_and_an_empty_page():
         ("{{Start_date|1990|5|12}} {{birth date|1990|05|02|df=y}} {{end date|1990|5}} {{end date|1990}}",
          "May 12, 1990 2 May 1990 May 1990 1990"),
         ("{{circa|1900}} {{as of|2010|March}} {{frac|1|2}} {{frac|2|3|4}} {{formatnum:1234}}",
-         "c. 1900 As of March 2010 1/2 2 3/4 1234"),
+         "c. 1900 As of March 2010 1/2 2 3/4 1,234"),
         ("{{as of|2010|5}}, {{As of|2015|6|30}}, {{as of|2015|06|30|df=US}}, {{as of|2015|Sept.|03|df=us|lc=y}}",
          "As of May 2010, As of 30 June 2015, As of June 30, 2015, as of September 3, 2015"),
         ("{{as of|2010|lc=y}}, {{as of|2010|since=y}}, {{as of|2010|2|bare=y}}, {{as of|May 2010}}, {{as of}}.",

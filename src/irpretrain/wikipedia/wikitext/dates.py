@@ -1,9 +1,10 @@
-"""What templates of dates and centuries show."""
+"""What templates of dates and centuries show, and how numbers are written."""
 
 import re
 from collections.abc import Callable
 
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, unnamed
+from irpretrain.wikipedia.wikitext.quantities import MINUS
 
 _YEAR = re.compile("[0-9]{3}")
 _ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
@@ -13,24 +14,30 @@ _DAY = re.compile(r"0?([1-9]|[12][0-9]|3[01])(er|º|ª|\.)?")
 _FIELD = re.compile("'([^']*)'|MMMM|[Mdy]")
 _DAY_FIRST = "d MMMM y"
 _SHORTEST_MONTH = 3
+_DECIMAL = re.compile(r"(?<![0-9])(-?)([0-9]{1,40})(?:\.([0-9]+))?(?![0-9])")
 _ROMAN = re.compile("[IVXLC]+", re.IGNORECASE)
 _ENDINGS = frozenset({"e", "er", "re", "ème", "s"})
 
 
 class Calendar:
-    """How an edition writes dates.
+    """How an edition writes dates and numbers.
 
     Args:
         pattern: of a long date, as CLDR writes it: `d 'de' MMMM 'de' y`.
         months: names of the twelve months within a date, joined by bars.
+        numbers: marks between thousands (_ for a space) and before decimals, then what else differs: 2, where numbers
+            of four digits have no mark, lakh, where one stands before each two digits, or the digit zero.
     """
 
     def __init__(
         self,
         pattern: str = "MMMM d, y",
         months: str = "January|February|March|April|May|June|July|August|September|October|November|December",
+        numbers: str = ",.",
     ) -> None:
         self._pattern, self._months = pattern, months.split("|")
+        marks, *self._style = numbers.replace("_", "\xa0").split(" ")
+        self._group, self._point = marks[0], marks[1]
         self._month_year = _without_day(pattern)
 
     def month(self, month: str) -> str:
@@ -106,6 +113,24 @@ class Calendar:
             return f"{old} [{new}] {self._name(month)} {year}"
         return f"{old} {self._name(old_month)} [{new} {self._name(month)}] {year}"
 
+    def number(self, arguments: Arguments) -> str:
+        """MediaWiki's formatnum: `{{formatnum:-1234.5}}` shows "−1,234.5", with NOSEP "−1234.5"; R is the way back."""
+        text, mode = arguments.get("1", ""), arguments.get("2", "")
+        zero = next((ord(style) for style in self._style if style > "~"), ord("0"))
+        digits = {ord("0") + digit: zero + digit for digit in range(10)}
+        if mode == "R":
+            plain = text.replace(self._group, "").replace(" ", "").replace(self._point, ".")
+            return plain.translate({local: digit for digit, local in digits.items()})
+
+        def written(number: re.Match[str]) -> str:
+            whole, decimals = number[2], number[3]
+            if mode != "NOSEP" and len(whole) > 3 + ("2" in self._style):
+                ends = r"(?:\d\d)*\d{3}$" if "lakh" in self._style else r"(?:\d{3})+$"
+                whole = re.sub(rf"(?<=\d)(?={ends})", self._group, whole)
+            return number[1].replace("-", MINUS) + whole + (self._point + decimals if decimals else "")
+
+        return _DECIMAL.sub(written, text).translate(digits)
+
     def _name(self, month: str) -> str:
         number = self.month(month)
         return self._months[int(number) - 1] if number else month
@@ -175,5 +200,6 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {"century": century, "circa":
 CALENDAR_FUNCTIONS: dict[str, Callable[[Calendar, Arguments], str]] = {
     "asof": Calendar.as_of,
     "date": Calendar.date,
+    "number": Calendar.number,
     "old-style": Calendar.old_style,
 }

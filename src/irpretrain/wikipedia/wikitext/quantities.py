@@ -130,11 +130,6 @@ def _with_uncertainty(words: list[str]) -> tuple[str, bool]:
     return f"{number}±{words[1]}", True
 
 
-def number(arguments: Arguments) -> str:
-    """MediaWiki's formatnum, without marks between digits: `{{formatnum:-10}}` shows "−10"."""
-    return re.sub(r"^-(?=[0-9])", MINUS, arguments.get("1", ""))
-
-
 def plus_minus(arguments: Arguments) -> str:
     """`{{±|0.3}}` shows "±0.3", `{{±|0.3|0.2}}` "+0.3−0.2"."""
     words = unnamed(arguments)
@@ -262,7 +257,6 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "fraction": fraction,
     "grouped": grouped,
     "measure": measure,
-    "number": number,
     "ordinal": ordinal,
     "plus-minus": plus_minus,
     "value": value,
