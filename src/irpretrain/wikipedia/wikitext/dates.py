@@ -10,6 +10,7 @@ _YEAR = re.compile("[0-9]{3}")
 _ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 _NUMBERS = re.compile(r"([0-9]{1,2})[ /]([0-9]{1,2})[ /]([0-9]{3,4})")
 _HIDDEN_YEAR = re.compile(" [0-9]{3,4}-$")
+_FIRST = re.compile(r"^0?1(?= [^\W\d])")
 _DAY = re.compile(r"0?([1-9]|[12][0-9]|3[01])(er|º|ª|\.)?")
 _FIELD = re.compile("'([^']*)'|MMMM|[Mdy]")
 _DAY_FIRST = "d MMMM y"
@@ -59,6 +60,8 @@ class Calendar:
         """
         parts = [arguments.get(name, "") for name in ("1", "2", "3")]
         parts[0] = _HIDDEN_YEAR.sub("", parts[0])
+        first = "1er" if self._months[0] == "janvier" else "1"
+        parts[0] = _FIRST.sub(first, parts[0])
         if date := _ISO.fullmatch(parts[0]) or _NUMBERS.fullmatch(parts[0]):
             parts = list(date.groups())
         if year_first := _YEAR.match(parts[0]) is not None and bool(self.month(parts[1])):
@@ -79,8 +82,7 @@ class Calendar:
             return _write(self._month_year, {"MMMM": name, "M": month, "y": words[1]})
         day_first = arguments.get("df", "").upper() not in ("", "US") or not year_first
         pattern = _DAY_FIRST if day_first and self._pattern[0] == "M" else self._pattern
-        day = _DAY.sub(r"\1\2", words[0])
-        day += "er" if day == "1" and self._months[0] == "janvier" else ""
+        day = first if words[0] in ("1", "01") else _DAY.sub(r"\1\2", words[0])
         return _write(pattern, {"d": day, "MMMM": name, "M": month, "y": words[2]})
 
     def as_of(self, arguments: Arguments) -> str:

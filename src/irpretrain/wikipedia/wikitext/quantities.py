@@ -159,7 +159,7 @@ def fraction(arguments: Arguments) -> str:
 def measure(arguments: Arguments) -> str:
     """Numbers, a unit, and exponents behind units: French `{{unité|1,5|m|2|s|-1}}` shows "1,5 m2 s^−1".
 
-    Exponents of 2 and 3 stand as they do in "km2". `{{unité|2|à|3|km}}` shows "2 à 3 km". Other arguments (e=24) are
+    Exponents of 2 and 3 stand as they do in "km2". `{{unité|2|à|3|km}}` and `{{unité|2|à=3|km}}` show "2 à 3 km". Other arguments (e=24) are
     those of `value`.
     """
     words = unnamed(arguments)
@@ -171,6 +171,7 @@ def measure(arguments: Arguments) -> str:
     ):
         text += _BETWEEN_NUMBERS[words[position]] + words[position + 1]
         position += 2
+    text += "".join(f" {word} {arguments[word]}" for word in ("à", "et", "ou") if arguments.get(word))
     units: list[str] = []
     for word in words[position:]:
         if re.fullmatch(r"[-−]?\d", word) and units:

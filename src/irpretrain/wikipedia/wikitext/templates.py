@@ -17,7 +17,9 @@ _NO_TEXT = f" {DROPPED}"
 ORDINAL = "<ordinal>"
 # Those of French, the only edition whose list has them.
 _ORDINAL = re.compile(
-    r"(?:[0-9]{1,4}|[IVX][IVXLC]*)(?:er|[eè]?re|nde?|e|ème)(?: siècle| arrondissement(?: de [A-Z][a-z]+)?)?"
+    r"(?:[0-9]{1,4}|[IVX][IVXLC]*)(?:er|[eè]?re|nde?|es?|ème)(?: siècles?(?: av\. J\.-C\.)?"
+    r"| arrondissement(?: de [A-Z][a-z]+)?| (?:janv|févr|mars|avr|mai|jui|août|sept|oct|nov|déc)[a-zé]*)?"
+    r"|(?:[A-ZÉ][a-zéèïç]+ (?:Ier|[IVX]+)|[IVX][IVXLC]+)"
 )
 # Begins the pattern of an unlisted template that a unit names: what it shows depends on what stands before it.
 _UNIT = "@unit "
