@@ -140,7 +140,7 @@ ARGUMENTS = [
     ("en", "grew {{madeup|{{madeup too|in recent years}}}} and", "grew in recent years and"),
     ("en", "grew {{madeup|in recent years{{x}}}} and", "grew in recent years and"),
     ("en", "grew {{nowrap|{{madeup|in recent years}}}} and", "grew in recent years and"),
-    ("fr", "dit {{citation étrangère|lang=en|words of the day}} et", "dit words of the day et"),
+    ("fr", "dit {{citation étrangère|lang=en|words of the day}} et", "dit « words of the day » et"),
     ("en", "grew {{madeup|date=May 2010|in recent years|2010}} and", "grew and"),
     ("en", "grew{{madeup|date=May 2010|in recent years}} and", "grew and"),
     ("en", "grew {{madeup|file=x|words of a file.ogg}} and", "grew and"),

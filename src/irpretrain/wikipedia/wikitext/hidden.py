@@ -217,7 +217,7 @@ class _Scan:
         pattern = self.templates.pattern(name)
         if pattern == "":
             return None
-        arguments = "".join(self.output[first:]).partition("|")[2]
+        name, _, arguments = "".join(self.output[first:]).partition("|")
         return self._call(pattern, name, arguments, at, first - 1)
 
     def _call(

@@ -159,8 +159,8 @@ def fraction(arguments: Arguments) -> str:
 def measure(arguments: Arguments) -> str:
     """Numbers, a unit, and exponents behind units: French `{{unité|1,5|m|2|s|-1}}` shows "1,5 m2 s^−1".
 
-    Exponents of 2 and 3 stand as they do in "km2". `{{unité|2|à|3|km}}` and `{{unité|2|à=3|km}}` show "2 à 3 km". Other arguments (e=24) are
-    those of `value`.
+    Exponents of 2 and 3 stand as they do in "km2". `{{unité|2|à|3|km}}` and `{{unité|2|à=3|km}}` show "2 à 3 km".
+    Other arguments (e=24) are those of `value`.
     """
     words = unnamed(arguments)
     text, position = "".join(words[:1]), 1

@@ -1,5 +1,6 @@
 """Functions that patterns of templates call as `@name`: links, lists and the like."""
 
+import math
 import re
 from collections.abc import Callable
 
@@ -117,7 +118,65 @@ def _if(given: Arguments) -> str:
 
 
 def _if_equal(given: Arguments) -> str:
-    return given.get("3" if given.get("1") == given.get("2") else "4", "")
+    first, second = given.get("1", ""), given.get("2", "")
+    return "" if DROPPED in first + second else given.get("3" if _same(first, second) else "4", "")
+
+
+def _same(first: str, second: str) -> bool:
+    """Whether two words are the same or the same number, as 01 and 1."""
+    if first == second or not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(second)):
+        return first == second
+    return float(first) == float(second)
+
+
+def _switch(given: Arguments) -> str:
+    """`{{#switch:b|a|b=x|c=y|z}}` shows "x"; where no case is the first word, it shows "z"."""
+    word, *cases = [value for name, value in given.items() if name != PARAMETER]
+    words, is_case, is_default, default = "", False, False, ""
+    for case in cases if DROPPED not in word else ():
+        name, equals, words = map(str.strip, case.partition("="))
+        is_case = is_case or _same(name, word)
+        is_default = is_default or name == "#default"
+        if equals and is_case:
+            return words
+        if equals and is_default:
+            default, is_default = words, False
+    return default if not cases or "=" in cases[-1] or DROPPED in word else cases[-1]
+
+
+def _expression(given: Arguments) -> str:
+    """`{{#expr:7/2 round 0}}` shows "4", `{{#ifexpr:2>1|a|b}}` "a"; what needs a power or a function shows nothing."""
+    value = _value_of(given.get("1", ""))
+    if value is None or given.get(PARAMETER):
+        return "" if value is None else given.get("2" if value else "3", "")
+    return f"{value:.14g}"
+
+
+def _value_of(expression: str) -> float | None:
+    body, rounds, places = expression.lower().partition(" round ")
+    for pattern, operator in _OPERATORS.items():
+        body = re.sub(pattern, operator, body)
+    if len(body) > 200 or _NO_ARITHMETIC.search(body) or (rounds and not _NUMBER.fullmatch(places.strip())):
+        return None
+    try:
+        value = float(eval(body, {"__builtins__": {}}))  # digits and operators alone
+    except (SyntaxError, ArithmeticError):
+        return None
+    scale = 10.0 ** int(float(places or 0))
+    return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value) if rounds else value
+
+
+_NUMBER = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_OPERATORS = {
+    r"\bmod\b": "%",
+    r"\bdiv\b": "/",
+    "<>": "!=",
+    "(?<![<>!=])=(?!=)": "==",
+    r"(?<![0-9.])0+(?=[0-9])": "",
+}
+_NO_ARITHMETIC = re.compile(
+    r"(?!and\b|or\b|not\b)(?<![a-z])[a-z]|[^-+*/%().<>=!\s0-9a-z]|\*\*|//|[0-9.)]\s*\("
+)
 
 
 def _music(given: Arguments) -> str:
@@ -136,6 +195,8 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "case": _case,
     "if": _if,
     "if-equal": _if_equal,
+    "switch": _switch,
+    "expression": _expression,
     "music": _music,
     "red-link": _red_link,
     "ship": _ship,

@@ -7,6 +7,7 @@ from functools import cache
 from irpretrain.wikipedia.titles import normal_title, spelt
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, split_arguments, unnamed
 from irpretrain.wikipedia.wikitext.dates import CALENDAR_FUNCTIONS, Calendar
+from irpretrain.wikipedia.wikitext.images import cut_at_bars
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
 from irpretrain.wikipedia.wikitext.quantities import currency_named, unit_named
 from irpretrain.wikipedia.wikitext.template_functions import FUNCTIONS
@@ -66,10 +67,14 @@ class Templates:
 
     def show(self, pattern: str, name: str, arguments: str) -> str:
         """Return what a call shows, as wikitext; `arguments` is what follows the name's `|`."""
-        function, _, first = name.partition(":")
-        if first.strip() and f"{spelt(function)}:" in self._patterns:  # a parser function
-            arguments = f"{first}|{arguments}"
-        parameters = split_arguments(arguments)
+        function, colon, first = name.partition(":")
+        if (
+            colon and f"{spelt(function)}:" in self._patterns
+        ):  # a parser function: its arguments have no names
+            words = cut_at_bars(f"{first}|{arguments}")
+            parameters = {str(position): word.strip() for position, word in enumerate(words, 1)}
+        else:
+            parameters = split_arguments(arguments)
         if pattern.startswith("@"):
             function, _, parameter = pattern[1:].partition(" ")
             if function in CALENDAR_FUNCTIONS:
