@@ -153,19 +153,22 @@ def _expression(given: Arguments) -> str:
 
 
 def _value_of(expression: str) -> float | None:
-    body, rounds, places = expression.lower().partition(" round ")
+    body, rounds, places = expression.lower()[:_LONGEST_EXPRESSION].partition(" round ")
     for pattern, operator in _OPERATORS.items():
         body = re.sub(pattern, operator, body)
-    if len(body) > 200 or _NO_ARITHMETIC.search(body) or (rounds and not _NUMBER.fullmatch(places.strip())):
+    if len(expression) > _LONGEST_EXPRESSION or _NO_ARITHMETIC.search(body):
         return None
+    if "%" in body and ("-" in body or "." in body):
+        return None  # MediaWiki's rest has the sign of the dividend
     try:
         value = float(eval(body, {"__builtins__": {}}))  # digits and operators alone
-    except (SyntaxError, ArithmeticError):
+        scale = 10.0 ** int(places or 0)
+        return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value) if rounds else value
+    except (SyntaxError, ArithmeticError, TypeError, ValueError, RecursionError, MemoryError):
         return None
-    scale = 10.0 ** int(float(places or 0))
-    return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value) if rounds else value
 
 
+_LONGEST_EXPRESSION = 200
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _OPERATORS = {
     r"\bmod\b": "%",
