@@ -357,7 +357,7 @@ def test_a_lock_file_of_another_program_stays(install, machine, tmp_path):
     (tmp_path / "uv.lock").write_text("pins")
     (tmp_path / "linked.lock").symlink_to("nowhere")
     install.main(tmp_path / "uv")
-    with pytest.raises(SystemExit, match="linked cannot be set up: .*linked.lock"):
+    with pytest.raises(SystemExit, match=r"linked cannot be set up: .*linked.lock"):
         install.main(tmp_path / "linked")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["linked.lock", "uv", "uv.lock"]
     assert (tmp_path / "uv.lock").read_text() == "pins"

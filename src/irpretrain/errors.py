@@ -7,10 +7,10 @@ keeps its traceback in the stage's log.
 import errno
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 # Remedy for a damaged file of the workflow.
@@ -144,6 +144,7 @@ _WORDS = {
     errno.EDQUOT: re.compile(r"disk quota exceeded|os error 122\b", re.I),
     errno.EFBIG: re.compile(r"file too large|os error 27\b", re.I),
 }
+_NO_TEMPORARY_FOLDER = "No usable temporary directory found"  # of tempfile, which drops why
 MEGABYTE = 1 << 20
 
 
@@ -153,12 +154,18 @@ def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None
     Where the error names no file, `outputs` and temporary files are being written: the first on a disk without room
     counts, else the first. Without outputs, and with room for temporary files, it is standard output.
     """
+    temporary = temporary_folder()
     for cause in _chain(error):
+        if isinstance(cause, FileNotFoundError) and _NO_TEMPORARY_FOLDER in str(cause):
+            return (
+                "no folder for temporary files can be written to; make room in /tmp, or set TMPDIR to a folder that "
+                "you may write to"
+            )
         for number, reason in REASONS.items():
             if getattr(cause, "errno", None) == number or _WORDS[number].search(str(cause)):
                 named = getattr(cause, "filename", None)
                 files = [named] if named else list(outputs)
-                rooms = [_room(path) for path in (files if named else [*files, gettempdir()])]
+                rooms = [_room(path) for path in (files if named else [*files, temporary])]
                 free, where = next((room for room in rooms if not room[0]), rooms[0])
                 if free and not files:
                     return f"standard output: {reason}"
@@ -198,7 +205,15 @@ def _room(path: Any) -> tuple[int, Path]:
     location = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
     where = next(folder for folder in (location, *location.parents) if folder.is_dir())
     free = os.statvfs(where)
-    own = (
-        Path(gettempdir()).absolute() / "irpretrain-"
-    )  # begins the names of folders that go with the process
-    return free.f_bavail * free.f_frsize // MEGABYTE, own.parent if str(where).startswith(str(own)) else where
+    own = f"{temporary_folder() / 'irpretrain-'}"  # begins the names of folders that go with the process
+    return free.f_bavail * free.f_frsize // MEGABYTE, Path(own).parent if str(where).startswith(
+        own
+    ) else where
+
+
+def temporary_folder() -> Path:
+    """Return the folder of temporary files, also where the disk has no room to try it out."""
+    try:
+        return Path(tempfile.gettempdir()).absolute()
+    except FileNotFoundError:
+        return Path(os.environ.get("TMPDIR") or "/tmp").absolute()

@@ -14,7 +14,7 @@ import pytest
 
 from irpretrain import Collection, pretrain
 from irpretrain.command import main
-from irpretrain.errors import ConfigError, InputError, full_disk
+from irpretrain.errors import ConfigError, InputError, SetupError, full_disk, reporting_disk_errors
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
 TRAINING = {"steps": 1, "batch_groups": 2, "max_length": 32, "query_length": 8}
@@ -124,3 +124,20 @@ def test_the_disk_that_is_full_is_named_not_that_of_the_output(
         "no folder that goes with the process"
     )
     assert (full_disk(full, []) or "").startswith("standard output") is (room.get("tmp") != 0)
+
+
+def test_a_disk_without_room_for_temporary_files_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one disk holds all, tempfile finds no folder that it can write to, and says so by an error."""
+
+    def none_usable() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", none_usable)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    assert (full_disk(full, [tmp_path / "out"]) or "").startswith("no space left on the disk (")
+    with pytest.raises(SetupError, match=r"no folder for temporary files can be written to; .* set TMPDIR"):
+        with reporting_disk_errors([tmp_path]), tempfile.TemporaryDirectory():
+            pass

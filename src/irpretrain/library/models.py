@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors
+from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors, temporary_folder
 from irpretrain.evaluation.runs import Run
 from irpretrain.library.documents import document_rows
 from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts
@@ -59,7 +59,7 @@ class CrossEncoder:
             candidates.setdefault(query, []).append((names[text], 0.0))
         text_options = TextConfig(words="alphanumeric", fields=["body"])
         with (
-            reporting_disk_errors([gettempdir()]),
+            reporting_disk_errors([temporary_folder()]),
             TemporaryDirectory(prefix="irpretrain-") as folder,
         ):
             table = Path(folder) / "documents.parquet"

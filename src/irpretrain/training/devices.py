@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from irpretrain.errors import ConfigError, SetupError
+from irpretrain.errors import ConfigError, SetupError, temporary_folder
 from irpretrain.progress import print_line
 from irpretrain.training.job_lock import holder, take
 
@@ -49,7 +48,7 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
         )
     if len(_retained) >= max(count, 1):
         return sorted(_retained)[: max(count, 1)]
-    folder = folder or Path(tempfile.gettempdir()) / f"irpretrain-gpus-{os.getuid()}"
+    folder = folder or temporary_folder() / f"irpretrain-gpus-{os.getuid()}"
     needed = max(count, 1) - len(_retained)
     taken = _take(needed, names, folder)
     if not taken and count == 0:
