@@ -185,4 +185,8 @@ def cache_folder() -> Path:
     """Return `$NUMBA_CACHE_DIR`, else `$XDG_CACHE_HOME/irpretrain`, else `~/.cache/irpretrain`."""
     if directory := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(directory)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "irpretrain"
+    try:
+        home = Path.home()
+    except RuntimeError:  # a container's user, without HOME and unknown to the system
+        home = Path(os.devnull)  # nothing is kept there
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "irpretrain"

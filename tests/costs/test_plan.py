@@ -120,3 +120,12 @@ def test_a_reader_that_stops_reading_ends_the_plan_without_a_traceback() -> None
     read = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert len(read.stdout.splitlines()) == 1
     assert read.stderr == "Planned as if all data were there and nothing were done yet.\n"
+
+
+def test_a_home_that_cannot_be_written_is_one_message(capfd, monkeypatch, tmp_path) -> None:
+    (tmp_path / "home").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    assert main(["results/datasets/squad/qrels.txt"]) == 1
+    shown = "".join(capfd.readouterr())
+    assert "Snakemake cannot write its cache: Not a directory" in shown
+    assert "Traceback" not in shown

@@ -81,3 +81,26 @@ def test_a_full_disk_of_the_cache_is_a_note(tmp_path, monkeypatch):
     assert hits == 0
     assert f"kept in {tmp_path / 'cache'}/compiled-" in reported
     assert "No space left on device" in reported
+
+
+HOMELESS = """
+import os, pwd
+
+for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+    os.environ.pop(name, None)
+
+def unknown(number):
+    raise KeyError(number)
+
+pwd.getpwuid = unknown
+
+from irpretrain.code_digest import digests
+
+assert digests(["errors.py"])
+"""
+
+
+def test_a_user_without_a_home_only_compiles_anew(tmp_path, monkeypatch):
+    """As in a container that runs under a number of its own."""
+    monkeypatch.setattr(sys.modules[__name__], "USE", HOMELESS + USE)
+    assert run(tmp_path, tmp_path / "cache")[0] == 0

@@ -27,6 +27,7 @@ from irpretrain.papers.files import read_paper
 from irpretrain.plan.paths import SCORES
 from irpretrain.progress import print_line
 from irpretrain.resources import project_directory
+from snakemake_logger_plugin_irpretrain.refusals import refusal
 
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
@@ -92,16 +93,20 @@ def target_files(config: Config, word: str) -> list[str]:
 def _counted_once(command: list[str], environment: Mapping[str, str]) -> int:
     """Run Snakemake, and return its exit code; it counts the jobs before and after it plans them: once is enough."""
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as planning:
-        counts = 0
+        counts, traceback = 0, ""
         try:
             for line in planning.stdout or ():
                 counts += line.startswith("Job stats:")
-                if counts < 2:
+                if traceback or line.startswith("Traceback "):
+                    traceback += line
+                elif counts < 2:
                     print(line, end="", flush=True)
         except BrokenPipeError:  # `head` has seen enough
             planning.kill()
             # Python still writes what is left in its buffer at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if traceback:
+        print_line(refusal(traceback))
     return planning.returncode
 
 
