@@ -91,8 +91,10 @@ docs: environment
 	python .ci/pages docs
 	python envs/conda.py
 
+# Appears whole: make takes a folder for done that a broken installation left.
 $(VENV)/docs: envs/docs.lock | environment
-	@python -m pip install --quiet --no-deps --upgrade --target $@ --requirement envs/docs.lock && touch $@
+	@rm -rf $@ $@.part
+	@python -m pip install --quiet --no-deps --target $@.part --requirement envs/docs.lock && touch $@.part && mv $@.part $@
 
 # Not in the environment: the workflow's jobs need none of it.
 site: $(VENV)/docs

@@ -512,6 +512,29 @@ def test_a_name_that_make_cannot_use_is_one_message(folder):
     assert len(done.stderr.splitlines()) == 1
 
 
+BROKEN_PIP = """#!/bin/sh
+case "$*" in
+*pip*)
+    for word; do test "$before" = --target && target=$word; before=$word; done
+    mkdir -p "$target/half" && test -e {folder}/room && touch "$target/whole";;
+*mkdocs*) test -e "${{PYTHONPATH%%:*}}/whole";;
+esac
+"""
+
+
+def test_packages_of_the_site_are_installed_whole(tmp_path):
+    """A folder that a full disk left half made is newer than its lock."""
+    program = tmp_path / "bin/python"
+    program.parent.mkdir()
+    program.write_text(BROKEN_PIP.format(folder=tmp_path))
+    program.chmod(0o755)
+    command = ["make", f"VENV={tmp_path}", "--assume-old", "environment", "site"]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 2
+    (tmp_path / "room").touch()
+    assert subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "docs", "room"]
+
+
 BACKEND = """
 import time, zipfile
 from pathlib import Path
