@@ -23,7 +23,9 @@ def test_those_whose_output_is_there_are_stale(tmp_path: Path, capsys: pytest.Ca
     assert found == [("results/a", True), ("results/b", False)]
     assert main(["--directory", str(tmp_path)]) == 0
     assert made.exists()
-    assert "results/a" in capsys.readouterr().out
+    first, second = capsys.readouterr().out.splitlines()
+    assert "results/a" in first
+    assert second.endswith("if you changed or dropped that job, remove the folder)")
     assert main(["--directory", str(tmp_path), "--remove"]) == 0
     assert not made.exists()
     assert waiting.exists()

@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     removed = 0.0
     for leftover in leftovers(options.directory):
-        state = "stale: its output is there" if leftover.is_stale else "its job goes on from it"
+        goes_on = "its job goes on from it; if you changed or dropped that job, remove the folder"
+        state = "stale: its output is there" if leftover.is_stale else goes_on
         print(f"{leftover.megabytes:10,.1f} MB  {leftover.output}  {leftover.folder}  ({state})")
         if options.remove and leftover.is_stale:
             try:
