@@ -412,6 +412,15 @@ def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, n
             open_bytes(tmp_path / "a")
 
 
+def test_a_window_that_is_too_large_is_no_damage(tmp_path):
+    """`zstd --long=31 < FILE`: the frame asks for 2 GB, whatever it holds."""
+    block = b"a\tapple\n"
+    header = b"\x28\xb5\x2f\xfd\x00" + bytes([31 - 10 << 3]) + (len(block) << 3 | 1).to_bytes(3, "little")
+    (tmp_path / "a.tsv.zst").write_bytes(header + block)
+    with pytest.raises(InputError, match=r"window of more than 128 MB\n.*zstd -dc --long=31"):
+        list(read_lines(tmp_path / "a.tsv.zst"))
+
+
 @pytest.mark.parametrize("inner", ["gzip", "bzip2", "xz", "zstd", "zstd-skippable"])
 def test_what_is_packed_twice_is_refused(tmp_path, inner):
     (tmp_path / "a").write_bytes(gzip.compress(COMPRESS[inner](b"text")))

@@ -19,6 +19,9 @@ def broken_off(folder: Path, output: str) -> Path:
 def test_those_whose_output_is_there_are_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made, waiting = broken_off(tmp_path, "results/a"), broken_off(tmp_path, "results/b")
     (tmp_path / "results/a").mkdir()
+    (made / "snapshots/step-000002").mkdir(parents=True)
+    (made / "snapshots/step-000002/model.safetensors").write_bytes(bytes(3_000_000))
+    assert [round(one.megabytes) for one in leftovers(tmp_path)] == [3, 0]
     found = [(one.output, one.is_stale) for one in leftovers(tmp_path)]
     assert found == [("results/a", True), ("results/b", False)]
     assert main(["--directory", str(tmp_path)]) == 0

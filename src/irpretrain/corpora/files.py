@@ -204,9 +204,14 @@ GET_AGAIN = "Get the file again and compare its checksum"
 
 
 def damage_text(path: str | Path, error: BaseException) -> str:
-    """Return what is damaged; raise InputError for a fault of disk or network."""
+    """Return what is damaged; raise InputError for a fault of disk or network, or a window that is too large."""
     if isinstance(error, OSError) and error.errno:
         raise InputError(path, f"reading failed: {error.strerror or error}") from error
+    if "Frame requires too much memory" in str(error):
+        remedy = "Pack it again: zstd -dc --long=31 FILE | zstd -o FILE.zst."
+        raise InputError(
+            path, "zstd --long has packed it with a window of more than 128 MB", remedy=remedy
+        ) from error
     return " ".join(str(error).split()) or type(error).__name__
 
 

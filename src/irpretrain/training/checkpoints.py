@@ -76,31 +76,30 @@ class Checkpoints:
         """Count the code of the work that lies here as code of this job's result."""
         go_on_from(self.directory / CODE)
 
-    def load(self, measured_steps: Callable[[], int] | None = None) -> dict[str, Any] | None:
-        """Return the newest whole state, or None; remove and report damaged ones and those past `measured_steps()`."""
-        state, path = self._newest(measured_steps) if self._ranks.leads else (None, None)
+    def load(self, is_measured: Callable[[dict[str, Any]], bool] | None = None) -> dict[str, Any] | None:
+        """Return the newest whole state, or None; remove and report damaged ones and those with damaged metrics.
+
+        Args:
+            is_measured: whether the metrics of a state's steps are whole.
+        """
+        state, path = self._newest(is_measured) if self._ranks.leads else (None, None)
         chosen = self._ranks.from_first(lambda: path)
         return self._read(chosen) if state is None and chosen is not None else state
 
-    def _newest(self, measured_steps: Callable[[], int] | None) -> tuple[dict[str, Any] | None, Path | None]:
-        checkpoints = self._all()
-        measured = measured_steps() if measured_steps is not None and checkpoints else None
-        for step, path in checkpoints:
-            if measured is not None and step > measured:
-                print_line(
-                    f"[{self._title}] the metrics of step {measured + 1} are damaged in {self.directory}; the "
-                    f"checkpoint of step {step} is removed and an earlier state is used"
-                )
-                path.unlink()
-                continue
+    def _newest(
+        self, is_measured: Callable[[dict[str, Any]], bool] | None
+    ) -> tuple[dict[str, Any] | None, Path | None]:
+        for step, path in self._all():
             state = self._read(path)
-            if state is not None:
+            if state is None:
+                damaged = f"the checkpoint {path} is damaged; it"
+            elif is_measured is not None and not is_measured(state):
+                damaged = f"the metrics up to step {step} are damaged in {self.directory}; the checkpoint of this step"
+            else:
                 print_line(f"[{self._title}] resumes from {path}")
                 self.go_on()
                 return state, path
-            print_line(
-                f"[{self._title}] the checkpoint {path} is damaged; it is removed and an earlier state is used"
-            )
+            print_line(f"[{self._title}] {damaged} is removed and an earlier state is used")
             path.unlink()
         return None, None
 

@@ -36,7 +36,7 @@ def leftovers(directory: Path) -> Iterator[Leftover]:
             output = str(json.loads((folder / "job.json").read_text(encoding="utf-8"))["output"])
         except (OSError, ValueError, TypeError, KeyError):
             output = ""
-        size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         # A folder that a finished job was about to remove has a name that begins with a dot.
         is_stale = folder.name.startswith(".") or (bool(output) and (directory / output).exists())
         found.append(Leftover(folder, output or "an unknown output", size / 1e6, is_stale))

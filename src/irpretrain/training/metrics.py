@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -88,28 +90,34 @@ class StepMetrics:
 
 
 class MetricsLog:
-    """A JSONL file that grows by one line per step and, after a crash, has each step once."""
+    """A JSONL file that grows by one line per step and, after a crash, has each step once.
+
+    A checkpoint holds the digest of the lines up to its step: lines that were damaged since do not go unnoticed.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._digest = path, sha256()
         path.parent.mkdir(parents=True, exist_ok=True)
 
-    def truncate(self, step: int) -> None:
-        lines = [line for line, record in self._read() if record["step"] <= step]
-        write_text(self._path, "".join(lines))
+    @property
+    def digest(self) -> str:
+        return self._digest.hexdigest()
 
-    def whole_steps(self) -> int:
-        """Return the last step up to which all steps have their line."""
-        steps = 0
-        for _, record in self._read():
-            if record["step"] != steps + 1:
-                break
-            steps += 1
-        return steps
+    def holds(self, step: int, digest: str | None) -> bool:
+        """Whether the lines up to a step have this digest; None: whether there are as many."""
+        lines = self._lines(step)
+        return len(lines) == step and digest in (None, sha256(b"".join(lines)).hexdigest())
+
+    def truncate(self, step: int) -> None:
+        content = b"".join(self._lines(step)).decode("utf-8", "replace")
+        self._digest = sha256(content.encode())
+        write_text(self._path, content)
 
     def append(self, record: dict[str, Any]) -> None:
-        with open(self._path, "a", encoding="utf-8") as handle:
-            handle.write(json.dumps(record) + "\n")
+        line = f"{json.dumps(record)}\n".encode()
+        self._digest.update(line)
+        with open(self._path, "ab") as handle:
+            handle.write(line)
 
     def flush(self) -> None:
         """Sync all lines to the disk, before a checkpoint relies on them."""
@@ -118,20 +126,14 @@ class MetricsLog:
                 os.fsync(handle.fileno())
 
     def publish(self, target: str | Path) -> None:
-        write_text(target, "".join(line for line, _ in self._read()))
+        write_text(target, self._path.read_text(encoding="utf-8"))
 
-    def _read(self) -> list[tuple[str, dict[str, Any]]]:
+    def _lines(self, number: int) -> list[bytes]:
+        """Return the first lines of the file, at most so many."""
         if not self._path.exists():
             return []
-        lines = []
-        for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True):
-            try:
-                record = json.loads(line) if line.endswith("\n") else None
-            except ValueError:
-                record = None
-            if isinstance(record, dict) and type(record.get("step")) is int:
-                lines.append((line, record))
-        return lines
+        with open(self._path, "rb") as handle:
+            return list(islice(handle, number))
 
 
 def waited_share(measured: Sequence[StepMetrics]) -> float:

@@ -295,7 +295,7 @@ def run_steps(
 ) -> int:
     """Do all steps after the newest checkpoint; return the word pieces of all steps. The first process logs."""
     done, tokens = 0, 0
-    if (state := checkpoints.load(log.whole_steps)) is not None:
+    if (state := checkpoints.load(lambda state: log.holds(state["step"], state.get("metrics")))) is not None:
         trainer.restore(state)
         done, tokens = int(state["step"]), int(state["tokens"])
     leads = trainer.ranks.leads
@@ -314,7 +314,7 @@ def run_steps(
         status.add(measured)
         if checkpoints.clock.due() or done == trainer.steps:
             log.flush()
-            checkpoints.save(done, {**trainer.state(), "tokens": tokens})
+            checkpoints.save(done, {**trainer.state(), "tokens": tokens, "metrics": log.digest})
         after(done)
     return tokens
 
