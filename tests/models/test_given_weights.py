@@ -21,6 +21,7 @@ from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from tiny_models import write_bert, write_encoder, write_family
 
 DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
+QUANTISED = "encoder.layer.1.output.dense.weight"
 
 
 @pytest.fixture
@@ -58,8 +59,13 @@ OF_ENCODERS = [
         (lambda w: w["encoder.layer.1.output.dense.bias"].fill_(torch.nan), {}, "hold NaN or infinity"),
         (lambda w: w["embeddings.word_embeddings.weight"][3].fill_(-torch.inf), {}, "hold NaN or infinity"),
         (lambda w: w.pop("encoder.layer.1.output.dense.bias"), {}, "1 parameters are missing"),
+        (
+            lambda w: w.update({QUANTISED: w[QUANTISED].mul(100).to(torch.int8)}),
+            {},
+            f"the weights {QUANTISED} are of type I8",
+        ),
     ],
-    ids=["layer", "distances", "adapter", "relative", "nan", "infinity", "missing"],
+    ids=["layer", "distances", "adapter", "relative", "nan", "infinity", "missing", "quantised"],
 )
 def test_an_encoder_whose_weights_are_not_those_of_its_configuration(
     load: Any, damage: Any, options: dict[str, Any], message: str, tiny_encoder: Path, changed: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -125,5 +126,15 @@ def test_what_is_no_re_ranker_is_refused(tmp_path: Path, tiny_encoder: Path) -> 
     directory = write_bert(tmp_path / "large vocabulary", 1)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (directory / name).write_bytes((write_roberta(tmp_path / f"roberta {name}") / name).read_bytes())
-    with pytest.raises(InputError, match="the tokenizer has 110 entries but the model only 105 embeddings"):
+    with pytest.raises(InputError, match="the tokenizer needs 110 embeddings but the model has only 105"):
         load_reranker(directory)
+    for number, message in (
+        (500, "needs 501 embeddings"),
+        (30, "two entries of the vocabulary have number 30"),
+    ):
+        directory = write_bert(tmp_path / f"number {number}", 1)
+        tokenizer = json.loads((directory / "tokenizer.json").read_text())
+        tokenizer["model"]["vocab"]["word01"] = number
+        (directory / "tokenizer.json").write_text(json.dumps(tokenizer))
+        with pytest.raises(InputError, match=message):
+            load_reranker(directory)

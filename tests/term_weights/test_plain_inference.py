@@ -6,6 +6,9 @@ each of these at the edges of windows.
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +16,7 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
 from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.errors import InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import infer_documents
 from irpretrain.term_weights.sequences import TrainingSequences
@@ -125,6 +129,17 @@ def expected_terms(folder, document):
     rows = TERM_WEIGHTS.read(folder / "weights").to_pylist()
     [terms] = [[entry["term"] for entry in row["terms"]] for row in rows if row["document_id"] == document]
     return terms
+
+
+def test_a_tokenizer_of_another_model_is_refused(model, make_documents, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(model, folder)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["word01"] = 500
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    arguments = (make_documents(DOCUMENTS), weighting(), TEXT, tmp_path / "weights", tmp_path / "unfinished")
+    with pytest.raises(InputError, match="needs 501 embeddings"):
+        infer_documents(folder, *arguments)
 
 
 def test_a_passage_of_stop_words_has_weights_and_one_without_words_a_row(model, make_documents, tmp_path):

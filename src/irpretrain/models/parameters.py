@@ -40,6 +40,9 @@ HEADS = (
     "predictions", "qa_outputs", "score", "sop_classifier", "vocab_layer_norm", "vocab_projector", "vocab_transform",
 )  # fmt: skip
 
+# Types in safetensors of weights that count only together with scales.
+QUANTISED = ("I8", "F8_E4M3", "F8_E5M2")
+
 # Names of weights that a file may hold and that the model leaves out by design.
 UNREAD = re.compile(
     r"(.*\.)?position_ids"  # a buffer of the numbers 0, 1, 2 …, which older versions of transformers saved
@@ -54,7 +57,7 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
         The model, and the names of the parameters that are random: missing in the directory, or of another shape.
 
     Raises:
-        InputError: it cannot be loaded, or has surplus weights, NaN or infinite ones.
+        InputError: it cannot be loaded, or has surplus weights, quantised, NaN or infinite ones.
     """
     refused = refusing(directory, "the model cannot be loaded", remedy)
     with refused, quiet(), torch.random.fork_rng(devices=[]):
@@ -72,6 +75,7 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     missing = set(information["missing_keys"]) | mismatched
     _refuse_extra(directory, network, set(information["unexpected_keys"]), missing)
+    _refuse_quantised(directory)
     refuse_broken(directory, network)
     return network, missing
 
@@ -109,6 +113,21 @@ def _refuse_extra(directory: Path, network: Any, extra: set[str], missing: set[s
             f"{', '.join(unread[:3])}",
             remedy="config.json and model.safetensors must belong together: layers and position embeddings too.",
         )
+
+
+def _refuse_quantised(directory: Path) -> None:
+    """Raise InputError where weights are quantised: they would be read without their scales."""
+    from safetensors import safe_open
+
+    for file in sorted(directory.glob("model*.safetensors")):
+        with safe_open(file, "pt") as weights:
+            for name in weights.keys():  # noqa: SIM118 (no mapping)
+                if (kind := weights.get_slice(name).get_dtype()) in QUANTISED:
+                    raise InputError(
+                        file,
+                        f"the weights {name} are of type {kind}",
+                        remedy="Quantised models are not read; take the model in single or half precision.",
+                    )
 
 
 def refuse_broken(path: Path, module: nn.Module) -> None:
@@ -192,6 +211,17 @@ def positions(network: Any) -> int | None:
     padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     # RoBERTa and its kin number positions from one after the padding's id.
     return number if padding is None else number - padding - 1
+
+
+def check_embeddings(network: Any, needed: int, directory: str | Path) -> None:
+    """Raise InputError if the tokenizer in a model's directory needs more embeddings than the model has."""
+    rows = network.get_input_embeddings().weight.shape[0]
+    if needed > rows:
+        raise InputError(
+            directory,
+            f"the tokenizer needs {needed:,} embeddings but the model has only {rows:,}",
+            remedy="Model and tokenizer must belong together.",
+        )
 
 
 @contextmanager

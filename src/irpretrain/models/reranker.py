@@ -21,7 +21,7 @@ from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import attention_of, packed
-from irpretrain.models.parameters import HubModel, load_network, positions, refuse_missing
+from irpretrain.models.parameters import HubModel, check_embeddings, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
 
@@ -98,11 +98,7 @@ def load_reranker(directory: str | Path) -> Reranker:
             f"a re-ranker has one label, or two (not relevant, relevant), this model has {network.config.num_labels}",
         )
     tokenizer = PairTokenizer(directory)
-    rows = network.get_input_embeddings().weight.shape[0]
-    if tokenizer.size > rows:
-        raise InputError(
-            directory, f"the tokenizer has {tokenizer.size:,} entries but the model only {rows:,} embeddings"
-        )
+    check_embeddings(network, tokenizer.size, directory)
     if tokenizer.uses_types and "token_type_ids" in inspect.signature(network.forward).parameters:
         check_types(network, directory)
     return Reranker(network, tokenizer).eval()

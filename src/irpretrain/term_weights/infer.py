@@ -27,6 +27,7 @@ from irpretrain.models.length_batches import (
     to_device,
     to_host,
 )
+from irpretrain.models.parameters import check_embeddings
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.provenance import sha256
 from irpretrain.term_weights.folds import models_of_folds
@@ -131,7 +132,9 @@ class WeightPredictor:
             # Packed, the last bits of a text's weights would depend on which others share its batch.
             compute = compute.model_copy(update={"packing": "off"})
         use_fast_paths(model, compute, device, training=False)
-        return cls(model, EncoderPieces(directory), options, text, device)
+        pieces = EncoderPieces(directory)
+        check_embeddings(model.network, pieces.size, directory)
+        return cls(model, pieces, options, text, device)
 
     @classmethod
     def _load(cls, directory: str | Path, options: TermWeightsConfig) -> TermWeightRegressor | ClsAttention:

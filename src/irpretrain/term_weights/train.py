@@ -20,6 +20,7 @@ from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.models.arithmetic import EncoderWork
+from irpretrain.models.parameters import check_embeddings
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.provenance import sha256
 from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
@@ -141,7 +142,9 @@ def train_regressor(
         model = TermWeightRegressor.from_encoder(encoder, encoder_options.layers, seed)
         model.check_length(options.max_length, "max_length")
         model.set_dropout(training.dropout, HEAD_DROPOUT)
-        sequences = TrainingSequences.read(targets, EncoderPieces(encoder), options, text, chosen)
+        pieces = EncoderPieces(encoder)
+        check_embeddings(model.network, pieces.size, encoder)
+        sequences = TrainingSequences.read(targets, pieces, options, text, chosen)
         if not len(sequences):
             raise InputError(
                 targets, "there is no text to train on", remedy="Give more judged queries, or fewer folds."

@@ -15,6 +15,7 @@ from irpretrain.text.word_pieces import (
     Pieces,
     TextIds,
     named_token,
+    needed_embeddings,
     pieces_of,
     tokenizer_backend,
 )
@@ -24,6 +25,7 @@ class EncoderPieces:
     """The tokenizer of an encoder of any architecture. A special token's name inside a text is ordinary text.
 
     Attributes:
+        size: number of embeddings that the vocabulary needs.
         prefix, suffix: ids of the special tokens around a text ([CLS] and [SEP] for BERT).
         pad: id that fills up a batch; no result depends on it.
     """
@@ -32,6 +34,7 @@ class EncoderPieces:
         self._backend: Tokenizer = tokenizer_backend(Path(directory))
         self._backend.no_truncation()
         self._backend.no_padding()
+        self.size = needed_embeddings(self._backend, Path(directory))
         with refusing(directory, "its tokenizer cannot encode a text"):
             marked = self._backend.encode("a")
         text = [position for position, special in enumerate(marked.special_tokens_mask) if not special]
@@ -77,7 +80,7 @@ class PairTokenizer:
     """The tokenizer of a re-ranker's directory. A special token's name inside a text ("[SEP]") is ordinary text.
 
     Attributes:
-        size: number of entries in the vocabulary.
+        size: number of embeddings that the vocabulary needs.
         mask_token_id: None if the vocabulary has no mask piece.
         special: number of special tokens of a sequence.
         limit: longest sequence of the tokenizer's files; None if they set no limit.
@@ -95,7 +98,7 @@ class PairTokenizer:
         if whole.pad_token_id is None:
             raise InputError(directory, "the tokenizer has no padding token", remedy=REMEDY)
         self.pad_token_id: int = whole.pad_token_id
-        self.size = self._backend.get_vocab_size(with_added_tokens=True)
+        self.size = needed_embeddings(self._backend, directory)
         self.mask_token_id: int | None = whole.mask_token_id
         self.uses_types = "token_type_ids" in whole.model_input_names
         self.limit: int | None = whole.model_max_length if whole.model_max_length < 1 << 30 else None

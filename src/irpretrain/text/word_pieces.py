@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -149,11 +149,10 @@ class WordPieceTokenizer:
         self._backend, self._ids = backend, TextIds(backend, directory)
         self.directory = directory
         self.size: int = backend.get_vocab_size(with_added_tokens=True)
-        last = max(backend.get_vocab(with_added_tokens=True).values(), default=-1)
-        if last >= self.size:
+        if (needed := needed_embeddings(backend, directory)) > self.size:
             raise InputError(
                 directory,
-                f"the vocabulary has {self.size:,} entries, but one of them has number {last:,}",
+                f"the vocabulary has {self.size:,} entries, but one of them has number {needed - 1:,}",
                 remedy="Entries must be numbered from 0 without gaps.",
             )
         pad = named_token(backend, directory, "pad")
@@ -255,6 +254,19 @@ def cuts_at_spaces(backend: Tokenizer) -> bool:
         once = sum("Sequence" in part for part in rules["post_processor"]["single"]) == 1
     special = all(added.special for added in backend.get_added_tokens_decoder().values())
     return kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"] and once and special
+
+
+def needed_embeddings(backend: Tokenizer, directory: Path) -> int:
+    """Return one more than the largest number of a vocabulary's entries; InputError if two share a number."""
+    numbers = Counter(backend.get_vocab(with_added_tokens=True).values())
+    if numbers.total() > len(numbers):
+        number = next(number for number, entries in numbers.items() if entries > 1)
+        raise InputError(
+            directory,
+            f"two entries of the vocabulary have number {number:,}",
+            remedy="A special token may be missing in tokenizer.json, and added in another's place.",
+        )
+    return max(numbers, default=-1) + 1
 
 
 class TextIds:
