@@ -52,7 +52,8 @@ def parse_yaml(text: str) -> Any:
     """Return what YAML of the project's own holds, which every start of the workflow reads; raise `yaml.YAMLError`."""
     import yaml
 
-    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # C is ten times as fast
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML has it
+    return yaml.load(text, loader)
 
 
 @cache

@@ -28,7 +28,7 @@ XML = {"xml.etree", "xml.sax", "xml.dom", "lxml", "xmltodict", "bs4"}
 CODE = {"eval", "exec", "compile", "__import__", "input"}
 SHELLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput"}
 UNPACKS = {"shutil.unpack_archive"}
-SAFE_LOADERS = {"_LOADER", "StrictLoader", "yaml.SafeLoader", "yaml.CSafeLoader"}
+SAFE_LOADERS = {"loader", "StrictLoader", "yaml.SafeLoader", "yaml.CSafeLoader"}
 """`_LOADER` is catalogue.read's name of PyYAML's two, `StrictLoader` the class over one that loses no key."""
 TRUSTED = "local_files_only=True", "trust_remote_code=False"
 """What every loader of a Hugging Face directory is called with: nothing is fetched, no code of the directory is run."""
@@ -140,7 +140,7 @@ def test_the_search_notices(source):
         "torch.load(path, weights_only=True)",
         "np.load(path)",
         "yaml.safe_load(text)",
-        "yaml.load(text, Loader=_LOADER)",
+        "yaml.load(text, Loader=loader)",
         "AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)",
     ],
 )
