@@ -10,7 +10,8 @@ from irpretrain.corpora.ir_datasets_library import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
 from irpretrain.other_code import other_code_text, results_of_other_code
 from irpretrain.papers.files import known_papers
-from irpretrain.plan import Plan, paths
+from irpretrain.plan import paths
+from irpretrain.plan.whole import Plan
 from irpretrain.screen.user_paths import as_user_path
 
 # Files of targets that are named.
