@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
-from irpretrain.axioms.calibration import QUERIES_PER_DOCUMENT, RankSample, count_in_intervals, interval_ends
+from irpretrain.axioms.calibration import QUERIES_PER_DOCUMENT, RankSample
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
+from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig

@@ -1,6 +1,6 @@
 """Count in which intervals the RANK of a collection's pseudo-queries lies."""
 
-from irpretrain.axioms.calibration import rank_intervals
+from irpretrain.axioms.rank_intervals import rank_intervals
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:

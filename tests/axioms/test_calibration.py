@@ -18,9 +18,9 @@ from irpretrain.axioms.calibration import (
     RankSample,
     calibrate_temperature,
     calibration_sampler,
-    count_in_intervals,
 )
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
+from irpretrain.axioms.rank_intervals import count_in_intervals
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.axioms.calibration import count_in_intervals, interval_ends, interval_names, rank_intervals
+from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends, interval_names, rank_intervals
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
 

@@ -1,11 +1,4 @@
-"""The temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section 4.1).
-
-How many pseudo-queries find their document at which ranks: the intervals of ARES, section 4.1.
-
-The paper prints [1, 2] 32.08 %, [2, 5] 11.19 %, [6, 10] 4.28 %, [11, 50] 10.07 % and beyond 42.38 %, and states that
-more than 30 % are at rank 1. Its intervals overlap in rank 2, yet add up to 100 %, so the second one is read as 3 to 5.
-Ranks 1 and 2 are counted separately here, for either reading.
-"""
+"""The temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section 4.1)."""
 
 from __future__ import annotations
 
@@ -22,80 +15,13 @@ import pyarrow as pa
 from irpretrain.atomic import write_text
 from irpretrain.axioms.batch import open_terms
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
+from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
-from irpretrain.contracts import AXIOM_VALUES
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
-from irpretrain.progress import print_line, progress
+from irpretrain.errors import InputError
+from irpretrain.progress import print_line
 from irpretrain.randomness import generator
 from irpretrain.rank_engine import Bm25, document_ranks
 from irpretrain.text.document_rows import WordDocuments
-
-# Where the intervals end; what is beyond the last one is one more.
-LAST_RANKS = (1, 2, 5, 10, 50)
-
-
-def rank_intervals(
-    axiom_values: Sequence[str | Path], output: str | Path, depth: int = LAST_RANKS[-1]
-) -> dict[str, Any]:
-    """Count queries of AXIOM_VALUES tables by the interval of their RANK; IntegrityError on a rank beyond the depth.
-
-    Args:
-        output: a JSON file: queries, depth, and intervals, a map from "1", "2", "3-5", "6-10", "11-50" and ">50" to
-            queries; also the result.
-        depth: of RANK (`axioms.rank_depth`). Under 50, intervals are cut at it: at depth 7 they are "1", "2", "3-5",
-            "6-7" and ">7". Above 50, ranks beyond 50 still make one interval.
-    """
-    lasts = last_ranks(depth)
-    counts = np.zeros(len(lasts) + 1, np.int64)
-    for path in progress(axiom_values, "count ranks", "tables"):
-        for batch in AXIOM_VALUES.stream(path, ["rank"]):
-            ranks = batch.column("rank").to_numpy()
-            if len(ranks) and not 0 <= ranks.min() <= ranks.max() <= depth:
-                raise IntegrityError(
-                    path,
-                    f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK must be known up to {depth}",
-                    remedy=MAKE_AGAIN,
-                )
-            counts += count_in_intervals(ranks, lasts)
-    result = {
-        "queries": int(counts.sum()),
-        "depth": depth,
-        "intervals": dict(zip(interval_names(lasts), counts.tolist(), strict=True)),
-    }
-    write_text(output, json.dumps(result, indent=1) + "\n")
-    return result
-
-
-def last_ranks(depth: int) -> list[int]:
-    """Return where the intervals end if ranks are known up to `depth`."""
-    return sorted({min(last, depth) for last in LAST_RANKS})
-
-
-def count_in_intervals(ranks: np.ndarray, lasts: Sequence[int]) -> np.ndarray:
-    """Return how many ranks lie in each interval and beyond (int64 [intervals + 1]); 0 is beyond the depth."""
-    positions = np.where(ranks == 0, len(lasts), np.searchsorted(lasts, ranks))
-    return np.bincount(positions, minlength=len(lasts) + 1)
-
-
-def interval_names(lasts: Sequence[int]) -> list[str]:
-    """Return the names of the intervals that end at these ranks, and of what is beyond."""
-    firsts = [1, *(last + 1 for last in lasts)]
-    inner = [
-        str(last) if first == last else f"{first}-{last}" for first, last in zip(firsts, lasts, strict=False)
-    ]
-    return [*inner, f">{lasts[-1]}"]
-
-
-def interval_ends(names: Sequence[str]) -> list[int]:
-    """Return where intervals with these names end, the inverse of `interval_names`; ValueError on other names."""
-    lasts = [int(name.rpartition("-")[2]) for name in names[:-1]]
-    if not lasts or interval_names(lasts) != list(names):
-        raise ValueError(f"{', '.join(names)} are no intervals of all ranks, such as 1-2, 3-5, >5")
-    return lasts
-
-
-# How high pseudo-queries rank their documents, from a sample of a collection's documents.
-
 
 # Name of the random stream that draws the documents: (seed, "rank-sample").
 STAGE = "rank-sample"

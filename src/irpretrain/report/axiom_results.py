@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from irpretrain.atomic import read_csv, read_given_json
-from irpretrain.axioms.calibration import interval_names, last_ranks
+from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config import Config
 from irpretrain.config.base import listed_faults
 from irpretrain.errors import MAKE_AGAIN, InputError
