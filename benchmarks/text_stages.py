@@ -26,11 +26,10 @@ import pyarrow.compute as pc
 from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.rank_engine import Bm25, write_postings
-from irpretrain.retrieval.analysis import IndriOptions
 from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank

@@ -1,7 +1,7 @@
 """Write where every term of a corpus stands."""
 
+from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
-from irpretrain.retrieval.analysis import IndriOptions
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.stage import stage
 

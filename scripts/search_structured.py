@@ -1,6 +1,7 @@
 """Retrieval with weighted bags of words or sequential dependence queries."""
 
-from irpretrain.retrieval.analysis import Analyser, IndriOptions
+from irpretrain.config.retrieval import IndriOptions
+from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.positions import Positions
 from irpretrain.stage import stage

@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT, write_queries
 
+from irpretrain.config.retrieval import IndriOptions
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene, positions
-from irpretrain.retrieval.analysis import Analyser, IndriOptions
+from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.positions import Positions, build_positions

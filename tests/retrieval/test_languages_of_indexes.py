@@ -13,12 +13,12 @@ from small_lucene import OPTIONS, write_queries, write_vectors
 
 from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.analysis import Analyser, IndriOptions
+from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -24,6 +24,18 @@ class QueryLikelihoodConfig(Section):
     """Query likelihood with Dirichlet smoothing."""
 
     mu: float = option(1000.0, "Dirichlet prior.", unit="words", gt=0)
+
+
+class IndriOptions(NamedTuple):
+    """First stages of model `indri`: how texts are analysed, and how queries are scored.
+
+    The defaults are from Indri's documentation; DeepCT (section 6) names only "standard" stemming and stop words.
+    """
+
+    stemmer: Literal["krovetz", "porter", "none"] = "krovetz"
+    stop_list: Literal["inquery", "lucene", "none"] = "inquery"
+    mu: float = 2500.0  # Dirichlet prior, in words
+    dependence: bool = False  # sequential dependence queries in place of bags of words
 
 
 class JelinekMercerConfig(Section):

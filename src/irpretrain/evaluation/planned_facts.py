@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.base import leaves
 from irpretrain.config.depths import reranked, scored
-from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, FirstStageConfig
+from irpretrain.config.retrieval import (
+    BUILT_IN_FIRST_STAGES,
+    MODEL_PARAMETERS,
+    FirstStageConfig,
+    IndriOptions,
+)
 from irpretrain.config.term_weights import ENCODED, EPOCHS
 from irpretrain.config.usage import (
     active_experiments,
@@ -36,7 +41,6 @@ from irpretrain.evaluation.ledger import (
     stages_text,
 )
 from irpretrain.evaluation.measures import cutoff
-from irpretrain.retrieval.analysis import IndriOptions
 
 if TYPE_CHECKING:
     from irpretrain.config import Config

@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from irpretrain.config.base import Section, option
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.objectives.articles import ShardArticle
 from irpretrain.objectives.shard import Shard
@@ -28,12 +27,6 @@ TRIES = 100
 
 # Words that are never drawn: INQUERY's list, as in the other objectives that draw words; HARP names none.
 STOP_LIST: StopList = "inquery"
-
-
-class AnchorOptions(Section):
-    """What HARP's four objectives share."""
-
-    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from irpretrain.config.base import option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
 from irpretrain.objectives.groups import pair_groups
-from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.objectives.shared_options import PresetOptions
 from irpretrain.progress import progress
 from irpretrain.randomness import stream_key
 

@@ -9,8 +9,8 @@ from irpretrain.config.depths import reranked, scored
 from irpretrain.config.usage import with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
-from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
+from irpretrain.objectives.shared_options import AnchorOptions
 from irpretrain.papers.published import Published, PublishedTable
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (

@@ -7,9 +7,9 @@ Lucene's analyser of the language: statistics, axioms and indexes agree on words
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from irpretrain.config.retrieval import LUCENE_WORDS, QueryWords, RetrievalConfig
+from irpretrain.config.retrieval import LUCENE_WORDS, IndriOptions, QueryWords, RetrievalConfig
 from irpretrain.retrieval.java import java_class, java_faults
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.stop_words import load_stop_words
@@ -26,18 +26,6 @@ MOST_KNOWN = 2_000_000
 
 # Stands between texts that are analysed in one call: a word that the analyser returns as it is.
 MARK = "qzxsepxzq7"
-
-
-class IndriOptions(NamedTuple):
-    """First stages of model `indri`: how texts are analysed, and how queries are scored.
-
-    The defaults are from Indri's documentation; DeepCT (section 6) names only "standard" stemming and stop words.
-    """
-
-    stemmer: Literal["krovetz", "porter", "none"] = "krovetz"
-    stop_list: Literal["inquery", "lucene", "none"] = "inquery"
-    mu: float = 2500.0  # Dirichlet prior, in words
-    dependence: bool = False  # sequential dependence queries in place of bags of words
 
 
 class Analyser:

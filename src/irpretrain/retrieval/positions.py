@@ -16,11 +16,12 @@ import numpy as np
 
 from irpretrain.arrays import GrowingArray
 from irpretrain.atomic import atomic_directory
+from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.progress import Counter
-from irpretrain.retrieval.analysis import Analyser, IndriOptions
+from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import WordKind, word_finder
 

@@ -1,10 +1,10 @@
-"""Options of an objective that a preset fills."""
+"""Options that several objectives share."""
 
 from typing import Any, get_args
 
 from pydantic import model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.papers.files import fill_objective
 
 
@@ -18,3 +18,9 @@ class PresetOptions(Section):
             return values
         (kind,) = get_args(cls.model_fields["type"].annotation)
         return fill_objective(kind, values["preset"], {"type": kind, **values})
+
+
+class AnchorOptions(Section):
+    """What HARP's four objectives share."""
+
+    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
