@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from irpretrain.command_files import (
+from irpretrain.command.files import (
     JSONL,
     STANDARD,
     Command,

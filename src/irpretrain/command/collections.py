@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from irpretrain.command_files import (
+from irpretrain.command.files import (
     JSONL,
     Command,
     Input,

@@ -12,10 +12,10 @@ import click
 from click.shell_completion import shell_complete
 
 from irpretrain import __version__
-from irpretrain.command_collections import COLLECTION_COMMANDS
-from irpretrain.command_files import Session, ending_on_sigterm
-from irpretrain.command_models import MODEL_COMMANDS
-from irpretrain.command_runs import RUN_COMMANDS
+from irpretrain.command.collections import COLLECTION_COMMANDS
+from irpretrain.command.files import Session, ending_on_sigterm
+from irpretrain.command.models import MODEL_COMMANDS
+from irpretrain.command.runs import RUN_COMMANDS
 from irpretrain.errors import IRPretrainError, full_disk, naming_extras
 from irpretrain.garbage import search_rarely
 from irpretrain.progress import print_line
@@ -82,7 +82,3 @@ def _drop_unwritten() -> None:
             sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

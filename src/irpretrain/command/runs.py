@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from irpretrain.command_files import STANDARD, Command, Input, Named, Output, Session, opened
+from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened
 from irpretrain.errors import InputError, visible
 from irpretrain.progress import notice
 from irpretrain.wording import cli_messages

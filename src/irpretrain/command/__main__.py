@@ -1,0 +1,5 @@
+import sys
+
+from irpretrain.command import main
+
+sys.exit(main())
