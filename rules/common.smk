@@ -5,7 +5,7 @@ from functools import partial
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.other_code import library_code, other_code_text, planned_text, results_of_other_code
 from irpretrain.plan import paths
-from irpretrain.plan.preparation import RANKING_SETTINGS, TERM_SETTINGS
+from irpretrain.plan.axioms import RANKING_SETTINGS, TERM_SETTINGS
 from irpretrain.plan.paths import sidecar
 from irpretrain.plan.requests import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
 from irpretrain.plan.retrieval import INDEX_SETTINGS

@@ -12,12 +12,12 @@ from irpretrain.corpora.embedded import IR_DATASETS, Manifest
 from irpretrain.errors import ConfigError
 from irpretrain.papers.files import known_papers, printed_rank_shares
 from irpretrain.plan import paths
+from irpretrain.plan.axioms import Axioms, Diagnoses
 from irpretrain.plan.corpora import Catalogue, Corpora
 from irpretrain.plan.datasets import Datasets, Experiments
 from irpretrain.plan.exports import Exports
 from irpretrain.plan.models import Downstream, Models
 from irpretrain.plan.part import Files, PlanPart
-from irpretrain.plan.preparation import Axioms, Diagnoses
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.retrieval import Retrieval
 from irpretrain.plan.shown import Shown
