@@ -21,7 +21,7 @@ from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.belonging import check_queries_are_judged
 from irpretrain.corpora.collection import check_collection, document_names
-from irpretrain.corpora.losses import Loss, log, lost_documents, malformed_records
+from irpretrain.corpora.dropped import DroppedRecords, log, lost_documents, malformed_records
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.topics_and_judgements import (
@@ -97,7 +97,7 @@ def prepare_questions(
         *lost_documents(documents),
         malformed_records(topics, "questions"),
         malformed_records(answered, "answers"),
-        Loss(len(without), len(questions), "questions have no answer and are left out", example),
+        DroppedRecords(len(without), len(questions), "questions have no answer and are left out", example),
     ]
     return {
         **log(dataset.label, f"{len(chosen):,} questions", corpus["documents"], losses),

@@ -17,7 +17,7 @@ from irpretrain.corpora.belonging import (
     near_hint,
 )
 from irpretrain.corpora.collection import absent_documents, check_collection
-from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, log, lost_documents, malformed_records
+from irpretrain.corpora.dropped import WORTH_A_WARNING, DroppedRecords, log, lost_documents, malformed_records
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.topics_and_judgements import (
@@ -88,9 +88,11 @@ def prepare(
         *lost_documents(documents),
         malformed_records(topics, "queries"),
         malformed_records(judged, "judgements"),
-        Loss(len(without), len(all_queries), "queries have no relevant document and are left out", example),
+        DroppedRecords(
+            len(without), len(all_queries), "queries have no relevant document and are left out", example
+        ),
         _of_unknown_queries(strangers, number, names),
-        Loss(own, number, "judgements are of the query's own document and are left out"),
+        DroppedRecords(own, number, "judgements are of the query's own document and are left out"),
         _of_unknown_documents(retained, unknown, documents),
         hopeless,
     ]
@@ -120,26 +122,28 @@ def _drop_own(judgements: Judgements) -> int:
     return sum(judged.pop(query, None) is not None for query, judged in judgements.items())
 
 
-def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> Loss:
+def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> DroppedRecords:
     example = f"query {min(strangers)}" if strangers else ""
     hint = near_hint(strangers, [pa.array(sorted(names))], "the file of topics")
     what = "judgements are of queries that the topics lack and are left out"
-    return Loss(sum(strangers.values()), judgements, what, example, hint)
+    return DroppedRecords(sum(strangers.values()), judgements, what, example, hint)
 
 
-def _of_unknown_documents(retained: Judgements, unknown: set[str], documents: Sequence[str | Path]) -> Loss:
+def _of_unknown_documents(
+    retained: Judgements, unknown: set[str], documents: Sequence[str | Path]
+) -> DroppedRecords:
     pairs = sorted((query, name) for query, judged in retained.items() for name in judged if name in unknown)
     total = sum(map(len, retained.values()))
     what = "judgements are of documents that the corpus lacks"
     if not pairs:
-        return Loss(0, total, what)
+        return DroppedRecords(0, total, what)
     query, name = pairs[0]
     much = len(pairs) > WORTH_A_WARNING * total  # looking for the cause reads the corpus
     hint = document_hint({name for _, name in pairs}, retained, documents) if much else ""
-    return Loss(len(pairs), total, what, f"{name} (query {query})", hint)
+    return DroppedRecords(len(pairs), total, what, f"{name} (query {query})", hint)
 
 
-def _hopeless(retained: Judgements, unknown: set[str]) -> Loss:
+def _hopeless(retained: Judgements, unknown: set[str]) -> DroppedRecords:
     """Queries none of whose relevant documents can be found, because the corpus lacks them."""
     names = sorted(
         query
@@ -148,4 +152,4 @@ def _hopeless(retained: Judgements, unknown: set[str]) -> Loss:
     )
     example = f"query {names[0]}" if names else ""
     what = "queries have no relevant document in the corpus and score 0"
-    return Loss(len(names), len(retained), what, example)
+    return DroppedRecords(len(names), len(retained), what, example)

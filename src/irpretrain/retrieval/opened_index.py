@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
-from irpretrain.corpora.losses import Loss
+from irpretrain.corpora.dropped import DroppedRecords
 from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.evaluation.runs import Ranking
 from irpretrain.progress import Counter
@@ -209,6 +209,8 @@ def log_lost_queries(output: str | Path, requested: Iterable[str], ranked: Colle
     lost = [query for query in queries if query not in ranked]
     if lost:
         position = Path(output).parent
-        loss = Loss(len(lost), len(queries), "queries have no candidate and score 0", f"query {lost[0]}")
+        loss = DroppedRecords(
+            len(lost), len(queries), "queries have no candidate and score 0", f"query {lost[0]}"
+        )
         loss.log(f"{position.parent.name}, {position.name}")
     return len(lost)

@@ -19,7 +19,7 @@ WORTH_A_WARNING = 0.01
 
 
 @dataclass(frozen=True)
-class Loss:
+class DroppedRecords:
     """Records that do not count."""
 
     # number, total: of how many are lost how many.
@@ -52,7 +52,7 @@ class Loss:
         )
 
 
-def empty_documents(shards: Iterable[Mapping[str, Any]]) -> Loss:
+def empty_documents(shards: Iterable[Mapping[str, Any]]) -> DroppedRecords:
     """Return the loss of documents, by reason, from the counts of a corpus' shards."""
     lost, total, example = Counter[str](), 0, ""
     for counts in shards:
@@ -63,31 +63,31 @@ def empty_documents(shards: Iterable[Mapping[str, Any]]) -> Loss:
         first = counts.get("first_left_out", {})
         example = example or next((first[reason] for reason in sorted(reasons) if reason in first), "")
     reported = ", ".join(f"{number:,} × {reason}" for reason, number in sorted(lost.items()))
-    return Loss(lost.total(), total, f"documents are left out ({reported})", example)
+    return DroppedRecords(lost.total(), total, f"documents are left out ({reported})", example)
 
 
-def bare_texts(shards: Iterable[Mapping[str, Any]]) -> Loss:
+def bare_texts(shards: Iterable[Mapping[str, Any]]) -> DroppedRecords:
     """Return the loss of text that stands under no tag that is read, from the counts of a corpus' shards."""
     pairs = [(counts.get("parts", {}).get(BARE_TEXT, 0), counts.get("read", 0)) for counts in shards]
     hint = "Text directly under <DOC> is read of documents without such a tag alone; put it into one."
     what = "documents have text outside body_tags, which is left out"
-    return Loss(sum(lost for lost, _ in pairs), sum(read for _, read in pairs), what, hint=hint)
+    return DroppedRecords(sum(lost for lost, _ in pairs), sum(read for _, read in pairs), what, hint=hint)
 
 
-def lost_documents(documents: Iterable[str | Path]) -> list[Loss]:
+def lost_documents(documents: Iterable[str | Path]) -> list[DroppedRecords]:
     """Return what a corpus loses, from the sidecars of its shards."""
     shards = [read_sidecar(path).get("counts", {}) for path in documents]
     return [empty_documents(shards), bare_texts(shards)]
 
 
-def malformed_records(tally: RecordTally, what: str) -> Loss:
+def malformed_records(tally: RecordTally, what: str) -> DroppedRecords:
     """Return the loss of records that cannot be read and are skipped."""
     lost = sum(tally.malformed.values())
     example = tally.examples[0] if tally.examples else ""
-    return Loss(lost, tally.read, f"{what} cannot be read and are left out", example)
+    return DroppedRecords(lost, tally.read, f"{what} cannot be read and are left out", example)
 
 
-def log(label: str, queries: str, documents: int, losses: Iterable[Loss]) -> dict[str, Any]:
+def log(label: str, queries: str, documents: int, losses: Iterable[DroppedRecords]) -> dict[str, Any]:
     """Log what a data set holds and loses; return `summary`, a line, and `warnings`, one per loss above 1 %."""
     present = [loss for loss in losses if loss.number]
     lost = "; ".join(map(str, present)) or "nothing left out"
