@@ -1,4 +1,4 @@
-"""How many records may be malformed, and from which size on one is."""
+"""Sections `corpora` and `datasets`: files, formats, malformed records, folds and measures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
+from irpretrain.corpora.records import RECORD_MB
 from irpretrain.corpora.registry import Kind, format_of, read_options
 from irpretrain.errors import ConfigError, IRPretrainError
 from irpretrain.evaluation.measures import parse_measure
 
 # Short for a share.
 WORDS = {"refuse": 0.0, "skip": 1.0}
-RECORD_MB = 64
 
 
 class MalformedConfig(Section):

@@ -10,13 +10,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from irpretrain.config.corpora import RECORD_MB
-
 if TYPE_CHECKING:
     from irpretrain.wikipedia.article import Link, Section
 
 
 File = TypeVar("File")
+
+# Size from which on a record is malformed, unless the configuration sets another.
+RECORD_MB = 64
 
 # Neighbouring records of a file that stay together when a file is spread over shards.
 BLOCK = 1024

@@ -1,6 +1,6 @@
-"""Significance tests over queries, corrections, and intervals.
+"""Significance tests over queries, corrections, and intervals; the AUC of preferences.
 
-All take per-query values of two systems on the same queries, in the same order; ValueError for values that are no
+The tests take per-query values of two systems on the same queries, in the same order; ValueError for values that are no
 finite numbers, and for other arguments that make no sense. Formulas and sources are in
 docs/methods/evaluation.md.
 """

@@ -1,7 +1,12 @@
-"""The process that parses pages for `irpretrain.wikipedia.guarded_parser`, and that a page may cost its life.
+"""Parses pages in a process of its own, so that a page which costs too much is lost alone.
 
-`main` reads `Settings` from a connection, then lists of wikitexts, and answers each text by its parse or by a
-`Failure`."""
+A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that no
+exception interrupts. The worker is started once and lives as long as no page kills it; pages go to it in batches,
+and while it works on one the reader waits: both together take one core.
+
+In the worker, `main` reads `Settings` from a connection, then lists of wikitexts, and answers each text by its parse or
+by a `Failure`.
+"""
 
 import os
 import resource
@@ -127,11 +132,7 @@ def _limit_memory(megabytes: int) -> None:
     )
 
 
-# Parses pages in a process of its own, so that a page which costs too much is lost alone.
-#
-# A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that no
-# exception interrupts. The worker is started once and lives as long as no page kills it; pages go to it in batches,
-# and while it works on one the reader waits: both together take one core.
+# The reader's side.
 
 
 Item = TypeVar("Item")

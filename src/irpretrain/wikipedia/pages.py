@@ -1,7 +1,12 @@
-"""The index that lies beside a multistream dump: which pages are in the stream that holds a byte.
+"""Pages of a pages-articles XML dump, from any piece of it on: streamed, memory flat.
 
-Reading needs no index, as blocks are found by their marks (`irpretrain.corpora.pieces`). The index serves
-to say what is lost where a block is damaged. Its lines are `<byte at which the stream begins>:<page id>:<title>`."""
+In XML a `<` of a text is escaped, so the bytes `<page>` and `</page>` are the borders of pages wherever reading
+starts. Each page is parsed by itself: what is wrong with one says nothing about the next, and no page depends on
+where reading started.
+
+Reading needs no index, as blocks are found by their marks (`irpretrain.corpora.pieces`). The index that lies beside a
+multistream dump serves to say what is lost where a block is damaged.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,6 +18,8 @@ from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.pieces import Damage, Piece
 from irpretrain.corpora.records import Malformed, most_bytes
 from irpretrain.wikipedia.dump import LONGEST_FIELD, LongTags, TagTooLong, integer
+
+# Lines of the index are `<byte at which the stream begins>:<page id>:<title>`.
 
 
 def index_path(dump: Path) -> Path | None:
@@ -36,13 +43,6 @@ def pages_around(dump: Path, byte: int) -> list[str]:
             stream, titles = int(start), []
         titles.append(rest.partition(":")[2])
     return titles
-
-
-# Pages of a pages-articles XML dump, from any piece of it on: streamed, memory flat.
-#
-# In XML a `<` of a text is escaped, so the bytes `<page>` and `</page>` are the borders of pages wherever reading
-# starts. Each page is parsed by itself: what is wrong with one says nothing about the next, and no page depends on
-# where reading started.
 
 
 # Elements within each other; dumps have four in a page.
