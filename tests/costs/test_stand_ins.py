@@ -12,8 +12,8 @@ from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config import Config, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
-from irpretrain.costs.stand_ins import with_stand_ins
 from irpretrain.errors import ConfigError
+from irpretrain.plan.stand_ins import with_stand_ins
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = read_catalogue()

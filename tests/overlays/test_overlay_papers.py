@@ -17,6 +17,7 @@ import yaml
 from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores, runs
 
 from irpretrain.config import Config
+from irpretrain.config.labels import FIRST_STAGES, regime_label
 from irpretrain.config.usage import active_experiments
 from irpretrain.papers.published import Published, PublishedRow, load_published
 from irpretrain.report.curves import (
@@ -27,7 +28,6 @@ from irpretrain.report.curves import (
     with_and_without,
 )
 from irpretrain.report.drawing import short_label
-from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.paper_table import differences
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table

@@ -20,11 +20,11 @@ from irpretrain.config.arguments import check_configuration_files
 from irpretrain.config.usage import active_experiments
 from irpretrain.costs.counted import CARD_VARIABLE, REFUSED
 from irpretrain.costs.estimate import CARD, Card
-from irpretrain.costs.stand_ins import lay
 from irpretrain.errors import IRPretrainError
 from irpretrain.other_code import other_code_text, results_of_other_code
 from irpretrain.papers.files import read_paper
 from irpretrain.plan.paths import SCORES
+from irpretrain.plan.stand_ins import lay
 from irpretrain.progress import print_line
 from irpretrain.resources import project_directory
 from snakemake_logger_plugin_irpretrain.refusals import refusal

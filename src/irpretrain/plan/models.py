@@ -8,13 +8,13 @@ from itertools import product
 from typing import Any
 
 from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.labels import model_label
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import active_downstream, used_models
 from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
 from irpretrain.plan.part import Input, JobOptions, PlanPart, described, each, plain
 from irpretrain.plan.requests import FIRST_PAPER, Wildcards
-from irpretrain.report.naming import model_label
 
 # MB of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
 #

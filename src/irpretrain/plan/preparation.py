@@ -49,7 +49,7 @@ def prepare(
         refuse_absent(config)
     as_if_there = bool(missing) and config.skip_absent and stand_ins is not None
     if as_if_there and stand_ins is not None:
-        from irpretrain.costs.stand_ins import with_stand_ins
+        from irpretrain.plan.stand_ins import with_stand_ins
 
         config = with_stand_ins(config, stand_ins())
     config = without_absent(config)

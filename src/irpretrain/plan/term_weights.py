@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from irpretrain.config.labels import index_labels
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
@@ -13,7 +14,6 @@ from irpretrain.plan import paths
 from irpretrain.plan.datasets import Datasets
 from irpretrain.plan.part import Input, PlanPart, first_stage_run, plain
 from irpretrain.plan.requests import Wildcards
-from irpretrain.report.naming import index_labels
 
 # What of a weighting does not decide its weights: its name in tables, and what only its integers take.
 NO_WEIGHTS = {

@@ -12,9 +12,9 @@ from irpretrain.atomic import read_csv, read_given_json
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config import Config
 from irpretrain.config.base import listed_faults
+from irpretrain.config.labels import dataset_label
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.base import PublishedAxioms, Setting
-from irpretrain.report.naming import dataset_label
 
 Measured = TypeVar("Measured", bound=BaseModel)
 

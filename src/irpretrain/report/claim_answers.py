@@ -20,13 +20,13 @@ from irpretrain.claims.verdicts import (
     power,
 )
 from irpretrain.config import Config
+from irpretrain.config.labels import dataset_label
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.significance import holm
 from irpretrain.papers.published import Published
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
 from irpretrain.report.claim_tests import Finder, Measured
-from irpretrain.report.naming import dataset_label
 from irpretrain.report.result_files import ResultFiles
 
 NO_NUMBER = math.nan

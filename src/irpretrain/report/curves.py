@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config import Config
+from irpretrain.config.labels import control_model, regime_label
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.papers.published import Published, PublishedFigure
@@ -24,7 +25,6 @@ from irpretrain.report.drawing import (
     short_label,
     training_remark,
 )
-from irpretrain.report.naming import control_model, regime_label
 from irpretrain.report.scores import Pair, RunName, Scores
 
 # Learning curves: the ranking loss, and scores of snapshots (PROP, figure 1). Keys of a figure's models say how they

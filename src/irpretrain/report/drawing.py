@@ -11,17 +11,17 @@ from xml.sax.saxutils import unescape
 
 from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
-from irpretrain.config.usage import stage_over, with_starts
-from irpretrain.evaluation.significance import CONFIDENCE
-from irpretrain.papers.published import Published, PublishedFigure
-from irpretrain.report.comparisons import interval
-from irpretrain.report.naming import (
+from irpretrain.config.labels import (
     FIRST_STAGES,
     dataset_label,
     encoder_labels,
     first_stage_labels,
     is_control,
 )
+from irpretrain.config.usage import stage_over, with_starts
+from irpretrain.evaluation.significance import CONFIDENCE
+from irpretrain.papers.published import Published, PublishedFigure
+from irpretrain.report.comparisons import interval
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import Pair, Results, RunName, Scores, identifier
 

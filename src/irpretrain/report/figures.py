@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from irpretrain.config import Config
+from irpretrain.config.labels import index_labels
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.papers.base import PublishedAxioms
 from irpretrain.papers.published import Drawing, Published, load_published
@@ -24,7 +25,6 @@ from irpretrain.report.drawing import (
     line_style,
     save,
 )
-from irpretrain.report.naming import index_labels
 from irpretrain.report.result_files import ResultFiles
 
 

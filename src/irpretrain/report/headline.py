@@ -9,8 +9,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from irpretrain.atomic import read_csv
+from irpretrain.config.labels import regime_label
 from irpretrain.papers.published import FIRST_STAGE
-from irpretrain.report.naming import regime_label
 
 # Most columns of the terminal that are used.
 WIDTH = 96

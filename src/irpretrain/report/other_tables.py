@@ -6,6 +6,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from irpretrain.config import Config
+from irpretrain.config.labels import (
+    dataset_label,
+    first_stage_labels,
+    model_label,
+    regime_label,
+)
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
@@ -14,16 +20,9 @@ from irpretrain.papers.published import Published, PublishedAnswers, PublishedCo
 from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Baseline, Cell, Column, Panel, Row, Table
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import (
-    dataset_label,
-    first_stage_labels,
-    model_label,
-    ordered_measures,
-    regime_label,
-)
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
-from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, ordered_measures
 
 # The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).
 

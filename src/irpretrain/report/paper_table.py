@@ -8,6 +8,13 @@ from typing import Any, NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.labels import (
+    dataset_label,
+    encoder_labels,
+    first_stage_labels,
+    model_label,
+    regime_label,
+)
 from irpretrain.config.usage import stage_over
 from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.files import read_recipe
@@ -23,16 +30,8 @@ from irpretrain.report.cells import (
     Table,
 )
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import (
-    dataset_label,
-    encoder_labels,
-    first_stage_labels,
-    model_label,
-    ordered_measures,
-    regime_label,
-)
 from irpretrain.report.remarks import table_notes
-from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, ordered_measures
 
 # Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called.
 

@@ -6,6 +6,12 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config import Config
 from irpretrain.config.base import Section
 from irpretrain.config.depths import reranked, scored
+from irpretrain.config.labels import (
+    control_model,
+    dataset_label,
+    first_stage_labels,
+    listed,
+)
 from irpretrain.config.usage import with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
@@ -13,14 +19,7 @@ from irpretrain.objectives.registry import needs
 from irpretrain.objectives.shared_options import AnchorOptions
 from irpretrain.papers.published import Published, PublishedTable
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import (
-    control_model,
-    dataset_label,
-    first_stage_labels,
-    listed,
-    ordered_measures,
-)
-from irpretrain.report.scores import FIRST_STAGE, Pair, Scores
+from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, ordered_measures
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
 

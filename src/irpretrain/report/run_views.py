@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from irpretrain.atomic import read_given_json
 from irpretrain.config import Config
+from irpretrain.config.labels import dataset_label, first_stage_labels, listed, model_label
 from irpretrain.config.usage import tested_datasets
 from irpretrain.contracts import PROBE
 from irpretrain.corpora.embedded import read_manifest
@@ -17,7 +18,6 @@ from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.plan.paths import SELECTION_SCORES
 from irpretrain.progress import duration
-from irpretrain.report.naming import dataset_label, first_stage_labels, listed, model_label
 from irpretrain.report.scores import SELECTED_FOLDER
 from irpretrain.report.table_files import pipe_table
 from irpretrain.report.table_views import Lineage, Record

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.atomic import read_csv
+from irpretrain.config import Config
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
@@ -251,3 +252,10 @@ def _results(
     named = articles.slice(0, len(covered[0])).to_pylist()  # the same for every seed
     of_queries = tuple(article or query for article, query in zip(named, covered[0], strict=True))
     return Results(tuple(by_seed), tuple(covered[0]), matrix, of_queries)
+
+
+def ordered_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
+    """Return the measures that were computed on a data set, in the order of the configuration."""
+    computed = scores.measures(dataset)
+    configured = config.datasets[dataset].measures if dataset in config.datasets else []
+    return list(dict.fromkeys([*(m for m in configured if m in computed), *computed]))

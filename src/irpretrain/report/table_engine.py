@@ -11,6 +11,7 @@ from pathlib import Path
 
 from irpretrain.atomic import write_csv
 from irpretrain.config import Config
+from irpretrain.config.labels import configured_label, dataset_label
 from irpretrain.config.usage import with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.ledger import (
@@ -37,7 +38,6 @@ from irpretrain.report.cells import (
     p_text,
 )
 from irpretrain.report.comparisons import Comparison, Pairing, TableTest, compare, interval
-from irpretrain.report.naming import configured_label, dataset_label
 from irpretrain.report.scores import RunName, Scores, identifier
 
 # The ledger of a table: the facts of its runs, the line under the table, and the file beside it.

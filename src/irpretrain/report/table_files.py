@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from irpretrain.atomic import write_csv
+from irpretrain.config.labels import USUAL_CANDIDATES
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -19,7 +20,6 @@ from irpretrain.report.cells import (
     plain_text,
     value_text,
 )
-from irpretrain.report.naming import USUAL_CANDIDATES
 
 # A table as Markdown (GitHub's pipe tables).
 

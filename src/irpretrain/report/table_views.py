@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.labels import dataset_label, model_label, regime_label
 from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.cells import (
@@ -24,7 +25,6 @@ from irpretrain.report.cells import (
     p_text,
     value_text,
 )
-from irpretrain.report.naming import dataset_label, model_label, regime_label
 from irpretrain.report.scores import RunName
 
 # Where a number comes from: the sidecars of all stages, joined by the files that one makes and another reads.

@@ -10,6 +10,15 @@ from typing import Any
 
 from irpretrain.atomic import write_csv, write_text
 from irpretrain.config import Config
+from irpretrain.config.labels import (
+    FIRST_STAGES,
+    control_model,
+    dataset_label,
+    first_stage_labels,
+    is_control,
+    model_label,
+    regime_label,
+)
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.published import Published, load_published
@@ -18,21 +27,11 @@ from irpretrain.report.axiom_tables import diagnosis_table, rank_interval_table,
 from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
-from irpretrain.report.naming import (
-    FIRST_STAGES,
-    control_model,
-    dataset_label,
-    first_stage_labels,
-    is_control,
-    model_label,
-    ordered_measures,
-    regime_label,
-)
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined, ordered_measures
 from irpretrain.report.table_engine import fill, write_ledger
 from irpretrain.report.table_files import latex, markdown, write_cells
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from irpretrain.config import Config
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.text import EncoderConfig
 
 if TYPE_CHECKING:
-    from irpretrain.report.scores import Scores
+    from irpretrain.config.root import Config
 
 # Those that every configuration has; `first_stage_labels` has them all.
 FIRST_STAGES = {name: name.upper() for name in BUILT_IN_FIRST_STAGES}
@@ -54,13 +53,6 @@ def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDAT
         if candidates == USUAL_CANDIDATES
         else f"{label}, candidates of {first_stage_labels(config).get(candidates, candidates)}"
     )
-
-
-def ordered_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
-    """Return the measures that were computed on a data set, in the order of the configuration."""
-    computed = scores.measures(dataset)
-    configured = config.datasets[dataset].measures if dataset in config.datasets else []
-    return list(dict.fromkeys([*(m for m in configured if m in computed), *computed]))
 
 
 def is_control(config: Config, model: str) -> bool:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from irpretrain.config import load_config
 from irpretrain.config.experiments import ModelConfig
+from irpretrain.config.labels import control_model, encoder_labels, model_label
 from irpretrain.config.text import EncoderConfig
-from irpretrain.report.naming import control_model, encoder_labels, model_label
 
 ROOT = Path(__file__).resolve().parents[2]
 
