@@ -1,0 +1,40 @@
+"""Packages import each other in the order that docs/architecture.md states, types included."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARY = ROOT / "src/irpretrain"
+
+
+def stated() -> tuple[list[str], set[tuple[str, str]]]:
+    """The packages in their order, and the arrows that run against it."""
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    order, exceptions = page.split("## Order of imports")[1].split("\n## ")[0].split("later ones:")
+    arrows = re.findall(r"`(\w+)` \(([^)]*)\)", exceptions)
+    return re.findall(r"`(\w+)`", order), {
+        (package, later) for package, targets in arrows for later in re.findall(r"`(\w+)`", targets)
+    }
+
+
+def imported_packages(path: Path) -> set[str]:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return {module.split(".")[1] for module in modules if module.startswith("irpretrain.")}
+
+
+def test_packages_import_earlier_ones():
+    order, exceptions = stated()
+    packages = {path.parent.name for path in LIBRARY.glob("*/__init__.py")}
+    assert packages == set(order)
+    later = {
+        (package, name)
+        for package in order
+        for path in (LIBRARY / package).rglob("*.py")
+        for name in imported_packages(path) & packages
+        if order.index(name) > order.index(package)
+    }
+    assert later == exceptions
