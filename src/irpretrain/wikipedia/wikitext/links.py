@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -45,12 +47,12 @@ _LABEL = re.compile(rf"((?>(?:[^\]\n{ANCHOR}]++|{ANCHOR}[^{ANCHOR_END}\n]*+{ANCH
 _STARTS_AS_ADDRESS = re.compile(_PROTOCOLS)
 # What no title holds of a link that can be read as it is written: no prefix, nothing to decode.
 _RARE = r"&_%#:<>{}~/\[\]|\x00-\x1f\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000"
-_UNUSUAL = re.compile(r"[&_%#:<>{}~\x00-\x1f\u200e\u200f\u202a-\u202e]|[^\S ]|\s\s|^[.\s]+$")
+_UNUSUAL = re.compile(r"[&_%#<>{}~\x00-\x1f\u200e\u200f\u202a-\u202e]|[^\S ]|\s\s|^[.\s]+$")
 _IGNORED = re.compile(r"[\u200e\u200f\u202a-\u202e]")
 # What no title holds (MediaWikiTitleCodec).
 _INVALID = re.compile(
-    r"[<>{}|\[\]\x00-\x1f\x7f\ufffd]|%[0-9a-fA-F]{2}|&(?:[a-zA-Z0-9\x80-\uffff]+|#[0-9]+|#x[0-9a-fA-F]+);|~~~"
-    r"|(?:^|/)\.\.?(?:/|$)"
+    r"[<>{}|\[\]\x00-\x1f\x7f\ufffd%&~.](?:(?<![%&~.])|(?<=%)[0-9a-fA-F]{2}|(?<=~)~~|(?<![^/]\.)(?<=\.)\.?(?:/|$)"
+    r"|(?<=&)(?:[a-zA-Z0-9\x80-\uffff]+|#[0-9]+|#x[0-9a-fA-F]+);)"
 )
 _LINE_ENDS = str.maketrans({"\n": " ", BREAK: " "})
 
@@ -110,16 +112,16 @@ class _Open(NamedTuple):
     """Brackets that are not closed yet.
 
     Attributes:
-        start: where they stand in the text.
         piece: index in `output` that holds them.
         links: number of links before them.
         written: the target, if there is one before a bar.
+        is_file: whether it is one that is not shown.
     """
 
-    start: int
     piece: int
     links: int
     written: str | None
+    is_file: bool
 
 
 class _Scan:
@@ -130,39 +132,69 @@ class _Scan:
         self.links: list[Target] = []
         self.output: list[str] = []
         self.open: list[_Open] = []
-        self.line, self.section, self.looked = -1, -1, 0  # last line end and heading before `looked`
+        self.lines = self.sections = 0  # how many of `open` stand before the last line end, the last heading
 
     def run(self) -> str:
-        text, output, links, has_prefix = self.text, self.output, self.links, bool(self.language.link_prefix)
-        at = 0
-        for token in _pattern(self.language.link_trail).finditer(text):
-            start = token.start()
-            if start > at:
-                output.append(text[at:start])
-            at = token.end()
-            kind = token.lastindex
-            if kind == 3:
-                title, label, trail = token.group(1, 2, 3)
-                if has_prefix or "  " in title or (label is None and "''" in title):
-                    link = self._link(title, label and f"|{label}", trail)
-                    output.append(text[start:at] if link is None else link)
-                else:
-                    links.append((title, ""))
-                    output.append(f"{ANCHOR}{label or title}{trail}{ANCHOR_END}")
-            elif kind == 6:
-                link = self._link(token[4], token[5], token[6])
-                if link == "":
-                    link = self._gap(start)
-                output.append(text[start:at] if link is None else link)
-            elif kind == 10:
-                self._close(token)
-            else:
-                self.open.append(_Open(start, len(output), len(self.links), token[8]))
-                output.append(token[0])
-        output.append(text[at:])
+        """Texts and links as they are written come from one split, so that only other brackets cost a step each."""
+        output, pattern = self.output, _pattern(self.language.link_trail)
+        parts, width = pattern.split(self.text), pattern.groups + 1
+        texts, titles, labels, trails = (parts[group::width] for group in range(4))
+        first = 0
+        for number in [*self._others(titles, labels), len(titles)]:
+            if texts[first]:
+                output.append(texts[first])
+            if first < number:
+                links = zip(
+                    *(titles[first:number], labels[first:number], trails[first:number]),
+                    texts[first + 1 : number + 1],
+                    strict=True,
+                )
+                output.append(
+                    "".join(
+                        [
+                            f"{ANCHOR}{label or title}{trail}{ANCHOR_END}{text}"
+                            for title, label, trail, text in links
+                        ]
+                    )
+                )
+                self.links += zip(titles[first:number], repeat(""))
+            if self.open:
+                self._look(texts[first : number + 1])
+            if number < len(titles):
+                self._token(*parts[number * width + 1 : (number + 1) * width])
+            first = number + 1
         for opened in self.open:
             self._leave(opened)
         return "".join(output)
+
+    def _others(self, titles: list[str | None], labels: list[str | None]) -> Iterable[int]:
+        """Return the numbers of the tokens that are more than a link as it is written."""
+        if self.language.link_prefix:
+            return range(len(titles))
+        return [
+            number
+            for number, title in enumerate(titles)
+            if title is None or "  " in title or ("''" in title and labels[number] is None)
+        ]
+
+    def _token(self, *groups: str | None) -> None:
+        """Deal with brackets: what the groups of `_pattern` found."""
+        title, label, after, written, rest, trail, opening, target, closing, after_closing = groups
+        if title is not None:
+            written, rest, trail = title, label and f"|{label}", after
+        if written is not None:
+            link = self._link(written, rest, trail or "")
+            if link == "":
+                link = self._gap()
+            self.output.append(f"[[{written}{rest or ''}]]{trail}" if link is None else link)
+            if rest:
+                self._look([rest])
+        elif opening is not None:
+            is_file = target is not None and self._hidden(target)
+            self.open.append(_Open(len(self.output), len(self.links), target, is_file))
+            self.output.append("[[" if target is None else f"[[{target}|")
+        else:
+            self._close(f"]{closing}", after_closing or "")
 
     def _link(self, written: str, label: str | None, trail: str) -> str | None:
         if label and "\n\n" in label and not self._hidden(written):
@@ -231,32 +263,27 @@ class _Scan:
         self.links[first:] = self.links[start : start + caption.count(ANCHOR)]
         return f"{BREAK}{caption}{BREAK}"
 
-    def _gap(self, start: int) -> str:
+    def _gap(self) -> str:
         """What stands for a link that is not shown; nothing at the beginning of a line, which is that of a file."""
-        return "" if self.text[start - 1 : start] == "\n" else DROPPED
+        return "" if self.output and self.output[-1][-1:] == "\n" else DROPPED
 
-    def _close(self, token: re.Match[str]) -> None:
+    def _close(self, closing: str, trail: str) -> None:
         """Deal with closing brackets whose opening ones were not next to them: there are brackets between."""
-        end = token.start()
-        self._look(end)
         while self.open:
-            opened = self.open.pop()
-            if opened.start < (self.section if self._is_file(opened) else self.line):
+            opened, before = self.open.pop(), len(self.open)
+            is_broken = before < (self.sections if opened.is_file else self.lines)
+            self.lines, self.sections = min(self.lines, before), min(self.sections, before)
+            if is_broken:
                 self._leave(opened)
                 continue
-            self._show(opened, f"]{token[9]}", token[10])
+            self._show(opened, closing, trail)
             return
-        self.output.append(token[0])
-
-    def _is_file(self, opened: _Open) -> bool:
-        return opened.written is not None and self._hidden(opened.written)
+        self.output.append(closing + trail)
 
     def _show(self, opened: _Open, closing: str, trail: str) -> None:
         output, index = self.output, opened.piece
-        is_file = self._is_file(opened)
-        if not is_file and not self._may_be_link(
-            opened
-        ):  # its pieces stay, and are not joined: time would be quadratic
+        if not opened.is_file and not self._may_be_link(opened):
+            # Its pieces stay, and are not joined: time would be quadratic.
             output.append(closing + trail)
             return
         pieces = output[index:]
@@ -267,9 +294,9 @@ class _Scan:
                 label += "]"
             else:
                 trail = "]" + trail
-        if is_file:
+        if opened.is_file:
             caption = self._caption(opened.written or "", label, opened.links)
-            output.append((caption or self._gap(opened.start)) + trail)
+            output.append((caption or self._gap()) + trail)
             return
         link = self._link(opened.written or "", f"|{label}", trail)
         output.append(f"{pieces[0]}{label}]]{trail}" if link is None else link)
@@ -285,24 +312,26 @@ class _Scan:
 
     def _leave(self, opened: _Open) -> None:
         """Deal with opening brackets that are not closed: text, but of a file the line goes up to a link."""
-        if self._is_file(opened):
+        if opened.is_file:
             index = opened.piece
             self.output[index] = ""
             if index + 1 < len(self.output) and ANCHOR not in self.output[index + 1]:
                 _, line_end, after = self.output[index + 1].partition("\n")
                 self.output[index + 1] = line_end + after
 
-    def _look(self, end: int) -> None:
-        """Find the last line end and heading before `end`; every character is looked at once."""
-        self.line = max(self.line, self.text.rfind("\n", self.looked, end))
-        self.section = max(self.section, self.text.rfind(HEADING, self.looked, end))
-        self.looked = end
+    def _look(self, texts: Iterable[str]) -> None:
+        """Find line ends and headings behind open brackets."""
+        for text in texts:
+            if "\n" in text:
+                self.lines = len(self.open)
+            if HEADING in text:
+                self.sections = len(self.open)
 
 
 def read_target(written: str, language: WikiLanguage, labelled: bool) -> tuple[str, Target | None]:
     """Return "article" with its title and fragment, or without them "hidden" (files, categories, languages), "other" or
     "invalid": no title that MediaWiki allows."""
-    if _UNUSUAL.search(written) is None:
+    if ":" not in written and _UNUSUAL.search(written) is None:
         title = written.strip()
         return ("article", (title, "")) if 0 < len(title) < 64 and "/" not in title else _checked(title, "")
     decoded = unquote(written, errors="replace") if "%" in written else written
