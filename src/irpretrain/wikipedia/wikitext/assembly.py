@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, compress, islice, repeat
+from collections.abc import Callable, Sequence
+from itertools import accumulate, compress, repeat
 from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.article import Article, Link, Role, Section
+from irpretrain.wikipedia.wikitext.lines import change_lines
 from irpretrain.wikipedia.wikitext.links import Target
 from irpretrain.wikipedia.wikitext.marks import (
     ANCHOR,
@@ -57,7 +58,11 @@ _LONGEST_CONJUNCTION = 24
 _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
 _LOOSE_AT_START = re.compile(rf"[ {_SEPARATOR}]*+(?:[{_STOP}](?=[ \n]|$)[ {_SEPARATOR}]*+)?")
-_LINE_ENDS = re.compile(r"\n[ \n]++")
+_SPACES = re.compile("  +")
+_SPACE_AFTER_MARK, _SPACE_BEFORE_MARK = (
+    re.compile(f"{ANCHOR} "),
+    re.compile(f"{ANCHOR_END}(?<= {ANCHOR_END})"),
+)
 _SECTION = re.compile(rf"\n{HEADING}([1-6]) ?")
 
 
@@ -78,7 +83,7 @@ def assemble(text: str, targets: Sequence[Target], language: WikiLanguage) -> Ar
         text = _close_gaps(text)
     if _EMPTY_ANCHOR.search(text):
         text, targets = _drop_empty_anchors(text, targets)
-    return _Assembly(targets, language.role).article(_tidy(text))
+    return _article(_tidy(text), targets, language.role)
 
 
 def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequence[Target]]:
@@ -91,7 +96,8 @@ def _close_gaps(text: str) -> str:
 
     A word goes only within brackets: a conjunction between gaps, or between a gap and a bracket.
     """
-    text = _BRACKETED.sub(_without_conjunctions, _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text)))
+    text = _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text))
+    text = change_lines(text, DROPPED, lambda line: _BRACKETED.sub(_without_conjunctions, line))
     line, *rest = text.split(DROPPED)
     pieces: list[str] = []
     for after in rest:
@@ -159,63 +165,41 @@ def _without_dash(line: str) -> str:
     return line[:-1] if line[-1:] in ",，、،" else line
 
 
-def _with_single_spaces(text: str) -> str:
-    while "  " in text:
-        text = text.replace("  ", " ")
-    return text
-
-
 def _tidy(text: str) -> str:
     """One space between words and none at the ends of anchors and lines; no blank lines."""
-    text = _with_single_spaces(text)
-    if f"{ANCHOR} " in text or f" {ANCHOR_END}" in text:
+    text = _SPACES.sub(" ", text)
+    if _SPACE_AFTER_MARK.search(text) or _SPACE_BEFORE_MARK.search(text):
         text = text.replace(f"{ANCHOR} ", f" {ANCHOR}").replace(f" {ANCHOR_END}", f"{ANCHOR_END} ")
-        text = _with_single_spaces(text)
+        text = _SPACES.sub(" ", text)
     if " ," in text:
         text = text.replace(", , ", ", ").replace(" , ", ", ")
     if " ." in text:
         text = text.replace(" . ", ". ").replace(" .\n", ".\n")
-    return _LINE_ENDS.sub("\n", text.replace(" \n", "\n")).strip(" \n")
+    return "\n".join(filter(None, map(str.strip, text.split("\n"))))
 
 
-class _Assembly:
-    """Puts the article together, piece by piece; knows how many characters it has."""
-
-    def __init__(self, targets: Iterable[Target], role_of: Callable[[str], Role]) -> None:
-        self._targets, self._role_of = iter(targets), role_of
-        self._pieces: list[str] = []
-        self._length = 0
-        self._sections: list[Section] = []
-        self._links: list[Link] = []
-
-    def article(self, text: str) -> Article:
-        """Return the article of a tidy text."""
-        lead, *rest = _SECTION.split(f"\n{text}")
-        start, end = self._lines(lead[1:], 0)
-        self._sections.append(Section(0, "", start, end))
-        for level, content in zip(rest[::2], rest[1::2], strict=True):
-            heading, _, body = content.partition("\n")
-            number = len(self._sections)
-            self._lines(heading, number)
-            heading = heading.replace(ANCHOR, "").replace(ANCHOR_END, "")
-            start, end = self._lines(body, number)
-            self._sections.append(Section(int(level), heading, start, end, self._role_of(heading)))
-        return Article("".join(self._pieces), tuple(self._sections), tuple(self._links))
-
-    def _lines(self, text: str, section: int) -> tuple[int, int]:
-        if not text:
-            return self._length, self._length
-        if self._length:
-            text = "\n" + text
-        pieces, at = self._pieces, self._length
-        start = at + 1 if at else 0
-        parts = text.replace(ANCHOR_END, ANCHOR).split(ANCHOR)  # text and anchors in turn
-        ends = list(accumulate(map(len, parts), initial=at))
-        if len(parts) > 1:
-            # One call a link and no loop around it: a page has hundreds.
-            targets = islice(self._targets, len(parts) // 2)
-            titles, fragments = zip(*targets, strict=True)
-            self._links += map(Link, titles, fragments, ends[1::2], ends[2::2], repeat(section))
-        pieces += parts
-        self._length = at = ends[-1]
-        return start, at
+def _article(text: str, targets: Sequence[Target], role_of: Callable[[str], Role]) -> Article:
+    """Return the article of a tidy text."""
+    lead, *rest = _SECTION.split(f"\n{text}")
+    pieces: list[str] = []
+    sections: list[Section] = []
+    anchors: list[int] = []  # of each its section
+    length = start = 0
+    for number, (level, content) in enumerate(zip(["0", *rest[::2]], [lead, *rest[1::2]], strict=True)):
+        heading, _, body = content.partition("\n")
+        for piece in (heading, body):
+            start = length
+            if piece:
+                start += 1 if length else 0  # a line end
+                count = piece.count(ANCHOR)
+                length = start + len(piece) - count * len(ANCHOR + ANCHOR_END)
+                anchors += repeat(number, count)
+                pieces.append(piece)
+        heading = heading.replace(ANCHOR, "").replace(ANCHOR_END, "")
+        sections.append(Section(int(level), heading, start, length, role_of(heading) if number else ""))
+    parts = "\n".join(pieces).replace(ANCHOR_END, ANCHOR).split(ANCHOR)  # text and anchors in turn
+    ends = list(accumulate(map(len, parts)))
+    # One call a link and no loop around it: a page has hundreds.
+    titles, fragments = zip(*targets, strict=True) if targets else ((), ())
+    links = map(Link, titles, fragments, ends[::2], ends[1::2], anchors)
+    return Article("".join(parts), tuple(sections), tuple(links))

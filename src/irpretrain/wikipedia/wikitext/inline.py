@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, DROPPED_HTML, LITERAL_ELEMENTS
-from irpretrain.wikipedia.wikitext.lines import apostrophes
+from irpretrain.wikipedia.wikitext.lines import apostrophes, change_lines
 from irpretrain.wikipedia.wikitext.marks import (
     BREAK,
     FRACTION,
@@ -144,19 +144,5 @@ def remove_quotes(text: str) -> str:
     if "''" not in text:
         return text
     if "'''" in text:
-        text = _with_apostrophes(text)
+        text = change_lines(text, "'''", apostrophes)
     return text.replace("'''''", "").replace("'''", "").replace("''", "")
-
-
-def _with_apostrophes(text: str) -> str:
-    """Look at every line with bold or more."""
-    pieces, at = [], 0
-    position = text.find("'''")
-    while position >= 0:
-        start = text.rfind("\n", at, position) + 1 or at
-        end = text.find("\n", position)
-        end = end if end >= 0 else len(text)
-        pieces += [text[at:start], apostrophes(text[start:end])]
-        at = end
-        position = text.find("'''", end)
-    return "".join([*pieces, text[at:]])

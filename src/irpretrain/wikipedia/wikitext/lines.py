@@ -1,7 +1,7 @@
 """What the beginning of a line means: tables, headings, list items."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from irpretrain.wikipedia.wikitext.marks import APOSTROPHE, BREAK, DROPPED, HEADING
 from irpretrain.wikipedia.wikitext.rendering import Parts
@@ -145,6 +145,20 @@ def remove_line_marks(text: str) -> str:
     There is a blank line on both sides of list items, rules and lines of preformatted text.
     """
     return _OWN_LINE.sub("\n\n\\1\n", text)
+
+
+def change_lines(text: str, mark: str, change: Callable[[str], str]) -> str:
+    """Return `text` with those lines changed that hold a mark."""
+    pieces, at = [], 0
+    position = text.find(mark)
+    while position >= 0:
+        start = text.rfind("\n", at, position) + 1 or at
+        end = text.find("\n", position)
+        end = end if end >= 0 else len(text)
+        pieces += [text[at:start], change(text[start:end])]
+        at = end
+        position = text.find(mark, end)
+    return "".join([*pieces, text[at:]])
 
 
 def join_lines(text: str) -> str:
