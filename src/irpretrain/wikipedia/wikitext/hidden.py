@@ -21,6 +21,7 @@ from irpretrain.wikipedia.wikitext.prose import (
     foreign_words,
     is_within_sentence,
     quotation,
+    starts_line,
     words_in_sentence,
 )
 from irpretrain.wikipedia.wikitext.quantities import LONGEST_AMOUNT, amount, unit_behind
@@ -43,11 +44,12 @@ DEEPEST = 40
 _TOKEN = re.compile(
     r"[{}<](?:(?<=\{)\{(?:([^{}<|]*+)(\|[^{}<]*+)?\}\}|(\{*+))"  # the first: a template without anything in it
     r"|(?<=\})(\}++)|(?<=<)(?:(!--)"
+    r"|((?i:ref)(?=[\s/>])[^<>]*+(?:(?<=/)>|>[^<]*+</ref>))"  # without a tag in it
     rf"|((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])"
     rf"|((?i:{DROPPED_HTML}))(?=[\s/>])[^<>]*+>"
     rf"|(/?(?i:{INCLUSION_ELEMENTS})(?=[\s/>])[^<>]*+>)))"
 )
-_SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT, _HTML, _INCLUSION = range(1, 9)
+_SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _REFERENCE, _ELEMENT, _HTML, _INCLUSION = range(1, 10)
 _FORMULAS = {"math": in_a_line, "chem": chemistry_in_a_line, "ce": chemistry_in_a_line}
 _COUNTED = frozenset({*_FORMULAS, "gallery", "table"})
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
@@ -110,6 +112,8 @@ class _Scan:
                     at = self._drop(at)
                 else:
                     output.append(DROPPED)
+            elif kind == _REFERENCE:
+                at = self._drop_element("ref", at)
             elif kind == _OPEN:
                 self.open.append([at - start, len(output)])
                 output.append("")
@@ -236,12 +240,14 @@ class _Scan:
         if len(arguments) > LONGEST:
             return None
         parameters, calendar = split_arguments(arguments), self.templates.calendar
-        words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
-        words = words or words_in_sentence(parameters, arguments)
-        words = words or foreign_words(name, parameters, self.templates.languages)
-        if words and is_within_sentence(self._line(index), words, self.text, at):
-            return words
-        if _ALONE.match(self.text, at) and not self._line(index).rpartition("\n")[2].strip(_INDENT):
+        line, alone = self._line(index), _ALONE.match(self.text, at) is not None
+        if not (alone and starts_line(line)):  # within a sentence
+            words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
+            words = words or words_in_sentence(parameters, arguments)
+            words = words or foreign_words(name, parameters, self.templates.languages)
+            if words and is_within_sentence(line, words, self.text, at):
+                return words
+        if alone and not line.rpartition("\n")[2].strip(_INDENT):
             words = quotation(parameters, calendar)
             if words and follows_prose(self._recent(index, LONGEST_BEFORE)):
                 return self.templates.show("@quote 0", name, arguments)

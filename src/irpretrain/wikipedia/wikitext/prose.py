@@ -31,7 +31,7 @@ _WITHOUT_SPACES = re.compile(f"(?:{_LETTER_WITHOUT_SPACES.pattern}){{6}}")
 # What follows words of a sentence that stand directly behind a letter; footnotes end with a stop themselves.
 _CONTINUED_WITHOUT_SPACES = re.compile(rf"{_LETTER_WITHOUT_SPACES.pattern}|[、，。]")
 _FILE = re.compile(r"\.[A-Za-z0-9]{2,4}$")
-_START = re.compile(rf"(?:^|\n)[ \t*#:;'\"„“«({DROPPED}{NOTHING}]*$")
+_INDENT = f" \t*#:;'\"„“«({DROPPED}{NOTHING}"
 _CONTINUED = re.compile(r"(?:[ ,;)»”–—][ ,;)»”–—]{0,3}|[.:] )[\w('„“«\"\[]")
 # What stands before words of a sentence, in an argument of another call too; behind a word or a closing tag stand
 # footnotes and hints.
@@ -43,7 +43,7 @@ LONGEST_BEFORE = 400
 # Words in a script without capitals; fewer may be a name.
 _FEWEST_UNCASED = 4
 _FEWEST_IN_SENTENCE = 5
-_LAST = re.compile(r"[.!?…。！？؟۔।»”’'\")\]—;,]\s*$")
+_LAST = tuple(".!?…。！？؟۔।»”’'\")]—;,")
 _TAG = re.compile("</?[a-zA-Z]+ ?/?>")
 _NO_PROSE = re.compile(r"[=|!{]|\[\[[^\[\]|]*:[^\[\]]*\.\w{3,4}\|")
 
@@ -99,7 +99,7 @@ def quotation(parameters: Arguments, calendar: Calendar) -> str:
     A hint for editors is no sentence, or has the month in which it was written.
     """
     words = text_argument(parameters)
-    if not _LAST.search(words) or not _IN_A_LINE.fullmatch(_TAG.sub("", words).replace("\n", " ")):
+    if not words.endswith(_LAST) or not _IN_A_LINE.fullmatch(_TAG.sub("", words).replace("\n", " ")):
         return ""
     for value in parameters.values():
         month, _, year = value.partition(" ")
@@ -133,9 +133,14 @@ def is_within_sentence(before: str, words: str, text: str, end: int) -> bool:
         text: wikitext of the page.
         end: place in it behind the call.
     """
-    start = max(0, len(before) - LONGEST_START)
-    if _START.search(before, start):
+    if starts_line(before):
         return _CONTINUED.match(text, end) is not None
     if _LETTER_WITHOUT_SPACES.match(before[-1:]) and _LETTER_WITHOUT_SPACES.match(words[-1:]):
         return _CONTINUED_WITHOUT_SPACES.match(text, end) is not None
-    return _OPENING.search(before, start) is not None
+    return _OPENING.search(before, max(0, len(before) - LONGEST_START)) is not None
+
+
+def starts_line(before: str) -> bool:
+    """Whether nothing stands before a call in its line but marks of lists and of what opens."""
+    line_end = before.rfind("\n")
+    return len(before) - max(line_end, 0) <= LONGEST_START and not before[line_end + 1 :].strip(_INDENT)
