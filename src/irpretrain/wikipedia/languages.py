@@ -29,7 +29,8 @@ _NO_MARKUP = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 # The name of a template that is called.
-_CALLED = re.compile(r"\{\{([^{}|]*+)(?=\||\})")
+_CALLED = re.compile(r"\{\{([^{}|]*+)(?=[|}])")
+_MARKED = re.compile("__(?ai:disambig)__")
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.
 _LANGUAGE_CODES = "ar cs da de el en es et fa fi fr grc hu it ja ko la lt lv nl pl pt ro ru sv tr uk zh"
@@ -158,12 +159,21 @@ class WikiLanguage:
         return re.compile(rf"\{{\{{\s*+({words})\s*+\}}\}}")
 
     def _is_marked(self, wikitext: str) -> bool:
-        names = set(map(spelt, set(_CALLED.findall(wikitext))))
-        return (
-            not names.isdisjoint(self.disambiguation)
-            or any(name.startswith(self._beginnings) for name in names)
-            or ("__" in wikitext and "__disambig__" in wikitext.lower())
-        )
+        return any(map(self._marks, set(_CALLED.findall(wikitext)))) or bool(_MARKED.search(wikitext))
+
+    def _marks(self, name: str) -> bool:
+        """Whether a template, by its name as it is written, is one of the templates."""
+        marks = self._known.get(name)
+        if marks is None:
+            key = spelt(name)
+            marks = key in self.disambiguation or key.startswith(self._beginnings)
+            if len(name) < 80 and len(self._known) < 100_000:
+                self._known[name] = marks
+        return marks
+
+    @cached_property
+    def _known(self) -> dict[str, bool]:
+        return {}
 
     @cached_property
     def _beginnings(self) -> tuple[str, ...]:
