@@ -260,7 +260,7 @@ class _Scan:
         length = 0
         while index and length <= LONGEST_START and not (pieces and "\n" in pieces[-1]):
             index -= 1
-            pieces.append(self.output[index])
+            pieces.append(self.output[index][-LONGEST_BEFORE:])
             length += len(pieces[-1])
         return "".join(reversed(pieces))
 

@@ -31,9 +31,12 @@ _SHIFTED = {"sup": (RAISED, RAISED_END), "sub": (LOWERED, LOWERED_END)}
 _FRACTION = re.compile(
     r"<sup>\s*([0-9]{1,6})\s*</sup>\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>", re.IGNORECASE
 )
+# Of five, three or two.
+_QUOTES = re.compile("''(?:'(?:'')?)?")
 _POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
 # Of ASCII only letters; vowel signs of Indic scripts are no letters. Japanese has wide underscores too.
 _MAGIC_LETTER = r"[^\s_＿\x00-@\[-`{-\x7f]"
+_UNDERSCORES = re.compile("__")  # faster to find so than by `in`
 _MAGIC_WORD = re.compile(
     rf"(?:__|＿＿)({_MAGIC_LETTER}{{2,40}}(?:_{_MAGIC_LETTER}{{1,20}}){{0,5}})(?:__|＿＿)"
 )
@@ -131,7 +134,7 @@ def _variant(markup: re.Match[str]) -> str:
 
 def remove_magic_words(text: str) -> str:
     """Return `text` without magic words such as __NOTOC__; a heading may follow one in its line."""
-    return _MAGIC_WORD.sub(_magic_word, text) if "__" in text or "＿＿" in text else text
+    return _MAGIC_WORD.sub(_magic_word, text) if _UNDERSCORES.search(text) or "＿＿" in text else text
 
 
 def _magic_word(word: re.Match[str]) -> str:
@@ -145,4 +148,4 @@ def remove_quotes(text: str) -> str:
         return text
     if "'''" in text:
         text = change_lines(text, "'''", apostrophes)
-    return text.replace("'''''", "").replace("'''", "").replace("''", "")
+    return _QUOTES.sub("", text)
