@@ -226,7 +226,7 @@ def _templates(code: str, more: Names | None) -> Templates:
     listed = _read_templates()
     for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
-    calendar = Calendar(**{key: locale[key] for key in ("pattern", "months", "numbers") if key in locale})
+    calendar = Calendar(**{key: text for key, text in locale.items() if key != "languages"})
     return Templates(patterns, calendar, frozenset([*_read_mediawiki(), *_OTHER_CODES.split()]))
 
 

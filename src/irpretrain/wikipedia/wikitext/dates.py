@@ -28,6 +28,7 @@ class Calendar:
         months: names of the twelve months within a date, joined by bars.
         numbers: marks between thousands (_ for a space) and before decimals, then what else differs: 2, where numbers
             of four digits have no mark, lakh, where one stands before each two digits, or the digit zero.
+        first_day: of a month, as it is written.
     """
 
     def __init__(
@@ -35,8 +36,9 @@ class Calendar:
         pattern: str = "MMMM d, y",
         months: str = "January|February|March|April|May|June|July|August|September|October|November|December",
         numbers: str = ",.",
+        first_day: str = "1",
     ) -> None:
-        self._pattern, self._months = pattern, months.split("|")
+        self._pattern, self._months, self._first_day = pattern, months.split("|"), first_day
         marks, *self._style = numbers.replace("_", "\xa0").split(" ")
         self._group, self._point = marks[0], marks[1]
         self._month_year = _without_day(pattern)
@@ -60,8 +62,7 @@ class Calendar:
         """
         parts = [arguments.get(name, "") for name in ("1", "2", "3")]
         parts[0] = _HIDDEN_YEAR.sub("", parts[0])
-        first = "1er" if self._months[0] == "janvier" else "1"
-        parts[0] = _FIRST.sub(first, parts[0])
+        parts[0] = _FIRST.sub(self._first_day, parts[0])
         if date := _ISO.fullmatch(parts[0]) or _NUMBERS.fullmatch(parts[0]):
             parts = list(date.groups())
         if year_first := _YEAR.match(parts[0]) is not None and bool(self.month(parts[1])):
@@ -82,7 +83,7 @@ class Calendar:
             return _write(self._month_year, {"MMMM": name, "M": month, "y": words[1]})
         day_first = arguments.get("df", "").upper() not in ("", "US") or not year_first
         pattern = _DAY_FIRST if day_first and self._pattern[0] == "M" else self._pattern
-        day = first if words[0] in ("1", "01") else _DAY.sub(r"\1\2", words[0])
+        day = self._first_day if words[0] in ("1", "01") else _DAY.sub(r"\1\2", words[0])
         return _write(pattern, {"d": day, "MMMM": name, "M": month, "y": words[2]})
 
     def as_of(self, arguments: Arguments) -> str:

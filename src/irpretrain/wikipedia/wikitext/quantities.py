@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import takewhile
 
 from irpretrain.wikipedia.titles import spelt
-from irpretrain.wikipedia.wikitext.arguments import Arguments, split_arguments, unnamed
+from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, split_arguments, unnamed
 
 MINUS = "−"
 _NUMBER = re.compile(r"[-−+±~]?[\d.,/ +e]{1,40}")
@@ -232,14 +232,15 @@ def coordinates(arguments: Arguments) -> str:
     """`{{coord|52|31|N|13|24|E}}` shows "52°31′N 13°24′E"; where they stand beside the page's title alone, nothing.
 
     German `{{Coordinate|NS=52/31/7.5/N|EW=13/24/0/E|text=DMS}}` shows "52°31′7,5″N 13°24′0″O", without text= nothing.
+    Its decimal mark and letter of the east stand behind the function's name: `@coordinates ,O`.
     """
     if arguments.get("display") in ("title", "t"):
         return ""
-    if "NS" in arguments:
+    if given := arguments.get(PARAMETER, ""):
         if arguments.get("text", "ICON").startswith("ICON"):
             return ""
-        both = f"{arguments['NS']}|{arguments.get('EW', '')}".replace("/", "|")
-        return coordinates(split_arguments(both)).replace(".", ",").replace("E", "O")
+        both = "|".join(arguments.get(name, "") for name in ("NS", "EW")).replace("/", "|")
+        return coordinates(split_arguments(both)).replace(".", given[0]).replace("E", given[1:])
     words = list(takewhile(lambda word: word in _COMPASS or _AMOUNT.fullmatch(word), unnamed(arguments)[:8]))
     if len(words) == 2:  # degrees with signs
         south, west = (word[0] in "-−" for word in words)
