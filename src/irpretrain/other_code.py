@@ -18,7 +18,7 @@ from irpretrain.progress import print_line
 # Parameter of cheap rules, `library_code`: any change of the library runs them again.
 CODE = "code"
 
-# Most changed files that a message names.
+# Most changed files, or stages, that a message names.
 DISPLAYED = 3
 
 # Set by `irpretrain.other_code`: results of other code are about to be made again.
@@ -79,9 +79,12 @@ def other_code_text(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def counted_text(records: Iterable[Mapping[str, Any]]) -> str:
-    """Return one sentence: how many results other code made, by stage."""
+    """Return one sentence: how many results other code made, and the stages with most of them."""
     stages = Counter(str(record.get("stage")) for record in records)
-    names = ", ".join(f"{stage} ({number:,})" for stage, number in sorted(stages.items()))
+    most_first = sorted(stages.items(), key=lambda stage: (-stage[1], stage[0]))
+    names = ", ".join(f"{stage} ({number:,})" for stage, number in most_first[:DISPLAYED])
+    if len(stages) > DISPLAYED:
+        names += f" and {_stages(len(stages) - DISPLAYED)} more"
     total = stages.total()
     results = "1 result was" if total == 1 else f"{total:,} results of {_stages(len(stages))} were"
     return f"{results} made by other code: {names}."

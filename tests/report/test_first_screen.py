@@ -22,7 +22,7 @@ def headline(config: Config, folder: Path, rows: list[dict]) -> Table:
 def test_the_sentences_name_the_best_and_the_lead_over_the_control(config: Config, tmp_path: Path) -> None:
     rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("zero-shot", "full"))
     best, lead = headline(config, tmp_path, rows).summary
-    assert best.startswith("Best on SQuAD 1.1 (20 queries): PROP, fine-tuned, RR@10 0.600 [")
+    assert best.startswith("Best on SQuAD 1.1 (20 queries): PROP, fine-tuned, with RR@10 0.600 [")
     assert ", 0.300 ahead of BM25 [" in best
     assert lead.startswith("Fine-tuned, PROP is 0.200 ahead of its control [")
     assert lead.endswith(", one seed; it passes BM25.")
@@ -53,7 +53,7 @@ def test_the_paper_s_own_model_is_spoken_of_before_others(config_of, tmp_path: P
 
 def test_first_stages_have_one_sentence_and_nothing_has_none(config: Config, tmp_path: Path) -> None:
     (best,) = headline(config, tmp_path, flat_rows("squad", {})).summary
-    assert best.startswith("Best on SQuAD 1.1 (20 queries): BM25, RR@10 0.300 [")
+    assert best.startswith("Best on SQuAD 1.1 (20 queries): BM25, with RR@10 0.300 [")
     assert "ahead" not in best
     empty = build_headline(config, Scores({}))
     assert (empty.summary, picture(empty), first_table(empty).panels) == ((), None, ())

@@ -128,11 +128,13 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
     choose(base, "prop-rop")
     sidecars(base, str(results[1][0]), ("results/odd", sampled, "results/models/selected/prop-rop/seed-1"))
+    claims = base / "prop.csv"
+    answer_claims("prop", hostile, ResultFiles(*results), claims)
     made = [
         write_report(
             hostile,
             [PROP_YAML],
-            ResultFiles(*results),
+            ResultFiles(*results, claims=[claims]),
             base / "results",
             MANIFEST,
             base / name,
@@ -173,14 +175,15 @@ def test_one_file_without_addresses(report) -> None:
     assert page.open == []
     others = [address for address in page.addresses if not address.startswith(("#", "data:"))]
     # Links to what lies beside the report, which it does not load.
-    assert len(others) == 1
-    assert (path.parent / others[0]).name == "per_query.parquet"
-    assert (path.parent / others[0]).is_file()
+    assert len(others) == 2
+    assert others[0] == "results/report.html"
+    assert (path.parent / others[1]).name == "per_query.parquet"
+    assert (path.parent / others[1]).is_file()
     assert page.tags.count("img") == 3
     assert page.tags.count("script") == 2
     assert (page.tags.count("h1"), page.tags.count("main"), page.tags.count("nav")) == (1, 1, 1)
     assert counts["bytes"] == len(text.encode())
-    assert counts["tables"] == 5
+    assert counts["tables"] == 6
     assert "another/configuration" not in text
 
 
@@ -316,6 +319,7 @@ def test_a_paper_names_its_tables_and_figures(config: Config, results, tmp_path:
         "Not drawn: PHP, figure 5a: ",
     ):
         assert wanted in text, wanted
+    assert "All papers" not in text, "this is the run's own report"
 
 
 # In a real browser
@@ -379,6 +383,21 @@ def test_cells_without_a_number_are_sorted_last(page) -> None:
     found = page.evaluate(values)
     filled = [value for value in found if value]
     assert found == sorted(filled, key=float, reverse=True) + [""] * (len(found) - len(filled))
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_columns_of_text_stand_at_the_left_and_are_sorted_as_text(page) -> None:
+    table = "document.querySelector('#prop_claims table')"
+    right = f"[...{table}.rows].map((r) => [...r.cells].map((c) => getComputedStyle(c).textAlign === 'right'))"
+    rows = page.evaluate(right)
+    assert set(map(tuple, rows)) == {(False, False, True, True, True, True, True, True, False)}
+    verdicts = f"[...{table}.tBodies[0].rows].map((r) => r.cells[1].dataset.sort)"
+    before = page.evaluate(verdicts)
+    page.click("#prop_claims thead th:nth-child(2) button")
+    assert page.evaluate(verdicts) == sorted(before)
+    page.click("#prop_claims thead th:nth-child(2) button")
+    assert page.evaluate(verdicts) == sorted(before, reverse=True)
 
 
 @pytest.mark.browser

@@ -8,6 +8,7 @@ is there already. `table_engine.fill` puts the values in.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -145,6 +146,10 @@ class TextCell:
     order: str | None = None
     outcome: str = ""
 
+    @property
+    def sorted_by(self) -> str:
+        return self.text if self.order is None else self.order
+
 
 @dataclass(frozen=True, kw_only=True)
 class Compared(TextCell):
@@ -215,6 +220,11 @@ class Panel:
 
     def is_filled(self) -> bool:
         return any(row.is_filled() for row in self.rows)
+
+    def is_numeric(self, column: int) -> bool:
+        """Whether a column holds numbers alone, which stand at its right."""
+        cells = (row.cells[column] for row in self.rows)
+        return all(isinstance(cell, Cell) or is_number(cell.sorted_by) for cell in cells)
 
     def groups(self) -> list[tuple[str, int]]:
         """(group, columns it spans), in order."""
@@ -309,6 +319,11 @@ def p_text(p: float) -> str:
     if math.isnan(p):
         return "one query, so no p"
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def is_number(text: str) -> bool:
+    """Whether a table sorts this text as a number; an empty one comes last."""
+    return not text or re.fullmatch(r"[+-]?\d+(?:\.\d+)?(?:e[+-]\d+)?", text) is not None
 
 
 def difference_text(difference: float) -> str:

@@ -25,7 +25,7 @@ from irpretrain.contracts import CLAIMS
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.significance import holm
 from irpretrain.papers.published import Published
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
 from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.result_files import ResultFiles
 
@@ -223,11 +223,11 @@ def _tested(row: Answer, config: Config, source: str) -> Row:
     cells = (
         TextCell(row.verdict, row.reason, outcome=row.verdict),
         Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),
-        _number(row.p, "{:.2g}"),
-        _number(row.p_holm, "{:.2g}"),
+        _p(row.p),
+        _p(row.p_holm),
         _number(row.power, "{:.2f}"),
         _number(row.effect, "{:.3f}"),
-        TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else "")),
+        TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else ""), order=str(row.queries)),
         TextCell(on),
     )
     return Row(row.claim, row.says, sides, cells)
@@ -247,4 +247,10 @@ def _location_text(row: Answer, config: Config) -> str:
 
 
 def _number(value: float, form: str) -> TextCell:
-    return TextCell("–") if math.isnan(value) else TextCell(form.format(value))
+    return TextCell(order="") if math.isnan(value) else TextCell(form.format(value))
+
+
+def _p(value: float) -> TextCell:
+    if math.isnan(value):
+        return TextCell(order="")
+    return TextCell(p_text(value).removeprefix("p ").removeprefix("= "), order=f"{value:.6g}")

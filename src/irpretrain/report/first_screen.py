@@ -66,11 +66,14 @@ def result_sentences(table: Table, config: Config, scores: Scores) -> tuple[str,
 
 
 def _best_sentence(panel: Panel, scores: Scores) -> str:
-    """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, RR@10 0.847 [0.80, 0.89]", and its lead over BM25."""
+    """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, with RR@10 0.847 [0.80, 0.89]", and its lead."""
     ranked = [(regime, score) for regime, column in leading_columns(panel) for score in column]
     regime, best = max(ranked, key=lambda item: item[1].ours.mean)
     named = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
-    text = f"Best on {panel.title} ({_queries(best.ours)}): {named}, {best.ours.measure} {_value(best.ours)}"
+    # A label may count them itself: "SQuAD 1.1, 2,000 questions".
+    is_counted = f"{best.ours.queries:,} " in panel.title
+    where = panel.title if is_counted else f"{panel.title} ({_queries(best.ours)})"
+    text = f"Best on {where}: {named}, with {best.ours.measure} {_value(best.ours)}"
     bm25 = next((score for _, score in ranked if score.model == BM25), None)
     if bm25 is not None and best.model != BM25:
         text += f", {_difference(_lead(best.ours, bm25.ours, scores), FIRST_STAGES[BM25])}"

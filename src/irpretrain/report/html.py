@@ -18,6 +18,7 @@ from irpretrain.config.usage import used_models
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.other_code import is_of_other_code, other_code_text
 from irpretrain.papers.published import Published, load_published
+from irpretrain.plan.paths import REPORT
 from irpretrain.report import run_views, table_views
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
@@ -59,6 +60,7 @@ def write_report(
     """
     papers = [load_published(path) for path in published]
     alone = papers[0] if len(papers) == 1 else None
+    whole = Path(results) / Path(REPORT).name
     headline, *tables = build_tables(alone, config, files)
     pictures = Path(results) / "figures"
     figures = figure_views(alone, pictures) if alone else []
@@ -83,6 +85,7 @@ def write_report(
         views=table_views,
         view=partial(cell_view, book),
         papers=[] if alone else papers,
+        whole=address(whole, output) if alone and Path(output) != whole else "",
         claims={Path(path).stem: count_answers([path]) for path in files.claims},
         tested=[verdict for verdict in TESTED if claims.get(verdict)],
         untested=", ".join(f"{claims[verdict]} {verdict}" for verdict in UNTESTED if claims.get(verdict)),

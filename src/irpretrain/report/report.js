@@ -1,10 +1,12 @@
 "use strict";
 (() => {
-  // Sorting: numbers by data-sort, largest first; cells without a number last; a second press turns the order round.
+  // Sorting by data-sort: numbers, largest first, or texts; empty cells last; a second press turns the order round.
   const key = (row, column) => {
     const cell = row.cells[column];
     if (cell.dataset.sort === undefined) return cell.textContent.trim();
-    return cell.dataset.sort === "" ? null : Number(cell.dataset.sort);
+    if (cell.dataset.sort === "") return null;
+    const number = Number(cell.dataset.sort);
+    return Number.isNaN(number) ? cell.dataset.sort : number;
   };
   const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
   const sort = (heading) => {
@@ -12,7 +14,7 @@
     const body = table.tBodies[0];
     const column = heading.cellIndex;
     const rows = [...body.rows];
-    const textual = rows.every((row) => typeof key(row, column) === "string");
+    const textual = rows.some((row) => typeof key(row, column) === "string");
     const first = textual ? "ascending" : "descending";
     const last = textual ? "descending" : "ascending";
     const order = heading.ariaSort === first ? last : first;

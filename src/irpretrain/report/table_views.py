@@ -203,7 +203,7 @@ class CellBook:
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell as the template shows it; `sort` is the number it is sorted by, or empty; `outcome` is a claim's."""
+    """A cell as the template shows it; `sort` is what it is sorted by, or empty; `outcome` is a claim's."""
 
     sort: str
     published: str = ""
@@ -253,10 +253,9 @@ def row_detail(row: Row) -> str:
 def cell_view(book: CellBook, table: Table, cell: AnyCell, decimals: int = 3) -> CellView:
     """Return a cell of the page; bounds of intervals have so many `decimals`."""
     if isinstance(cell, TextCell):
-        order = cell.text if cell.order is None else cell.order
         if cell.outcome:
-            return CellView(order, outcome=cell.outcome, note=cell.detail, bounds=cell.detail)
-        return CellView(order, cell.printed, text=cell.text or "–", bounds=cell.detail)
+            return CellView(cell.sorted_by, outcome=cell.outcome, note=cell.detail, bounds=cell.detail)
+        return CellView(cell.sorted_by, cell.printed, text=cell.text or "–", bounds=cell.detail)
     letter = table.letters.get(cell.note, "")
     if cell.ours is None:
         sort = f"{cell.published.value:.6f}" if cell.published else ""

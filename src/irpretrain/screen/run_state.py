@@ -92,9 +92,9 @@ class RunState:
         """Estimate the time left; None while few jobs have been timed, or nothing that remains is of a timed kind.
 
         A job takes the mean time of its kind in this run: of jobs that have ended, else of running jobs by the times
-        left that they report. A running job takes at least the time left that it reports. Jobs of other kinds take the
-        mean of all jobs, but where most remaining jobs are of such kinds they count nothing, and the time is a lower
-        bound. As many jobs run at a time as until now, on average.
+        left that they report. A running job takes at least the time left that it reports. Jobs of other kinds take
+        the mean of all jobs, but where most remaining jobs are of such kinds they count nothing, and the time is a
+        lower bound. As many jobs run at a time as until now, on average.
 
         Args:
             now: seconds since the epoch.
