@@ -93,7 +93,7 @@ class _CacheFile(IndexDataCacheFile):
 
 @cache
 def _report_compiling() -> None:
-    print_line("[compile] compiling once, 8 to 20 s of one core")
+    print_line("[compile] compiling once, about 15 s of one core")
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMPILES = "[compile] compiling once, 8 to 20 s of one core\n"
+COMPILES = "[compile] compiling once, about 15 s of one core\n"
 USE = """
 import numpy as np
 from irpretrain.compiled import compiled
