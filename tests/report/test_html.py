@@ -389,7 +389,9 @@ def test_cells_without_a_number_are_sorted_last(page) -> None:
 @needs_chromium
 def test_columns_of_text_stand_at_the_left_and_are_sorted_as_text(page) -> None:
     table = "document.querySelector('#prop_claims table')"
-    right = f"[...{table}.rows].map((r) => [...r.cells].map((c) => getComputedStyle(c).textAlign === 'right'))"
+    right = (
+        f"[...{table}.rows].map((r) => [...r.cells].map((c) => getComputedStyle(c).textAlign === 'right'))"
+    )
     rows = page.evaluate(right)
     assert set(map(tuple, rows)) == {(False, False, True, True, True, True, True, True, False)}
     verdicts = f"[...{table}.tBodies[0].rows].map((r) => r.cells[1].dataset.sort)"
