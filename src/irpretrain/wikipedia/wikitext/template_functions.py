@@ -1,6 +1,5 @@
 """Functions that patterns of templates call as `@name`: links, lists and the like."""
 
-import math
 import re
 from collections.abc import Callable
 
@@ -144,42 +143,7 @@ def _switch(given: Arguments) -> str:
     return default if not cases or "=" in cases[-1] or DROPPED in word else cases[-1]
 
 
-def _expression(given: Arguments) -> str:
-    """`{{#expr:7/2 round 0}}` shows "4", `{{#ifexpr:2>1|a|b}}` "a"; what needs a power or a function shows nothing."""
-    value = _value_of(given.get("1", ""))
-    if value is None or given.get(PARAMETER):
-        return "" if value is None else given.get("2" if value else "3", "")
-    return f"{value:.14g}"
-
-
-def _value_of(expression: str) -> float | None:
-    body, rounds, places = expression.lower()[:_LONGEST_EXPRESSION].partition(" round ")
-    for pattern, operator in _OPERATORS.items():
-        body = re.sub(pattern, operator, body)
-    if len(expression) > _LONGEST_EXPRESSION or _NO_ARITHMETIC.search(body):
-        return None
-    if "%" in body and ("-" in body or "." in body):
-        return None  # MediaWiki's rest has the sign of the dividend
-    try:
-        value = float(eval(body, {"__builtins__": {}}))  # digits and operators alone
-        scale = 10.0 ** int(places or 0)
-        return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value) if rounds else value
-    except (SyntaxError, ArithmeticError, TypeError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-_LONGEST_EXPRESSION = 200
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
-_OPERATORS = {
-    r"\bmod\b": "%",
-    r"\bdiv\b": "/",
-    "<>": "!=",
-    "(?<![<>!=])=(?!=)": "==",
-    r"(?<![0-9.])0+(?=[0-9])": "",
-}
-_NO_ARITHMETIC = re.compile(
-    r"(?!and\b|or\b|not\b)(?<![a-z])[a-z]|[^-+*/%().<>=!\s0-9a-z]|\*\*|//|[0-9.)]\s*\(|[0-9][a-z]"
-)
 
 
 def _music(given: Arguments) -> str:
@@ -199,7 +163,6 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "if": _if,
     "if-equal": _if_equal,
     "switch": _switch,
-    "expression": _expression,
     "music": _music,
     "red-link": _red_link,
     "ship": _ship,
