@@ -28,6 +28,7 @@ from scipy.special import nctdtr, ndtr, stdtrit
 
 from irpretrain.atomic import read_csv
 from irpretrain.claims.files import read_claims
+from irpretrain.claims.verdicts import EffectEstimate
 from irpretrain.config import Config, load_config
 from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
@@ -53,12 +54,11 @@ class Components:
     def estimate(self, queries: int, seeds: int, articles: int) -> tuple[float, float]:
         """Return the standard error of the mean and half the width of its 95 % interval, as `verdicts.paired` does."""
         by_query, by_seed, rest = self.query / queries, self.seed / seeds, self.both / (queries * seeds)
-        parts = (by_query + rest) ** 2 / (articles - 1)
+        parts = [(by_query + rest, articles - 1)]
         if seeds > 1:
-            parts += (by_seed + rest) ** 2 / (seeds - 1) + rest**2 / ((seeds - 1) * (articles - 1))
-        variance = by_query + by_seed + rest
-        error = math.sqrt(variance)
-        return error, float(stdtrit(variance**2 / parts, 0.975)) * error
+            parts.append((by_seed + rest, seeds - 1))
+        estimate = EffectEstimate.of(0.0, *parts)
+        return estimate.error, estimate.high
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,10 @@ def components(first: Results, second: Results) -> Components | None:
 
 
 def components_of_claim(row: Mapping[str, str]) -> Components:
-    """Return the variances behind an interval [queries, seeds] and its power, which tell the degrees of freedom."""
+    """Return the variances behind an interval [queries, seeds] and its power, which tell the degrees of freedom.
+
+    Until 2026-11-26 these were Satterthwaite's: such a table is read.
+    """
     queries, seeds, effect = int(row["queries"]), int(row["seeds"]), float(row["effect"])
     half = (float(row["high"]) - float(row["low"])) / 2
     by_seed = np.linspace(0, 1, 201)  # share of the variance

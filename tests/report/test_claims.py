@@ -21,6 +21,7 @@ from irpretrain.claims.verdicts import (
     SUPPORTED,
     TOO_SMALL,
     UNDECIDED,
+    EffectEstimate,
     decide,
     paired,
     power,
@@ -126,16 +127,20 @@ def test_one_seed_of_training_decides_nothing(config) -> None:
 
 
 def test_the_interval_is_for_other_seeds_too() -> None:
-    # Two seeds with the leads 0.1 and 0.3 in each of four queries: only seeds vary, so there is one degree of freedom.
+    # Two seeds with the leads 0.1 and 0.3 in each of four queries: only seeds vary, with one degree of freedom.
     estimate = paired([[0.6] * 4, [0.8] * 4], [[0.5] * 4] * 2)
     assert estimate.difference == pytest.approx(0.2)
-    assert (estimate.error, estimate.freedom) == (pytest.approx(0.1), pytest.approx(1))
+    assert estimate.error == pytest.approx(0.1)
     assert estimate.high - 0.2 == pytest.approx(12.706 * 0.1, rel=1e-4)
     # Seeds that do not differ: the t-test over queries.
     values = [0.1, 0.3, 0.2, 0.6]
     estimate = paired([values, values], np.zeros((2, 4)))
     expected = scipy.stats.ttest_1samp(values, 0)
-    assert (estimate.p, estimate.freedom) == (pytest.approx(expected.pvalue), 3)
+    assert (estimate.p, estimate.low) == pytest.approx((expected.pvalue, expected.confidence_interval().low))
+    # Both: variances of the mean 0.01 and 0.04, so √(3.182² · 0.01 + 12.706² · 0.04).
+    both = EffectEstimate.of(1.0, (0.01, 3), (0.04, 1))
+    assert both.high - 1 == pytest.approx(math.hypot(3.18245 * 0.1, 12.7062 * 0.2), rel=1e-5)
+    assert EffectEstimate.of(both.high - 1, *both.parts).p == pytest.approx(0.05)
 
 
 def test_queries_of_one_article_count_as_one() -> None:
@@ -144,28 +149,30 @@ def test_queries_of_one_article_count_as_one() -> None:
     articles = [f"a{number}" for number in range(6) for _ in range(4)]
     repeated = paired(np.repeat(of_articles, 4, axis=1), 0.0, articles)
     alone = paired(of_articles, 0.0)
-    assert (repeated.error, repeated.freedom) == (pytest.approx(alone.error), pytest.approx(alone.freedom))
-    assert paired(of_articles, 0.0, list("abcdef")) == pytest.approx(alone)
+    for other in (repeated, paired(of_articles, 0.0, list("abcdef"))):
+        assert other[:4] == pytest.approx(alone[:4])
+        assert np.allclose(other.parts, alone.parts)
     # By hand: sums of the articles' residuals -0.4 and 0.4, so 2 / 1 * 0.32 / 4 / 4 = 0.04.
-    assert paired([0.1, 0.1, 0.5, 0.5], 0.0, ["a", "a", "b", "b"])[4:] == (pytest.approx(0.2), 1)
+    assert paired([0.1, 0.1, 0.5, 0.5], 0.0, ["a", "a", "b", "b"]).parts == ((pytest.approx(0.04), 1),)
     assert math.isnan(paired([0.1, 0.5], 0.0, ["a", "a"]).low)
 
 
-@pytest.mark.parametrize(
-    ("seeds", "lowest", "highest"), [(2, 0.85, 0.9), (3, 0.905, 0.94), (5, 0.925, 0.955)]
-)
-def test_intervals_hold_the_truth_as_often_as_the_page_on_evaluation_states(seeds, lowest, highest) -> None:
-    """Nine tenths of the mean's variance are of normal seeds, the rest of 20 articles with 3 queries each."""
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+@pytest.mark.parametrize("of_seeds", [0.5, 0.97])
+def test_intervals_hold_the_truth_as_often_as_the_page_on_evaluation_states(seeds, of_seeds) -> None:
+    """A share of the mean's variance is of normal seeds, the rest of 20 articles with 3 queries each."""
     generator, articles = np.random.default_rng(3), [f"a{number}" for number in range(20) for _ in range(3)]
-    spread = math.sqrt(9 * seeds * (0.1**2 / 20 + 0.1**2 / 60 + 0.1**2 / (60 * seeds)))
+    others = 0.1**2 / 20 + 0.1**2 / 60 + 0.1**2 / (60 * seeds)
+    spread = math.sqrt(of_seeds / (1 - of_seeds) * seeds * others)
     estimates = []
-    for _ in range(3000):
+    for _ in range(2000):
         values = spread * generator.normal(size=(seeds, 1)) + 0.1 * np.repeat(generator.normal(size=20), 3)
         values = values + 0.1 * generator.normal(size=60) + 0.1 * generator.normal(size=(seeds, 60))
         estimates.append(paired(values, 0.0, articles))
-    assert lowest < np.mean([estimate.low < 0 < estimate.high for estimate in estimates]) < highest
-    # Holm's correction of 25 claims asks for 0.002 first: small p-values come too often.
-    assert 0.003 < np.mean([estimate.p < 0.002 for estimate in estimates]) < 0.07
+    # Two standard errors of 2,000 draws below 95 %.
+    assert np.mean([estimate.low < 0 < estimate.high for estimate in estimates]) > 0.94
+    # Holm's correction of 25 claims asks for 0.002 first.
+    assert np.mean([estimate.p < 0.002 for estimate in estimates]) < 0.004
 
 
 def test_only_common_seeds_count_and_first_stages_have_all(config) -> None:
@@ -228,8 +235,11 @@ def test_power_is_that_of_the_t_test() -> None:
     expected = 1 - scipy.stats.nct.cdf(
         scipy.stats.t.ppf(0.975, 149), 149, 0.05 / (deviation / math.sqrt(150))
     )
-    assert power(estimate, 0.05) == pytest.approx(expected, abs=1e-9)
-    assert power(estimate, 0.0) == pytest.approx(0.025, abs=1e-9)
+    assert power(estimate, 0.05) == pytest.approx(expected, abs=1e-3)
+    assert power(estimate, 0.0) == pytest.approx(0.025, abs=1e-3)
+    # Of three seeds the width varies much: the noncentral t again.
+    few = EffectEstimate.of(0.0, (0.01, 2))
+    assert power(few, 0.3) == pytest.approx(scipy.stats.nct.sf(scipy.stats.t.ppf(0.975, 2), 2, 3), abs=5e-3)
     assert math.isnan(power(paired([0.3], [0.2]), 0.02))
     assert math.isnan(power(paired([0.5, 0.5], [0.25, 0.25]), 0.02))
 
@@ -244,9 +254,8 @@ def test_values_with_intervals_of_their_own() -> None:
     # Standard errors 0.03 and 0.04: 0.05 together.
     z = scipy.stats.norm.ppf(0.975)
     estimate = unpaired((0.9, 0.9 - 0.03 * z, 0.9 + 0.03 * z), (0.7, 0.7 - 0.04 * z, 0.7 + 0.04 * z))
-    assert estimate[:5] == pytest.approx(
-        (0.2, 0.2 - 0.05 * z, 0.2 + 0.05 * z, 2 * scipy.stats.norm.sf(4), 0.05)
-    )
+    assert estimate[:4] == pytest.approx((0.2, 0.2 - 0.05 * z, 0.2 + 0.05 * z, 2 * scipy.stats.norm.sf(4)))
+    assert estimate.error == pytest.approx(0.05)
     assert decide(estimate, 0.02, 0).verdict == SUPPORTED
     assert power(estimate, 0.05 * z) == pytest.approx(0.5)
 
