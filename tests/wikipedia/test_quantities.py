@@ -91,7 +91,7 @@ def test_english(wikitext, text):
         ("pt", "do {{séc|XX}}, {{fmtn|150000}} habitantes, {{fmtn|8.5|km}}", "do século XX, 150000 habitantes, 8.5 km"),
         ("es", "{{unidad|5|km}} {{esd|3 de mayo}} {{siglo|XX||s}}", "5 km 3 de mayo siglo XX"),
         ("ru", "{{num|1234|км}} {{s|в 1990 году}} 5{{e|24}}", "1234 км в 1990 году 5×10^24"),
-        ("de", "{{Höhe|115|DE-NN}} {{val|9,11|e=-31|u=kg}}", "115 m 9,11×10^−31 kg"),
+        ("de", "{{Höhe|115|DE-NN}} {{val|9,11|e=-31|u=kg}}", "115 m ü. NN 9,11×10^−31 kg"),
         ("hu", "{{szám|180000}} lakos", "180000 lakos"),
         ("ro", "{{conversie|22|–|25|C|F}}", "22–25 °C"),
         ("ca", "des del {{segle|XIII|s}}", "des del segle XIII"),

@@ -79,7 +79,7 @@ def _show_external(text: str) -> str:
         label = _LABEL.match(text, link.end(), line_end)
         after = label.end() if label else line_end  # no other link of this line ends either
         if label:
-            words = label[1].lstrip(" \t\xa0")
+            words = label[1].lstrip()
             numbered += not words
             output += [text[at : link.start()], NOTHING, words or f"[{numbered}]", NOTHING]
             at = after

@@ -196,6 +196,20 @@ def ordinal(arguments: Arguments) -> str:
     return number + ending
 
 
+def height(arguments: Arguments) -> str:
+    """English: `{{height|ft=5|in=7}}` shows "5 ft 7 in"."""
+    return " ".join(f"{arguments[unit]} {unit}" for unit in ("m", "cm", "ft", "in") if arguments.get(unit))
+
+
+def elevation(arguments: Arguments) -> str:
+    """German: `{{Höhe|300|DE-NN}}` shows "300 m ü. NN"; the second argument is where heights are measured from."""
+    number, origin = arguments.get("1", ""), _ORIGINS.get(arguments.get("2", "").upper(), "")
+    return f"{number} m {origin}".rstrip() if number else ""
+
+
+_ORIGINS = {"DE-NN": "ü. NN", "DE-NHN": "ü. NHN", "DE-HN": "ü. HN", "AT": "ü. A.", "CH": "ü. M."}
+
+
 def unit_named(name: str) -> str:
     """Return the unit that a template's name is, "" for other names."""
     key = spelt(name)
@@ -255,9 +269,11 @@ def coordinates(arguments: Arguments) -> str:
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "convert": convert,
     "coordinates": coordinates,
+    "elevation": elevation,
     "exponent": exponent,
     "fraction": fraction,
     "grouped": grouped,
+    "height": height,
     "measure": measure,
     "ordinal": ordinal,
     "plus-minus": plus_minus,
