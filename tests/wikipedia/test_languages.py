@@ -88,6 +88,10 @@ def test_the_own_language_is_no_other_language():
         ("<!-- a --> {{disambig}}<nowiki>b</nowiki>", True),
         ("<pre class=a>{{disambig}}</pre> <nowiki >{{disambig}}</nowiki >", False),
         ("a<nowiki/>b {{disambig}}", True),
+        ("{{Template:Disambig}}", True),
+        ("{{Disambig<!-- a -->}}", True),
+        ("<!-- {{disambig<!-- a -->}}", False),
+        ("<math>{{disambig}}</math> <templatedata>{{disambig}}</templatedata> {{{disambig}}}", False),
         (
             "<syntaxhighlight lang=x>{{disambig}}</syntaxhighlight> <includeonly>{{disambig}}</includeonly>",
             False,

@@ -22,14 +22,15 @@ from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import Templates
 
-# Comments, what is shown as it is written, and what only other pages show.
+# Comments, what is shown as it is written or read by an extension, and what only other pages show.
 _NO_MARKUP = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre|syntaxhighlight|source|includeonly)(?=[\s>])[^<>]*+(?<!/)>"
+    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre|syntaxhighlight|source|math|chem|ce|timeline|score|templatedata|hiero"
+    r"|includeonly)(?=[\s>])[^<>]*+(?<!/)>"
     r".*?(?:</(?P=tag)\s*+>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# The name of a template that is called.
-_CALLED = re.compile(r"\{\{([^{}|]*+)(?=[|}])")
+# The name of a template that is called; a parameter has three braces.
+_CALLED = re.compile(r"(?<!\{)\{\{([^{}|]*+)(?=[|}])")
 _MARKED = re.compile("__(?ai:disambig)__")
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.
@@ -165,7 +166,7 @@ class WikiLanguage:
         """Whether a template, by its name as it is written, is one of the templates."""
         marks = self._known.get(name)
         if marks is None:
-            key = spelt(name)
+            key = spelt(name.partition("<!--")[0]).removeprefix("template:").lstrip()
             marks = key in self.disambiguation or key.startswith(self._beginnings)
             if len(name) < 80 and len(self._known) < 100_000:
                 self._known[name] = marks

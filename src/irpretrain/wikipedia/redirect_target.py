@@ -1,6 +1,7 @@
 """Where a redirect leads to."""
 
 import re
+import unicodedata
 from collections.abc import Collection
 from urllib.parse import unquote
 
@@ -24,7 +25,7 @@ def redirect_target(text: str | None, marked: str | None, words: Collection[str]
         return None
     title, _, fragment = (marked or "").partition("#")
     if link is not None:
-        written, _, part = unescaped(unquote(link[2])).partition("#")
+        written, _, part = unicodedata.normalize("NFC", unescaped(unquote(link[2]))).partition("#")
         title, fragment = title or written, fragment or part
     return _as_title(title), _as_title(fragment)
 
