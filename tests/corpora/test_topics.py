@@ -269,4 +269,4 @@ def test_a_header_is_no_query(tmp_path, heading):
     (tmp_path / "q").write_text(f"{heading}\n1\tpear\n")
     fault, query = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
     assert (fault.reason, query) == ("header within the table", Query(1, "1", "pear", 2))
-    assert "the first line is a header" in fault.remedy
+    assert "the first line is a header: header=true for topics" in fault.remedy

@@ -102,6 +102,14 @@ def test_an_unknown_card_is_refused(capfd) -> None:
     assert "card: 'H1000' is not in resources/gpu_rates.yaml; " in "".join(capfd.readouterr())
 
 
+def test_a_misspelt_data_set_has_one_message(capfd) -> None:
+    assert main(["robust4", "--configfile", "configs/prop-paper.yaml"]) == 1
+    shown = "".join(capfd.readouterr())
+    assert "robust4: no rule makes such a file" in shown
+    assert shown.endswith("did you mean robust04?\n")
+    assert "File " not in shown
+
+
 def test_quiet_is_quiet(capfd) -> None:
     assert main(["--quiet", "all"]) == 0
     assert "Estimated cost" not in "".join(capfd.readouterr())

@@ -504,6 +504,25 @@ ONE_RELEVANT = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n"
 TIED = "q1 Q0 d3 1 5 t\nq1 Q0 d2 2 5 t\nq1 Q0 d1 3 5 t\n"
 
 
+def test_a_folder_of_indexes_names_them(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    for name in ("news", "pies"):
+        (tmp_path / "indexes" / name).mkdir(parents=True)
+        (tmp_path / "indexes" / name / "irpretrain.json").write_text("{}")
+    assert main(["search", str(tmp_path / "indexes"), "topics.tsv"]) == 2
+    assert "the folder holds indexes\n  Give one: news, pies.\n" in capsys.readouterr().err
+
+
+def test_runs_and_topics_in_place_of_judgements(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "run").write_text("q1 Q0 d1 1 2.5 bm25\n")
+    (tmp_path / "topics").write_text("q1 apple pie\n")
+    assert main(["evaluate", str(tmp_path / "run"), str(tmp_path / "run")]) == 2
+    assert "This looks like a run: give the judgements." in capsys.readouterr().err
+    assert main(["evaluate", str(tmp_path / "topics"), str(tmp_path / "run")]) == 2
+    shown = capsys.readouterr().err
+    assert "Give a file of judgements." in shown
+    assert "give format" not in shown, "no command takes the format of judgements"
+
+
 def test_ties_of_a_run_are_in_the_order_of_its_ranks(tmp_path):
     for text in (TIED, f"# a comment\n{TIED}", bz2.compress(TIED.encode()), lzma.compress(TIED.encode())):
         done = evaluated(tmp_path, ONE_RELEVANT, text)

@@ -124,7 +124,10 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     help="Results directory of a run, folder of *.metrics.jsonl, or one such file.",
 )
 def curves(results: str) -> str:
-    """Write the learning curves of trainings, finished or not, for TensorBoard."""
+    """Write learning curves for TensorBoard.
+
+    Trainings need not be finished.
+    """
     from irpretrain.training import curves as files
 
     runs = files.write_curves(results)

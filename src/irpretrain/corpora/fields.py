@@ -75,7 +75,12 @@ def read_rows(
 
 def no_record(position: int, line: int) -> Malformed:
     """Return the fault of a header where a record should stand."""
-    remedy = "Delete the line, or have the options say that the first line is a header"
+    remedy = "Delete the line"
+    if position == 0:
+        remedy += (
+            ", or say that the first line is a header: header=true for topics and runs, "
+            "no columns for other tables"
+        )
     detail = "files that were joined each have one"
     return Malformed(position, "header within the table", detail, line, remedy=remedy)
 

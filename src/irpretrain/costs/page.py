@@ -74,7 +74,7 @@ def table(found: Estimate) -> str:
     incomplete = [row.work.stage for row in found.rows if row.hours is None or row.unknown]
     if incomplete:
         printed.append(
-            textwrap.fill(f"Not whole in the total: {', '.join(dict.fromkeys(incomplete))}.", WIDTH)
+            textwrap.fill(f"Not whole in the total: {'; '.join(dict.fromkeys(incomplete))}.", WIDTH)
         )
     if found.others:
         names = ", ".join(sorted(found.others))

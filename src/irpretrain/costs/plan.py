@@ -8,6 +8,7 @@ paper's table, among the targets, stands for its scores. All other arguments go 
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,8 +28,11 @@ from irpretrain.plan.paths import SCORES
 from irpretrain.plan.stand_ins import lay
 from irpretrain.progress import print_line
 from irpretrain.resources import project_directory
+from irpretrain.wording import did_you_mean
 from snakemake_logger_plugin_irpretrain.refusals import refusal
 
+# How what Snakemake prints of an error begins.
+ERROR = re.compile(r"Traceback |\w+(Error|Exception) in ")
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
 
@@ -72,7 +76,17 @@ def main(arguments: Sequence[str]) -> int:
         last = Path(folder, "plan.yaml")
         last.write_text("skip_absent: true\n")
         environment = {**os.environ, CARD_VARIABLE: card, **({} if config.skip_absent else {REFUSED: "1"})}
-        return _counted_once([*command, *where, *others, "--configfile", *overlays, str(last)], environment)
+        return _counted_once(
+            [*command, *where, *others, "--configfile", *overlays, str(last)],
+            environment,
+            target_names(config),
+        )
+
+
+def target_names(config: Config) -> list[str]:
+    """Return the names that `target_files` knows: data sets, and tables of the report's papers."""
+    tables = [name for paper in config.report.papers for name in read_paper(paper).tables]
+    return [*config.datasets, *tables]
 
 
 def target_files(config: Config, word: str) -> list[str]:
@@ -90,23 +104,26 @@ def target_files(config: Config, word: str) -> list[str]:
     return scores or [word]
 
 
-def _counted_once(command: list[str], environment: Mapping[str, str]) -> int:
+def _counted_once(command: list[str], environment: Mapping[str, str], names: Sequence[str]) -> int:
     """Run Snakemake, and return its exit code; it counts the jobs before and after it plans them: once is enough."""
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as planning:
-        counts, traceback = 0, ""
+        counts, error = 0, ""
         try:
             for line in planning.stdout or ():
                 counts += line.startswith("Job stats:")
-                if traceback or line.startswith("Traceback "):
-                    traceback += line
+                if error or ERROR.match(line):
+                    error += line
                 elif counts < 2:
                     print(line, end="", flush=True)
         except BrokenPipeError:  # `head` has seen enough
             planning.kill()
             # Python still writes what is left in its buffer at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if traceback:
-        print_line(refusal(traceback))
+    if error:
+        message = refusal(error)
+        target, unknown, _ = message.partition(": no rule makes such a file")
+        near = did_you_mean(target, names) if unknown and "did you mean" not in message else ""
+        print_line(f"{message}; {near}" if near else message)
     return planning.returncode
 
 

@@ -51,6 +51,7 @@ from irpretrain.corpora.records import (
 from irpretrain.corpora.registry import Format
 from irpretrain.errors import InputError
 from irpretrain.progress import notice
+from irpretrain.wording import cli_or_api
 
 Part = Literal["title", "description", "narrative"]
 
@@ -229,6 +230,8 @@ LAYOUT_COLUMNS: dict[Layout, str] = {
     "weighted": "query iteration document relevance weight",
 }
 WITH_HEADER = "This looks like a table with a header: give format: tsv"
+NO_JUDGEMENTS = "Give a file of judgements"  # no command takes their format
+A_RUN = "This looks like a run: give the judgements"
 WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
 
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
@@ -255,9 +258,12 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
     if len(cells) != number:
         detail = f"{len(cells)} instead of {number} ({LAYOUT_COLUMNS[layout]})"
         fault = line.wrong_columns(detail)
+        if len(cells) == 6 and cells[1].upper() == "Q0":
+            return replace(fault, remedy=A_RUN)
         if len(cells) != 3 or "\r" in line.text:
             return fault
-        return replace(fault, remedy=WITHOUT_ITERATION if WHOLE.fullmatch(cells[2]) else WITH_HEADER)
+        with_header = cli_or_api(WITH_HEADER, NO_JUDGEMENTS)
+        return replace(fault, remedy=WITHOUT_ITERATION if WHOLE.fullmatch(cells[2]) else with_header)
     if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
     return judgement(cells[0], cells[document], cells[relevance], line.position, line.number)
