@@ -190,14 +190,14 @@ def report(inputs: Path, out: Path) -> dict[str, Any]:
         small.mkdir()
         files = write_results(small, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
         make_figures(PROP_YAML, config, ResultFiles(*files), [], small / "figures")
-    beside = out / "per_query.parquet"  # the report links to it
-    beside.symlink_to(small / "per_query.parquet")
-    given = ResultFiles([small / "scores.csv"], [beside])
+    results = out / "results"  # the report links to what lies there
+    results.symlink_to(small)
+    given = ResultFiles([results / "scores.csv"], [results / "per_query.parquet"])
     manifest = ROOT / "resources/embedded.yaml"
     try:
-        return write_report(config, [PROP_YAML], given, small, manifest, out / "a")
+        return write_report(config, [PROP_YAML], given, results, manifest, out / "a")
     finally:
-        beside.unlink()
+        results.unlink()
 
 
 STAGES: dict[str, tuple[Make, list[str]]] = {
