@@ -28,7 +28,7 @@ from scipy.special import nctdtr, ndtr, stdtrit
 
 from irpretrain.atomic import read_csv
 from irpretrain.claims.files import read_claims
-from irpretrain.claims.verdicts import EffectEstimate
+from irpretrain.claims.verdicts import EffectEstimate, mean_square
 from irpretrain.config import Config, load_config
 from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
@@ -97,9 +97,9 @@ def components(first: Results, second: Results) -> Components | None:
     queries, number = len(first.queries), len(seeds)
     clusters = np.unique(first.articles, return_inverse=True)[1]
     centred = differences - differences.mean(axis=1, keepdims=True)
-    squares = [_mean_square(row, clusters) for row in centred - centred.mean(axis=0)]
+    squares = [mean_square(row, clusters) for row in centred - centred.mean(axis=0)]
     both = sum(squares) / (number - 1)
-    query = max(_mean_square(centred.mean(axis=0), clusters) - both / number, 0.0)
+    query = max(mean_square(centred.mean(axis=0), clusters) - both / number, 0.0)
     seed = max(float(np.var(differences.mean(axis=1), ddof=1)) - both / queries, 0.0)
     return Components(query, seed, both, float(differences.mean()))
 
@@ -119,11 +119,6 @@ def components_of_claim(row: Mapping[str, str]) -> Components:
     best = int(np.argmin(np.abs(power - float(row["power"]))))
     query, seed = (1 - by_seed[best]) * error[best] ** 2 * queries, by_seed[best] * error[best] ** 2 * seeds
     return Components(float(query), float(seed), 0.0, float(row["difference"]))
-
-
-def _mean_square(residuals: np.ndarray, clusters: np.ndarray) -> float:
-    sums = np.bincount(clusters, residuals)
-    return float(np.sum(sums**2)) * len(sums) / (len(sums) - 1) / len(residuals)
 
 
 def planned_scores(config: Config) -> Scores:

@@ -205,10 +205,10 @@ def _room(path: Any) -> tuple[int, Path]:
     location = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
     where = next(folder for folder in (location, *location.parents) if folder.is_dir())
     free = os.statvfs(where)
-    own = f"{temporary_folder() / 'irpretrain-'}"  # begins the names of folders that go with the process
-    return free.f_bavail * free.f_frsize // MEGABYTE, Path(own).parent if str(where).startswith(
-        own
-    ) else where
+    temporary = temporary_folder()
+    if str(where).startswith(f"{temporary / 'irpretrain-'}"):  # a folder that goes with the process
+        where = temporary
+    return free.f_bavail * free.f_frsize // MEGABYTE, where
 
 
 def temporary_folder() -> Path:

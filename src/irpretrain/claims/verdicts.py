@@ -92,7 +92,7 @@ def paired(better: ArrayLike, worse: ArrayLike, articles: Sequence[str] | None =
     clusters = np.arange(queries) if articles is None else np.unique(articles, return_inverse=True)[1]
     if len(np.unique(clusters)) < 2:
         return EffectEstimate(mean, math.nan, math.nan, math.nan, ())
-    of_queries = _mean_square(differences.mean(axis=0) - mean, clusters) / queries, int(clusters.max())
+    of_queries = mean_square(differences.mean(axis=0) - mean, clusters) / queries, int(clusters.max())
     if seeds == 1:
         return EffectEstimate.of(mean, of_queries)
     return EffectEstimate.of(
@@ -100,7 +100,7 @@ def paired(better: ArrayLike, worse: ArrayLike, articles: Sequence[str] | None =
     )
 
 
-def _mean_square(residuals: NDArray[np.float64], clusters: NDArray[np.integer]) -> float:
+def mean_square(residuals: NDArray[np.float64], clusters: NDArray[np.integer]) -> float:
     """Mean square of residuals that may depend on each other within a cluster; the usual one if all are alone."""
     sums = np.bincount(clusters, residuals)
     return float(np.sum(sums**2)) * len(sums) / (len(sums) - 1) / len(residuals)
