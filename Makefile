@@ -49,16 +49,16 @@ run: $(INSTALLED)
 	@snakemake $(HOW) $(USUAL) $(if $(ARGS),,--prioritize results/scores/zero-shot.csv) $(ARGS)
 
 plan: environment
-	@python -m irpretrain.costs.plan $(ARGS)
+	@python -m irpretrain.workflow.costs.plan $(ARGS)
 
 redo: $(INSTALLED)
 	@$(CHECK)
-	@python -m irpretrain.other_code $(HOW) $(USUAL) $(ARGS)
+	@python -m irpretrain.foundation.other_code $(HOW) $(USUAL) $(ARGS)
 
 resume: $(INSTALLED)
 	@$(CHECK)
-	@python -m irpretrain.cluster.live_runs $(ARGS)
-	@$(if $(SLURM),python -m irpretrain.cluster.cancel $(ARGS))
+	@python -m irpretrain.workflow.cluster.live_runs $(ARGS)
+	@$(if $(SLURM),python -m irpretrain.workflow.cluster.cancel $(ARGS))
 	@snakemake $(HOW) $(USUAL) --quiet all --unlock $(ARGS)
 	@snakemake $(HOW) $(USUAL) $(ARGS)
 

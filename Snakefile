@@ -29,9 +29,9 @@ if not os.path.isdir(os.path.join(HERE, "src")):
 
 from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
-from irpretrain.garbage import search_rarely
-from irpretrain.plan.preparation import check_library, prepare
-from irpretrain.screen.user_paths import as_user_path
+from irpretrain.foundation.garbage import search_rarely
+from irpretrain.workflow.plan.preparation import check_library, prepare
+from irpretrain.workflow.screen.user_paths import as_user_path
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()

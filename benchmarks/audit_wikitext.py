@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from audit_table import markdown, verdict
-from irpretrain.atomic import write_text
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.embedded import installed_path, read_manifest, resolve
@@ -30,8 +29,9 @@ from irpretrain.corpora.file_lists import list_files
 from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.corpora.formats.wikipedia_dump import Unparsed, WikipediaDumpDocumentOptions
 from irpretrain.errors import InputError, IRPretrainError
-from irpretrain.progress import notice, progress
-from irpretrain.randomness import stream_key
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import notice, progress
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article

@@ -29,11 +29,11 @@ from irpretrain.axioms import axiom_values
 from irpretrain.axioms.axiom_values import QUERIES_AT_ONCE, compute_axiom_values
 from irpretrain.axioms.batch import AxiomBatch, AxiomCollection, BatchMaker, open_collection
 from irpretrain.axioms.preferences import DEFINITIONS
+from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, WORD_COUNTS
-from irpretrain.randomness import generator
-from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.foundation.randomness import generator
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words

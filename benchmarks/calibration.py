@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import generated_collection
-from irpretrain.atomic import atomic_directory
 from irpretrain.axioms.calibration import (
     SAMPLE_DOCUMENTS,
     RankSample,
@@ -33,11 +32,12 @@ from irpretrain.axioms.calibration import (
     calibration_sampler,
 )
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
+from irpretrain.axioms.rank_engine.build_postings import WordsInMemory, write_postings
+from irpretrain.axioms.rank_engine.impacts import Bm25
+from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
-from irpretrain.rank_engine.build_postings import WordsInMemory, write_postings
-from irpretrain.rank_engine.impacts import Bm25
-from irpretrain.rank_engine.postings import Postings
+from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.text.stop_words import load_stop_words
 from pseudo_query_ranks import PAPER
 

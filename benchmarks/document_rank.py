@@ -41,13 +41,13 @@ import numpy as np
 import pyarrow as pa
 
 import generated_collection
-from irpretrain.atomic import atomic_directory
+from irpretrain.axioms.rank_engine.build_postings import WordsInMemory, write_postings
+from irpretrain.axioms.rank_engine.document_rank import document_ranks
+from irpretrain.axioms.rank_engine.impacts import Bm25, Lengths, impacts_of, inverse_document_frequencies
+from irpretrain.axioms.rank_engine.postings import Postings
+from irpretrain.axioms.rank_engine.top_documents import top_documents
 from irpretrain.errors import SetupError
-from irpretrain.rank_engine.build_postings import WordsInMemory, write_postings
-from irpretrain.rank_engine.document_rank import document_ranks
-from irpretrain.rank_engine.impacts import Bm25, Lengths, impacts_of, inverse_document_frequencies
-from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.top_documents import top_documents
+from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.retrieval.java import anserini_jar, java
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words

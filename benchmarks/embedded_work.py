@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from irpretrain.atomic import atomic_directory
 from irpretrain.config.load import load_config
 from irpretrain.config.root import Config
 from irpretrain.config.text import TextConfig
@@ -21,6 +20,7 @@ from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.sources import write_shard
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.evaluation.runs import Run, read_qrels, read_run, top
+from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import merge_groups, write_groups
 from irpretrain.retrieval.lucene import index, search

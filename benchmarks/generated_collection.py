@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.atomic import atomic_file
-from irpretrain.compiled import compiled
-from irpretrain.randomness import integer_seed
-from irpretrain.rank_engine.build_postings import WordsInMemory
+from irpretrain.axioms.rank_engine.build_postings import WordsInMemory
+from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.randomness import integer_seed
 from irpretrain.text.draws import STATE_WORDS, alias_table, draw_alias, next_uniform, start_stream
 
 VOCABULARY, STOP_WORDS = 1_000_000, 100

@@ -34,7 +34,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from irpretrain.atomic import atomic_file
+from irpretrain.foundation.atomic import atomic_file
 from wikitext import excerpt
 
 PAGES_IN_STREAM = 100

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embedded_work import Dataset, TrainingWork
-from irpretrain.atomic import atomic_directory, atomic_file, write_text
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig, MaskingConfig, TrainingComputeConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, QUERIES, TERM_TARGETS
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.atomic import atomic_directory, atomic_file, write_text
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.texts import Text
 

@@ -51,7 +51,7 @@ OWN = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 sys.path[:0] = [folder for folder in OWN if folder not in sys.path]
 
 from gpu_tables import markdown  # noqa: E402
-from irpretrain.atomic import write_text  # noqa: E402
+from irpretrain.foundation.atomic import write_text  # noqa: E402
 from side_by_side import describe_machine  # noqa: E402
 
 LIMIT = 540

@@ -23,8 +23,8 @@ from generated_work import TEXT
 from gpu_setting import GIB, LOSSES, SCORES, Row, Setting, cases, matrix_rate, precise, profile, seconds_of
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.term_weights.infer import AttentionPredictor, WeightPredictor
-from irpretrain.term_weights.train import train_regressor
+from irpretrain.retrieval.term_weights.infer import AttentionPredictor, WeightPredictor
+from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.compute import reproducible

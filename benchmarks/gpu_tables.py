@@ -169,7 +169,7 @@ STAGES = {
     "weigh_documents": Stage("weighing", {"work": "weights", "precision": "bf16"}, "generated passages"),
     "weigh_by_attention": Stage("weighing", {"work": "attention", "precision": "bf16"}, RANKED.of),
 }
-"""Stage, as `costs.encoder_work` calls it → its row. Batches, dropout and packing are those of the papers' overlays."""
+"""Stage, as `encoder_work` calls it → its row. Batches, dropout and packing are those of the papers' overlays."""
 ENCODERS = {
     "BERT-base": tuple(STAGES),
     "LinkBERT-base": ("finetune", "finetune, ranking"),

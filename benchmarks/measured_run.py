@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from irpretrain.atomic import write_text
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.resources import project_directory
 from irpretrain.report.table_views import Lineage, Record
-from irpretrain.resources import project_directory
 
 DATASET = """datasets:
   generated:

@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config.graph import GraphConfig
+from irpretrain.config.papers.files import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS, TERM_WEIGHTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.objectives.registry import OBJECTIVES, needs, read_options
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import merge_groups, write_groups
-from irpretrain.papers.files import read_preset
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.token_store import write_token_store
 from irpretrain.text.word_pieces import load_tokenizer

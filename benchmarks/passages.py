@@ -18,7 +18,7 @@ import numpy as np
 
 import generated_collection
 from generated_wikipedia import vocabulary
-from irpretrain.atomic import atomic_file
+from irpretrain.foundation.atomic import atomic_file
 from measured_run import climb, generate, options, write_overlay
 
 PASSAGES = "collection.tsv"

@@ -26,15 +26,15 @@ from pathlib import Path
 import numpy as np
 from scipy.special import nctdtr, ndtr, stdtrit
 
-from irpretrain.atomic import read_csv
-from irpretrain.claims.files import read_claims
-from irpretrain.claims.verdicts import EffectEstimate, mean_square
 from irpretrain.config import Config, load_config
 from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
+from irpretrain.evaluation.claims.files import read_claims
+from irpretrain.evaluation.claims.verdicts import EffectEstimate, mean_square
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.foundation.atomic import read_csv
+from irpretrain.foundation.resources import project_directory
 from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.resources import project_directory
 
 FEWEST, MOST, MOST_FULL = 2, 8, 3
 # A training: model, regime and candidates, without the depth that they are cut to.

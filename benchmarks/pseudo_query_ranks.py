@@ -22,15 +22,15 @@ import yaml
 
 from irpretrain.axioms.calibration import QUERIES_PER_DOCUMENT, RankSample
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
+from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.papers.files import read_preset
+from irpretrain.config.papers.published import load_published
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.sources import write_shard
-from irpretrain.papers.files import read_preset
-from irpretrain.papers.published import load_published
-from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

@@ -32,7 +32,7 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.models.length_batches import LengthBatch
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.infer import WeightPredictor, Window
+from irpretrain.retrieval.term_weights.infer import WeightPredictor, Window
 from irpretrain.text.pair_tokenizer import Pieces
 from irpretrain.text.texts import Text
 from irpretrain.training.compute import reproducible, scored_at_once

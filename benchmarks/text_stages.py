@@ -24,17 +24,17 @@ import cbor2
 import pyarrow.compute as pc
 
 from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
+from irpretrain.axioms.rank_engine import Bm25, write_postings
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.sources import write_shard
-from irpretrain.rank_engine import Bm25, write_postings
 from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.positions import build_positions
+from irpretrain.retrieval.term_weights.targets import write_frequencies
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
-from irpretrain.term_weights.targets import write_frequencies
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.word_vectors import make_word_vectors

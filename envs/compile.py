@@ -12,7 +12,7 @@ from irpretrain import Collection, Options
 
 
 def main() -> None:
-    """Call each compiled part on a few words; the code is kept as `irpretrain.compiled` says."""
+    """Call each compiled part on a few words; the code is kept as `irpretrain.foundation.compiled` says."""
     texts = ["apple pie with apple juice", "a pear and an apple", "pear pie with cream", "cream of pears"]
     vectors = {"minimum_count": 1, "dimensions": 4}
     fruit = Collection(texts, Options(word_vectors=vectors, pseudo_queries={"minimum_count": 1}))

@@ -1,17 +1,22 @@
-"""The plan of this configuration, and the few names that every rule uses. What decides anything is in irpretrain.plan."""
+"""The plan of this configuration, and the few names that every rule uses. What decides anything is in irpretrain.workflow.plan."""
 
 from functools import partial
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
-from irpretrain.other_code import library_code, other_code_text, planned_text, results_of_other_code
-from irpretrain.plan import paths
-from irpretrain.plan.axioms import RANKING_SETTINGS, TERM_SETTINGS
-from irpretrain.plan.paths import sidecar
-from irpretrain.plan.requests import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
-from irpretrain.plan.retrieval import INDEX_SETTINGS
-from irpretrain.plan.part import one_of, plain, wildcard_number
-from irpretrain.plan.shown import table_files
-from irpretrain.plan.whole import Plan
+from irpretrain.foundation.other_code import (
+    library_code,
+    other_code_text,
+    planned_text,
+    results_of_other_code,
+)
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.axioms import RANKING_SETTINGS, TERM_SETTINGS
+from irpretrain.workflow.plan.paths import sidecar
+from irpretrain.workflow.plan.requests import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
+from irpretrain.workflow.plan.retrieval import INDEX_SETTINGS
+from irpretrain.workflow.plan.part import one_of, plain, wildcard_number
+from irpretrain.workflow.plan.shown import table_files
+from irpretrain.workflow.plan.whole import Plan
 
 CFG = prepared.config
 plan = Plan(CFG, prepared.manifest)
@@ -25,13 +30,13 @@ wildcard_constraints:
 
 def result_of_the_run():
     """What a run ends with, for the display and the log."""
-    from irpretrain.screen.closing import closing_text
+    from irpretrain.workflow.screen.closing import closing_text
 
     return closing_text(plan, prepared.missing, internals.made_targets(workflow), STARTED)
 
 
 def planned_costs(jobs):
     """What a dry run ends with."""
-    from irpretrain.costs.counted import costs_text
+    from irpretrain.workflow.costs.counted import costs_text
 
     return "\n".join(filter(None, [costs_text(prepared, jobs), other_code_text(results_of_other_code())]))

@@ -1,7 +1,7 @@
 """Join a collection's links to the See Also graph and the hyperlink graph."""
 
 from irpretrain.config.graph import GraphConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.wikipedia.build_graph import build_graph, by_corpus
 
 with stage(snakemake) as done:

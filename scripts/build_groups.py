@@ -4,10 +4,10 @@ from pathlib import Path
 
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.objectives.registry import read_options
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     given, params = snakemake.input, snakemake.params

@@ -2,8 +2,8 @@
 
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.positions import build_positions
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

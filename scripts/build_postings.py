@@ -1,7 +1,7 @@
 """Build a collection's inverted index for the rank of one given document."""
 
-from irpretrain.rank_engine import Bm25, write_postings
-from irpretrain.stage import stage
+from irpretrain.axioms.rank_engine import Bm25, write_postings
+from irpretrain.foundation.stage import stage
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore
 

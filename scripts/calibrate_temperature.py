@@ -7,7 +7,7 @@ from irpretrain.axioms.calibration import (
     calibration_sampler,
 )
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     given, seed = snakemake.input, snakemake.params.seed

@@ -1,7 +1,7 @@
 """Refuse an empty collection, and one in which a document id stands twice."""
 
 from irpretrain.corpora.collection import check_collection
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     documents = list(snakemake.input.documents)

@@ -1,7 +1,7 @@
 """Refuse test queries that train, choose or tune too."""
 
 from irpretrain.corpora.shared_queries import check_shared_queries
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     documents = list(snakemake.input.used_documents), list(snakemake.input.tested_documents)

@@ -2,7 +2,7 @@
 
 from irpretrain.axioms.diagnosis import choose_diagnosis_pairs
 from irpretrain.config.axioms import AxiomsConfig, DiagnosisConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -4,7 +4,7 @@ from irpretrain.axioms.axiom_values import compute_axiom_values
 from irpretrain.axioms.batch import open_collection
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     words = snakemake.input.words

@@ -1,7 +1,7 @@
 """Count in which intervals the RANK of a collection's pseudo-queries lies."""
 
 from irpretrain.axioms.rank_intervals import rank_intervals
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     values, output = list(snakemake.input.values), snakemake.output.intervals

@@ -1,8 +1,8 @@
 """Count how often each word occurs in each document, as the integers of an index."""
 
 from irpretrain.config.text import TextConfig
-from irpretrain.stage import stage
-from irpretrain.term_weights.targets import write_frequencies
+from irpretrain.foundation.stage import stage
+from irpretrain.retrieval.term_weights.targets import write_frequencies
 
 with stage(snakemake) as done:
     done(

@@ -1,7 +1,7 @@
 """Count the words of one corpus shard."""
 
 from irpretrain.config.text import TextConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.text.statistics import count_words
 
 with stage(snakemake) as done:

@@ -1,7 +1,7 @@
 """Count how often each re-ranker of a diagnosis agrees with each axiom."""
 
 from irpretrain.axioms.diagnosis import diagnose
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     labels = snakemake.params.labels

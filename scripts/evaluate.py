@@ -1,7 +1,7 @@
 """Score every run with trec_eval's measures."""
 
 from irpretrain.evaluation.evaluate import evaluate
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,7 +1,7 @@
 """Score first stages and re-ranked runs at several depths."""
 
 from irpretrain.evaluation.evaluate import evaluate_depths
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,8 +1,8 @@
 """Count the words of a corpus shard together with text that is added to its documents."""
 
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.expansion import expand_documents
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,7 +1,7 @@
 """Write a model for others to take, with its card."""
 
+from irpretrain.foundation.stage import stage
 from irpretrain.report.model_card import CardFacts, export_model
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.training.finetune import Topics, finetune
 
 with stage(snakemake) as done:

@@ -1,8 +1,8 @@
 """Fine-tune a model for a task beside retrieval, and predict the test examples."""
 
 from irpretrain.config.downstream import DownstreamTaskConfig
-from irpretrain.downstream.finetune import finetune_downstream, options_of
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
+from irpretrain.training.downstream.finetune import finetune_downstream, options_of
 
 with stage(snakemake) as done:
     cell = snakemake.wildcards

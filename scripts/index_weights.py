@@ -1,8 +1,8 @@
 """Index a corpus by integer term weights."""
 
 from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.weighted_index import index_weights
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

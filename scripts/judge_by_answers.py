@@ -2,7 +2,7 @@
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.judge_by_answers import judge_by_answers
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

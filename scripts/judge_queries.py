@@ -1,7 +1,7 @@
 """Bring a data set's queries together with the documents that are relevant to them."""
 
 from irpretrain.axioms.predictor_queries import judged_queries
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,6 +1,6 @@
 """List what the words of anchors lead to in a collection."""
 
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.wikipedia.links import write_anchor_texts
 
 with stage(snakemake) as done:

@@ -1,8 +1,8 @@
 """Write the state of every data set of the catalogue."""
 
-from irpretrain.catalogue.read import read_catalogue
-from irpretrain.catalogue.table import list_datasets
-from irpretrain.stage import stage
+from irpretrain.corpora.catalogue.read import read_catalogue
+from irpretrain.corpora.catalogue.table import list_datasets
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -2,8 +2,8 @@
 
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.models.neural.registry import make_neural_ranker
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

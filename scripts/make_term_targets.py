@@ -2,8 +2,8 @@
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.stage import stage
-from irpretrain.term_weights.weighing import make_targets
+from irpretrain.foundation.stage import stage
+from irpretrain.retrieval.term_weights.weighing import make_targets
 
 with stage(snakemake) as done:
     done(

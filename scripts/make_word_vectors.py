@@ -1,7 +1,7 @@
 """Train word vectors on a collection, or take them from a file."""
 
 from irpretrain.config.axioms import WordVectorsConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.text.word_vectors import make_word_vectors
 
 with stage(snakemake) as done:

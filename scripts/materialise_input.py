@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from irpretrain.corpora.embedded import materialise
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     # As a parameter of the rule its path would make everything run again once the project's folder is moved.

@@ -1,8 +1,8 @@
 """Average the share of a passage's weight that its heaviest terms have."""
 
 from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.weighted_index import measure_distribution
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,6 +1,6 @@
 """Add up the word counts of a collection's shards, exactly."""
 
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.text.statistics import merge_counts
 
 with stage(snakemake) as done:

@@ -1,8 +1,8 @@
 """Read the examples of a task beside retrieval, and deal out who trains, chooses and tests."""
 
 from irpretrain.config.downstream import DownstreamTaskConfig
-from irpretrain.downstream.examples import prepare_task
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
+from irpretrain.training.downstream.examples import prepare_task
 
 with stage(snakemake) as done:
     done(

@@ -2,7 +2,7 @@
 
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.training.pretrain import pretrain
 
 with stage(snakemake) as done:

@@ -2,7 +2,7 @@
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.sources import write_shard
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.text.languages import without_language
 
 with stage(snakemake) as done:

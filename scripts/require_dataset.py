@@ -1,7 +1,7 @@
 """Refuse a data set with a file that is other than the published one."""
 
-from irpretrain.catalogue.table import require
-from irpretrain.stage import stage
+from irpretrain.corpora.catalogue.table import require
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(require(snakemake.wildcards.entry, snakemake.input.report, snakemake.output.sound))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.models.encoder_files import SNAPSHOTS, snapshot_name
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     model = Path(snakemake.params.directory)

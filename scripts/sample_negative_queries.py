@@ -2,7 +2,7 @@
 
 from irpretrain.axioms.predictor_queries import sample_negative_queries
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -2,7 +2,7 @@
 
 from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

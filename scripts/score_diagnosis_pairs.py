@@ -2,8 +2,8 @@
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.diagnosis_scores import score_diagnosis_pairs
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

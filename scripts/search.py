@@ -1,8 +1,8 @@
 """First-stage retrieval of a data set's queries."""
 
 from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.lucene import search
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,8 +1,8 @@
 """Retrieval with a first stage of the configuration."""
 
 from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.tuning import own_parameters, search_tuned
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     parameters = own_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None)

@@ -1,10 +1,10 @@
 """Retrieval with weighted bags of words or sequential dependence queries."""
 
 from irpretrain.config.retrieval import IndriOptions
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.positions import Positions
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     first_stage = snakemake.params.first_stage

@@ -1,6 +1,6 @@
 """Keep the snapshot of a pre-training that ranks held-out queries best."""
 
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.training.selection import select_model
 
 with stage(snakemake) as done:

@@ -1,7 +1,7 @@
 """Cut one corpus shard into word pieces, once for every stage that trains or ranks."""
 
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.text.token_store import write_token_store
 
 with stage(snakemake) as done:

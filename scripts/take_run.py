@@ -1,8 +1,8 @@
 """Check a run of others against queries and documents, and write it as one of ours."""
 
 from irpretrain.config.retrieval import RunConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.runs_of_others import take_run
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

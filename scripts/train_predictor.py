@@ -4,7 +4,7 @@ from pathlib import Path
 
 from irpretrain.axioms.train_predictor import train_predictor
 from irpretrain.config.axioms import AxiomsConfig, PredictorConfig
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -2,8 +2,8 @@
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.stage import stage
-from irpretrain.term_weights.train import train_regressor
+from irpretrain.foundation.stage import stage
+from irpretrain.retrieval.term_weights.train import train_regressor
 
 with stage(snakemake) as done:
     options = TermWeightsConfig(**snakemake.params.options)

@@ -1,8 +1,8 @@
 """Solve the linear regression of words' targets on their vectors."""
 
 from irpretrain.config.text import TextConfig
-from irpretrain.stage import stage
-from irpretrain.term_weights.word_vector_regression import RIDGE, WordFeatures, train_word_vectors
+from irpretrain.foundation.stage import stage
+from irpretrain.retrieval.term_weights.word_vector_regression import RIDGE, WordFeatures, train_word_vectors
 
 with stage(snakemake) as done:
     done(

@@ -1,8 +1,8 @@
 """Choose the parameters of a first stage on training queries."""
 
 from irpretrain.config.retrieval import RetrievalConfig, SweepConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.tuning import tune
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     tuning = snakemake.params.tuning

@@ -1,8 +1,8 @@
 """Look at every file of a data set that is there: size, checksum, number of records."""
 
-from irpretrain.catalogue.read import Entry
-from irpretrain.catalogue.table import verify
-from irpretrain.stage import stage
+from irpretrain.corpora.catalogue.read import Entry
+from irpretrain.corpora.catalogue.table import verify
+from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
     entry = Entry(**snakemake.params.entry)

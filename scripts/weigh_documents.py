@@ -2,8 +2,8 @@
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.stage import stage
-from irpretrain.term_weights.weighing import Learned, weigh_documents
+from irpretrain.foundation.stage import stage
+from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents
 
 with stage(snakemake) as done:
     given = snakemake.input

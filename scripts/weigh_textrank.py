@@ -2,8 +2,8 @@
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.textrank import weigh_by_textrank
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

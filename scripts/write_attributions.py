@@ -3,8 +3,8 @@
 from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.report.coloured_texts import CaseSource, write_attributions
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from irpretrain.config import Config
+from irpretrain.foundation.stage import stage
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.tables import write_overview
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,9 +1,9 @@
 """Put tables, figures, counts, costs and provenance into one HTML page."""
 
 from irpretrain.config import Config
+from irpretrain.foundation.stage import stage
 from irpretrain.report.html import write_report
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -1,7 +1,7 @@
 """Turn predicted weights into the integers of an index."""
 
-from irpretrain.stage import stage
-from irpretrain.term_weights.integers import SCALE, write_vectors
+from irpretrain.foundation.stage import stage
+from irpretrain.retrieval.term_weights.integers import SCALE, write_vectors
 
 with stage(snakemake) as done:
     done(

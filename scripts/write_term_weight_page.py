@@ -3,8 +3,8 @@
 from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.stage import stage
 from irpretrain.report.coloured_texts import CaseSource, write_term_weight_page
-from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
-from irpretrain.garbage import search_rarely
+from irpretrain.foundation.garbage import search_rarely
 from irpretrain.objectives.groups import Span, group
 from small_documents import document_rows
 from tiny_models import write_encoder

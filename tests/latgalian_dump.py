@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 
 PACKAGE = "wikipedia-to-mongodb@2.4.0"
 MEMBER = "package/tests/smallwiki-latest-pages-articles.xml.bz2"

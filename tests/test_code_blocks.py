@@ -18,7 +18,7 @@ import yaml
 
 from irpretrain.config import Config, load_config
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.plan.whole import Plan
+from irpretrain.workflow.plan.whole import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLLOWED = {

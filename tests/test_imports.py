@@ -81,5 +81,5 @@ def test_the_workflow_itself_imports_nothing_heavy():
     named = {
         line.split()[1] for line in map(str.strip, text.splitlines()) if line.startswith("from irpretrain")
     }
-    assert {"irpretrain.config", "irpretrain.plan", "irpretrain.screen.closing"} <= named
+    assert {"irpretrain.config", "irpretrain.workflow.plan", "irpretrain.workflow.screen.closing"} <= named
     assert heavy_imports(sorted(named), (*HEAVY, "numba", "matplotlib", "scipy", "gensim")) == {}

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from irpretrain.resources import resources_directory
+from irpretrain.foundation.resources import resources_directory
 
 ROOT = resources_directory().parent
 PROFILES = sorted(path.parent.name for path in (ROOT / "profiles").glob("*/config.yaml"))

@@ -42,7 +42,7 @@ rule fresh:
 SCRIPT = """
 import time
 from pathlib import Path
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 with stage(snakemake) as done:
     with open("runs", "a") as runs:
         runs.write(snakemake.rule + "\\n")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.plan import paths
+from irpretrain.workflow.plan import paths
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = {
@@ -267,7 +267,7 @@ def test_the_library_knows_nothing_of_snakemake():
 
 
 def test_what_is_no_rule_is_little():
-    """Whatever decides anything is in irpretrain.plan, where types and tests see it."""
+    """Whatever decides anything is in irpretrain.workflow.plan, where types and tests see it."""
     texts = {path: path.read_text() for path in (ROOT / "Snakefile", *(ROOT / "rules").rglob("*.smk"))}
     functions = [name for text in texts.values() for name in re.findall(r"^ *def (\w+)", text, re.MULTILINE)]
     assert functions == ["result_of_the_run", "planned_costs"]

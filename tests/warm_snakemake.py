@@ -22,7 +22,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = (
     *("pandas", "nbformat", "smart_open", "snakemake.report", "snakemake.storage", "ir_measures"),
-    *("irpretrain.costs.counted", "irpretrain.plan.preparation", "irpretrain.screen.closing"),
+    *(
+        "irpretrain.workflow.costs.counted",
+        "irpretrain.workflow.plan.preparation",
+        "irpretrain.workflow.screen.closing",
+    ),
     *("snakemake_logger_plugin_irpretrain.internals", "snakemake_logger_plugin_irpretrain.refusals"),
 )
 """What Snakemake and the Snakefile import as they go on."""

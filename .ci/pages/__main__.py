@@ -9,7 +9,7 @@ from datasets_page import datasets_page
 from generated_pages import write_or_check
 from results_page import results_page
 
-from irpretrain.catalogue.read import read_catalogue
+from irpretrain.corpora.catalogue.read import read_catalogue
 
 pages = {
     **config_reference(),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from generated_pages import literal
 
-from irpretrain.catalogue.read import Catalogue, Entry, SourceFile
+from irpretrain.corpora.catalogue.read import Catalogue, Entry, SourceFile
 
 HEADER = """# Data sets
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from irpretrain.atomic import write_text
+from irpretrain.foundation.atomic import write_text
 
 
 def write_or_check(arguments: Sequence[str], pages: Mapping[str, str]) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 
-from irpretrain.atomic import read_csv
-from irpretrain.claims.verdicts import TESTED, VERDICTS
+from irpretrain.evaluation.claims.verdicts import TESTED, VERDICTS
+from irpretrain.foundation.atomic import read_csv
 from irpretrain.report.claim_answers import Answer, read_answers
 
 BLOCK = re.compile(r"(<!-- (claims|models) of (\w+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -1,7 +1,7 @@
 """The errors a user can meet: each is one message with the fault, its location and a remedy.
 
-Stages (see `irpretrain.stage`) print these without a traceback; any other exception is a fault of the software and
-keeps its traceback in the stage's log.
+Stages (`irpretrain.foundation.stage`) print these without a traceback; any other exception is a fault of the software
+and keeps its traceback in the stage's log.
 """
 
 import errno

@@ -21,7 +21,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
 if TYPE_CHECKING:
-    from irpretrain.screen.display import PlainDisplay
+    from irpretrain.workflow.screen.display import PlainDisplay
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
@@ -55,7 +55,7 @@ class LogHandler(LogHandlerBase):
             self._begin()
 
     def _begin(self) -> None:
-        from irpretrain.screen.display import PlainDisplay, Ticker
+        from irpretrain.workflow.screen.display import PlainDisplay, Ticker
 
         # Copies: later stdout and stderr belong to the jobs.
         self._stdout, self._stderr = _copy(1), _copy(2)
@@ -64,7 +64,7 @@ class LogHandler(LogHandlerBase):
         elif self._quiet or not self._stderr.isatty() or os.environ.get("TERM") == "dumb":
             self._display = PlainDisplay(self._stderr, self._quiet)
         else:
-            from irpretrain.screen.live import LiveDisplay
+            from irpretrain.workflow.screen.live import LiveDisplay
 
             self._display = LiveDisplay(self._stderr)
         self._ticker = Ticker(self._display.tick, 0.5)
@@ -91,7 +91,7 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _show_as_snakemake(self, record: logging.LogRecord) -> None:
-        from irpretrain.screen.user_paths import with_user_paths
+        from irpretrain.workflow.screen.user_paths import with_user_paths
         from snakemake_logger_plugin_irpretrain.internals import usual_display
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
@@ -146,7 +146,7 @@ class LogHandler(LogHandlerBase):
 
     def _ending(self, rule: str) -> str:
         """How a job of a rule has ended."""
-        from irpretrain.screen.display import script_of
+        from irpretrain.workflow.screen.display import script_of
 
         return self._ends.pop(script_of(rule, self._ends), "")
 
@@ -164,7 +164,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _print_end(self, display: PlainDisplay) -> None:
-        from irpretrain.screen.user_paths import with_user_paths
+        from irpretrain.workflow.screen.user_paths import with_user_paths
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
         messages = display.failure_texts(self._output.messages if self._output else {})
@@ -178,8 +178,8 @@ class LogHandler(LogHandlerBase):
             self._print_result(display)
 
     def _print_where_it_stopped(self, display: PlainDisplay, by_fault: bool) -> None:
-        from irpretrain.screen.run_state import jobs_done
-        from irpretrain.screen.user_paths import as_user_path
+        from irpretrain.workflow.screen.run_state import jobs_done
+        from irpretrain.workflow.screen.user_paths import as_user_path
 
         failures = display.state.failures.values()
         logs = sorted({str(log) for failure in failures for log in failure.logs[:1]})
@@ -193,7 +193,7 @@ class LogHandler(LogHandlerBase):
         )
 
     def _print_result(self, display: PlainDisplay) -> None:
-        from irpretrain.screen.run_state import jobs_done
+        from irpretrain.workflow.screen.run_state import jobs_done
 
         if not self._run:
             print("\n".join(self._before), file=self._stderr, flush=True)
@@ -212,7 +212,7 @@ def _copy(number: int) -> TextIO:
 
 
 def _job(record: logging.LogRecord) -> Any:
-    from irpretrain.screen.run_state import Job
+    from irpretrain.workflow.screen.run_state import Job
 
     facts = record.__dict__
     given = {name: str(value) for name, value in dict(facts["wildcards"]).items()}

@@ -18,8 +18,8 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import ColorizingTextHandler, logger
 from snakemake.settings.types import ExecMode, Quietness
 
-from irpretrain.costs import PlannedJob
-from irpretrain.wording import did_you_mean
+from irpretrain.foundation.wording import did_you_mean
+from irpretrain.workflow.costs import PlannedJob
 from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
 # Jobs, and seconds, of the limit that Snakemake has where the user sets none.
@@ -153,7 +153,7 @@ def keep_jobs_off_the_screen(workflow: Any, log: list[str]) -> None:
     """Send what jobs print into a file beside Snakemake's own log, if there is a display."""
     if is_job(workflow) or not has_display(workflow.output_settings):
         return
-    from irpretrain.screen.job_output import JobOutput
+    from irpretrain.workflow.screen.job_output import JobOutput
 
     # With --quiet Snakemake would not say which jobs are done; what is shown of that, the display decides.
     workflow.scheduler.print_progress = True

@@ -20,17 +20,17 @@ from irpretrain.axioms.calibration import (
     calibration_sampler,
 )
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
+from irpretrain.axioms.rank_engine.build_postings import write_postings
+from irpretrain.axioms.rank_engine.document_rank import document_ranks
 from irpretrain.axioms.rank_intervals import count_in_intervals
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.papers.published import load_published
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, InputError, IntegrityError
-from irpretrain.papers.published import load_published
-from irpretrain.rank_engine.build_postings import write_postings
-from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

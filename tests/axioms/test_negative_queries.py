@@ -18,7 +18,7 @@ from irpretrain.axioms.predictor_queries import sample_negative_queries
 from irpretrain.config.axioms import AxiomsConfig, PredictorConfig, PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 from irpretrain.text.statistics import count_words
 from irpretrain.text.stop_words import stems_of
 from irpretrain.text.word_store import WordStore, write_word_store

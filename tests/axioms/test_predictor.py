@@ -18,7 +18,7 @@ from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 
 DOCUMENTS = 200
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from base_config import configuration
-from irpretrain.catalogue.absence import without_absent
 from irpretrain.config.usage import active_experiments, used_datasets, used_predictors
+from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
 from irpretrain.errors import ConfigError

@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small import write_entry
 
 from base_config import base_config
-from irpretrain.catalogue.completion import complete
-from irpretrain.catalogue.read import read_catalogue, readings
 from irpretrain.config import parse_config
+from irpretrain.corpora.catalogue.completion import complete
+from irpretrain.corpora.catalogue.read import read_catalogue, readings
 from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.errors import ConfigError
 

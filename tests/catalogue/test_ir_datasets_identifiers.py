@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain.catalogue.read import read_catalogue
+from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.corpora.ir_datasets_library import PARTS, count_of, is_downloaded, load_dataset, read_records
 from irpretrain.corpora.registry import Kind
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from irpretrain.catalogue.read import read_catalogue, readings
-from irpretrain.catalogue.table import fetch_command
+from irpretrain.corpora.catalogue.read import read_catalogue, readings
+from irpretrain.corpora.catalogue.table import fetch_command
 from irpretrain.corpora.registry import format_of
 
 

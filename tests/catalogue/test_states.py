@@ -18,9 +18,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
 
-from irpretrain.catalogue.absence import FileState, fingerprint, status_of
-from irpretrain.catalogue.read import Entry, SourceFile, read_catalogue
-from irpretrain.catalogue.table import (
+from irpretrain.corpora.catalogue.absence import FileState, fingerprint, status_of
+from irpretrain.corpora.catalogue.read import Entry, SourceFile, read_catalogue
+from irpretrain.corpora.catalogue.table import (
     datasets_text,
     fetch_command,
     list_datasets,

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from base_config import base_config
-from irpretrain.catalogue.absence import without_absent
 from irpretrain.config import load_config, parse_config
+from irpretrain.config.papers.published import load_published
 from irpretrain.config.usage import used_models, used_tasks
+from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets
 from irpretrain.errors import ConfigError
-from irpretrain.papers.published import load_published
 
 ROOT = Path(__file__).parents[2]
 TASKS = [

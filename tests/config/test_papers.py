@@ -13,7 +13,7 @@ from irpretrain.config.experiments import Paper
 from irpretrain.config.usage import active_experiments, used_corpora, used_models
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.errors import ConfigError
-from irpretrain.plan.whole import Plan
+from irpretrain.workflow.plan.whole import Plan
 
 ROOT = Path(__file__).parents[2]
 DEFAULT = base_config()

@@ -23,7 +23,7 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.folds import make_folds, read_folds
 from irpretrain.evaluation.measures import parse_measure
-from irpretrain.provenance import Recorder
+from irpretrain.foundation.provenance import Recorder
 from irpretrain.retrieval.expansion import check_expansion, expand_documents
 from irpretrain.retrieval.runs_of_others import take_run
 

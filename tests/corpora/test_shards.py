@@ -21,7 +21,7 @@ from irpretrain.corpora.records import Share, share_of
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import InputError
-from irpretrain.provenance import sidecar_path
+from irpretrain.foundation.provenance import sidecar_path
 
 
 def corpus(**changes):

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from base_config import configuration
-from irpretrain.catalogue.absence import missing_by_entry
 from irpretrain.config import Config, load_config
+from irpretrain.corpora.catalogue.absence import missing_by_entry
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets, used_files, with_caveats
 from irpretrain.errors import ConfigError

@@ -17,8 +17,8 @@ from irpretrain.config import Config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.load import lay_overlays
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.costs import counted, work
-from irpretrain.costs.counted import estimate_marks, with_counted_sizes
+from irpretrain.workflow.costs import counted, work
+from irpretrain.workflow.costs.counted import estimate_marks, with_counted_sizes
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFEST = read_manifest(ROOT / "resources/embedded.yaml")

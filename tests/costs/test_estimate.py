@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
-from irpretrain.costs import PlannedJob
-from irpretrain.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
-from irpretrain.costs.estimate import CARD, RULES, UTILISATION, Card, CostRow, estimate
-from irpretrain.costs.page import table, time_text
-from irpretrain.costs.work import Computing, Throughput, Work
+from irpretrain.workflow.costs import PlannedJob
+from irpretrain.workflow.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
+from irpretrain.workflow.costs.estimate import CARD, RULES, UTILISATION, Card, CostRow, estimate
+from irpretrain.workflow.costs.page import table, time_text
+from irpretrain.workflow.costs.work import Computing, Throughput, Work
 
 ROOT = Path(__file__).resolve().parents[2]
 BERT = Computing(encoder="BERT-base", layers=None, precision="bf16", device="gpu")

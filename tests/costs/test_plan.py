@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config import load_config
 from irpretrain.config.usage import active_experiments
-from irpretrain.costs.plan import main, target_files
+from irpretrain.corpora.catalogue.read import read_catalogue
+from irpretrain.workflow.costs.plan import main, target_files
 
 pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,7 @@ def test_a_configuration_that_is_refused_has_one_message(capfd, tmp_path) -> Non
 
 
 def test_a_reader_that_stops_reading_ends_the_plan_without_a_traceback() -> None:
-    command = f"{sys.executable} -m irpretrain.costs.plan | head -1"
+    command = f"{sys.executable} -m irpretrain.workflow.costs.plan | head -1"
     read = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert len(read.stdout.splitlines()) == 1
     assert read.stderr == "Planned as if all data were there and nothing were done yet.\n"

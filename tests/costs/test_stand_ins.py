@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from base_config import base_config
-from irpretrain.catalogue.absence import missing_by_entry, missing_files
-from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config import Config, parse_config
+from irpretrain.corpora.catalogue.absence import missing_by_entry, missing_files
+from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
 from irpretrain.errors import ConfigError
-from irpretrain.plan.stand_ins import with_stand_ins
+from irpretrain.workflow.plan.stand_ins import with_stand_ins
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = read_catalogue()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.costs.estimate import RULES
-from irpretrain.costs.work import Throughput, read_throughputs
 from irpretrain.errors import InputError
+from irpretrain.workflow.costs.estimate import RULES
+from irpretrain.workflow.costs.work import Throughput, read_throughputs
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/benchmarks.md").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.downstream import DownstreamTaskConfig, QuestionAnsweringConfig, SentenceTasksConfig
-from irpretrain.downstream.examples import prepare_task
+from irpretrain.training.downstream.examples import prepare_task
 
 QUESTIONS = DownstreamTaskConfig(
     label="made",

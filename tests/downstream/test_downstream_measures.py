@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora.formats.glue import LAYOUTS
-from irpretrain.downstream import evaluate as glue
-from irpretrain.downstream.evaluate import exact_match, normalised, score_answers, token_f1
+from irpretrain.training.downstream import evaluate as glue
+from irpretrain.training.downstream.evaluate import exact_match, normalised, score_answers, token_f1
 
 
 @pytest.mark.parametrize(

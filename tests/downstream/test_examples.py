@@ -10,8 +10,8 @@ from small_tasks import QUESTIONS, marked_questions, sentences, squad, write_que
 from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
 from irpretrain.corpora.formats.squad import QUESTIONS as SQUAD_QUESTIONS
 from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
-from irpretrain.downstream.examples import prepare_task
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.training.downstream.examples import prepare_task
 
 
 def roles(path, contract=SPAN_QUESTIONS):

@@ -9,13 +9,13 @@ import torch
 from small_tasks import QUESTIONS, answering, labelling, marked_questions, sentences, write_questions
 
 from irpretrain.contracts import PER_QUERY, SPAN_QUESTIONS
-from irpretrain.downstream import finetune as module
-from irpretrain.downstream.evaluate import evaluate_downstream
-from irpretrain.downstream.examples import prepare_task
-from irpretrain.downstream.finetune import finetune_downstream
 from irpretrain.errors import ConfigError, InputError, TrainingError
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.provenance import sha256
+from irpretrain.training.downstream import finetune as module
+from irpretrain.training.downstream.evaluate import evaluate_downstream
+from irpretrain.training.downstream.examples import prepare_task
+from irpretrain.training.downstream.finetune import finetune_downstream
 
 
 @pytest.fixture

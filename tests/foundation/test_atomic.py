@@ -12,9 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain import atomic
-from irpretrain.atomic import atomic_directory, atomic_file, check_output_file, working_directory, write_text
 from irpretrain.errors import InputError
+from irpretrain.foundation import atomic
+from irpretrain.foundation.atomic import (
+    atomic_directory,
+    atomic_file,
+    check_output_file,
+    working_directory,
+    write_text,
+)
 from patience import PATIENCE
 
 HOST = socket.gethostname()
@@ -193,7 +199,7 @@ def test_a_directory_comes_back_when_the_new_one_cannot_take_its_position(tmp_pa
 
 
 def test_text_is_utf_8_whatever_the_locale(tmp_path):
-    code = "import sys; from irpretrain.atomic import write_text; write_text(sys.argv[1], '\\u03a9 \\u00e9')"
+    code = "import sys; from irpretrain.foundation.atomic import write_text; write_text(sys.argv[1], '\\u03a9 \\u00e9')"
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "text")], check=True, env=environment)
     assert (tmp_path / "text").read_bytes() == "Ω é".encode()
@@ -201,7 +207,7 @@ def test_text_is_utf_8_whatever_the_locale(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from irpretrain.atomic import {manager}
+from irpretrain.foundation.atomic import {manager}
 with {manager}(sys.argv[1]) as temporary:
     {write}
     os.kill(os.getpid(), signal.SIGKILL)
@@ -239,7 +245,7 @@ def test_a_kill_between_the_two_renames_leaves_no_part_of_a_directory(tmp_path):
     (target / "weights").write_text("old")
     code = (
         "import os, signal, sys\n"
-        "from irpretrain import atomic\n"
+        "from irpretrain.foundation import atomic\n"
         "replace = os.replace\n"
         "def once(*paths):\n"
         "    replace(*paths)\n"
@@ -283,7 +289,7 @@ def test_a_leftover_under_this_process_own_id_does_not_get_into_the_target(tmp_p
 
 def test_two_processes_that_write_one_target_do_not_meet(tmp_path):
     code = (
-        "import sys; from irpretrain.atomic import atomic_file\n"
+        "import sys; from irpretrain.foundation.atomic import atomic_file\n"
         "with atomic_file(sys.argv[1]) as temporary:\n"
         "    temporary.write_text('theirs'); print('ready', flush=True); sys.stdin.read()\n"
     )

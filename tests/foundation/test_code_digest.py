@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain import code_digest
-from irpretrain.code_digest import PACKAGE, SCRIPTS, changed_files, code_record, rest_on
+from irpretrain.foundation import code_digest
+from irpretrain.foundation.code_digest import PACKAGE, SCRIPTS, changed_files, code_record, rest_on
 
 RECORD = """
 import json, sys
 from importlib import import_module
-from irpretrain.code_digest import begin_record, changed_files, code_record
+from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 begin_record()
 for name in sys.argv[1:]:
     import_module(name)
@@ -25,12 +25,12 @@ print(json.dumps(code_record()))
 """
 CHANGED = """
 import json, sys
-from irpretrain.code_digest import changed_files
+from irpretrain.foundation.code_digest import changed_files
 print(json.dumps(changed_files(json.loads(sys.argv[1]))))
 """
 DIGESTS = """
 import json, sys
-from irpretrain.code_digest import digests, sources
+from irpretrain.foundation.code_digest import digests, sources
 print(json.dumps(digests(sys.argv[1:] or sources())))
 """
 OTHER_PYTHONS = [

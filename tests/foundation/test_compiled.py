@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COMPILES = "[compile] compiling once, about 15 s of one core\n"
 USE = """
 import numpy as np
-from irpretrain.compiled import compiled
+from irpretrain.foundation.compiled import compiled
 
 @compiled
 def double(x):
@@ -66,7 +66,7 @@ def test_a_cache_that_cannot_be_written_is_a_note(tmp_path, monkeypatch):
 
 FULL = """
 import errno
-from irpretrain import compiled
+from irpretrain.foundation import compiled
 
 def fail(self, filepath):
     raise OSError(errno.ENOSPC, "No space left on device", filepath)
@@ -94,7 +94,7 @@ def unknown(number):
 
 pwd.getpwuid = unknown
 
-from irpretrain.code_digest import digests
+from irpretrain.foundation.code_digest import digests
 
 assert digests(["errors.py"])
 """

@@ -15,7 +15,7 @@ def at_its_end(what: str) -> str:
 
 
 def test_a_job_searches_rarely_and_not_at_its_end():
-    assert at_its_end("import irpretrain.stage") == "True True"
+    assert at_its_end("import irpretrain.foundation.stage") == "True True"
 
 
 def test_who_imports_the_library_is_not_touched():
@@ -24,6 +24,6 @@ def test_who_imports_the_library_is_not_touched():
 
 def test_a_job_that_used_duckdb_ends_without_a_word():
     """DuckDB reports leaks, in 50 lines, where Python does not collect its objects at the end."""
-    job = "import irpretrain.stage, duckdb; duckdb.connect().execute('select 1')"
+    job = "import irpretrain.foundation.stage, duckdb; duckdb.connect().execute('select 1')"
     done = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, check=True)
     assert done.stdout + done.stderr == ""

@@ -9,9 +9,9 @@ from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
+from irpretrain.foundation.resources import resources_directory
+from irpretrain.foundation.wording import did_you_mean, instead_of, nearest
 from irpretrain.objectives.registry import read_options
-from irpretrain.resources import resources_directory
-from irpretrain.wording import did_you_mean, instead_of, nearest
 
 
 def test_the_nearest_name_is_found_whatever_the_case():

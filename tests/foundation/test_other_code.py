@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from irpretrain import other_code
-from irpretrain.code_digest import digests
-from irpretrain.costs import plan as planning
-from irpretrain.other_code import other_code_text, planned_text, results_of_other_code
-from irpretrain.screen import closing
+from irpretrain.foundation import other_code
+from irpretrain.foundation.code_digest import digests
+from irpretrain.foundation.other_code import other_code_text, planned_text, results_of_other_code
+from irpretrain.workflow.costs import plan as planning
+from irpretrain.workflow.screen import closing
 
 LINE = (
     "3 results of 2 stages were made by other code: pretrain (2), rerank (1). `make redo` makes them again."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from irpretrain import progress as module
-from irpretrain.progress import Counter, duration, notice, progress
+from irpretrain.foundation import progress as module
+from irpretrain.foundation.progress import Counter, duration, notice, progress
 
 
 class Clock:

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from irpretrain import __version__, provenance
-from irpretrain.provenance import Recorder, content_hash, read_sidecar, sha256, sidecar_path
+from irpretrain import __version__
+from irpretrain.foundation import provenance
+from irpretrain.foundation.provenance import Recorder, content_hash, read_sidecar, sha256, sidecar_path
 
 SECOND = 1_000_000_000
 
@@ -133,7 +134,8 @@ def test_memory_is_this_programs_own_not_that_of_what_started_it(folder):
     """The kernel lets a process's counter begin with its parent's memory: Snakemake's, in the workflow."""
     Path("out").write_text("x")
     code = (
-        "import json; from irpretrain.provenance import Recorder; r = Recorder('s', [], ['out'], {}, {'threads': 2})\n"
+        "import json; from irpretrain.foundation.provenance import Recorder\n"
+        "r = Recorder('s', [], ['out'], {}, {'threads': 2})\n"
         "print(json.loads(r.write().read_text())['cost'])"
     )
     block = bytearray(b"x") * (600 * 2**20)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.randomness import generator, integer_seed, stream_key
+from irpretrain.foundation.randomness import generator, integer_seed, stream_key
 
 names = st.tuples(
     st.integers(0, 2**31),
@@ -36,7 +36,7 @@ def test_a_stream_does_not_depend_on_who_else_draws():
 
 
 def test_another_process_with_another_hash_seed_draws_the_same():
-    code = "from irpretrain.randomness import generator; print(generator(3, 'mask', 'x').random(3).tolist())"
+    code = "from irpretrain.foundation.randomness import generator; print(generator(3, 'mask', 'x').random(3).tolist())"
     run = [sys.executable, "-c", code]
     outputs = {
         subprocess.run(run, env={"PYTHONHASHSEED": s}, check=True, capture_output=True).stdout for s in "12"

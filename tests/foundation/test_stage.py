@@ -13,7 +13,7 @@ import pytest
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
 
 from irpretrain.errors import InputError
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 
 
 class Job:
@@ -200,7 +200,7 @@ import sys
 sys.path.insert(0, {here!r})
 from test_stage import Job
 from irpretrain.errors import ConfigError
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 with stage(Job({{"counts": "counts"}})) as done:
     raise {error}
 """

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from irpretrain.costs.encoder_work import ENCODER_RULES
-from irpretrain.costs.work import Computing, read_throughputs
+from irpretrain.workflow.costs.encoder_work import ENCODER_RULES
+from irpretrain.workflow.costs.work import Computing, read_throughputs
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

@@ -144,9 +144,9 @@ def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     from irpretrain.axioms.axiom_values import compute_axiom_values
     from irpretrain.axioms.batch import open_collection
     from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
+    from irpretrain.axioms.rank_engine import Bm25, write_postings
     from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
     from irpretrain.contracts import AXIOM_VALUES
-    from irpretrain.rank_engine import Bm25, write_postings
     from irpretrain.text.terms import read_terms
     from irpretrain.text.word_store import WordStore, write_word_store
     from irpretrain.text.word_vectors import make_word_vectors
@@ -198,7 +198,7 @@ def test_scores_of_a_model_that_was_pre_trained(tmp_path: Path, tiny_encoder: Pa
 
 def test_weights_of_words(tmp_path: Path, tiny_encoder: Path) -> None:
     from irpretrain.models.term_weight_regressor import TermWeightRegressor
-    from irpretrain.term_weights.infer import infer_documents
+    from irpretrain.retrieval.term_weights.infer import infer_documents
 
     TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "weigher")
     options = TermWeightsConfig(label="DeepCT", dataset="any", max_length=32)

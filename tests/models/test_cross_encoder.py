@@ -12,8 +12,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 from transformers import BertConfig as HuggingFaceConfig
 
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.provenance import sha256
 
 MakeEncoder = Callable[..., Path]
 

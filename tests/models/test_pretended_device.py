@@ -26,8 +26,8 @@ from irpretrain.contracts import QUERIES, TERM_TARGETS
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
-from irpretrain.term_weights import train as term_weights
-from irpretrain.term_weights.infer import WeightPredictor
+from irpretrain.retrieval.term_weights import train as term_weights
+from irpretrain.retrieval.term_weights.infer import WeightPredictor
 from irpretrain.text.texts import Text
 from irpretrain.training import compute, finetune, optimiser
 from irpretrain.training import trainer as training_steps

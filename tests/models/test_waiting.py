@@ -32,9 +32,9 @@ from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.length_batches import padding_mask, prefetch
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights import infer
-from irpretrain.term_weights.sequences import TrainingSequences
-from irpretrain.term_weights.train import TokenRegression
+from irpretrain.retrieval.term_weights import infer
+from irpretrain.retrieval.term_weights.sequences import TrainingSequences
+from irpretrain.retrieval.term_weights.train import TokenRegression
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.texts import Text
 from irpretrain.text.token_store import TokenStore

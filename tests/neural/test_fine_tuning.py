@@ -16,8 +16,8 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import load_neural_ranker
-from irpretrain.provenance import sha256
 from irpretrain.retrieval.pair_scoring import rerank_words
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.texts import read_queries

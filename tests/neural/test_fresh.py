@@ -14,8 +14,8 @@ import torch
 from small_rankers import TYPES, ids, ranker
 
 from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
-from irpretrain.provenance import sha256
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.word_batches import WordBatchBuilder

@@ -19,7 +19,7 @@ from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.objectives.bprop import BpropOptions, information
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
-from irpretrain.term_weights.infer import infer_documents
+from irpretrain.retrieval.term_weights.infer import infer_documents
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.set_sizes import set_size_probabilities
 from small_documents import write_documents

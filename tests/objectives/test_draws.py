@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from irpretrain.foundation.randomness import generator
 from irpretrain.objectives.draws import RandomDocuments, as_many, some
-from irpretrain.randomness import generator
 
 
 @given(st.integers(0, 9), st.none() | st.integers(1, 9), st.integers(0, 99))

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from irpretrain.config.papers.files import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError, InputError, SetupError
@@ -30,7 +31,6 @@ from irpretrain.objectives.prop.pair_sampler import PairSampler
 from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import merge_groups, write_groups
-from irpretrain.papers.files import read_preset
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
 from small_documents import write_documents

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from test_rop_groups import FIVE_WORDS, OTHER, Made, options, patch_sizes
 
+from irpretrain.foundation.randomness import generator
 from irpretrain.objectives.prop.rop import RopOptions
-from irpretrain.randomness import generator
 from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative
 

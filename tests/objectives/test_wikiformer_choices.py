@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irpretrain.config.papers.files import read_preset
 from irpretrain.objectives import ltm, rwi, srr
 from irpretrain.objectives.draws import RandomDocuments
-from irpretrain.papers.files import read_preset
 from irpretrain.wikipedia.article import Section, WikiStructureTree, build_tree
 
 

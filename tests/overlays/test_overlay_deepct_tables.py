@@ -12,9 +12,9 @@ import pytest
 from overlay_layers import QUERIES, ROOT, load, made_scores
 
 from irpretrain.config import Config
+from irpretrain.config.papers.published import load_published
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth
-from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import build_table

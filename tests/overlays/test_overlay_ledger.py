@@ -9,8 +9,8 @@ import pytest
 from overlay_layers import OVERLAYS, ROOT, load, made_scores
 
 from irpretrain.config import Config, load_config
+from irpretrain.config.papers.files import read_paper
 from irpretrain.evaluation.ledger import Facts, unlike
-from irpretrain.papers.files import read_paper
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.table_engine import LONGEST_LINE, compared_runs, facts_of, ledger_of

@@ -11,7 +11,7 @@ from overlay_layers import OVERLAYS, ROOT, layers, load, makes_a_report
 
 from irpretrain.config import Config
 from irpretrain.config.usage import given_models, used_models
-from irpretrain.costs.plan import lay_out
+from irpretrain.workflow.costs.plan import lay_out
 from warm_snakemake import run_snakemake
 
 pytestmark = pytest.mark.workflow

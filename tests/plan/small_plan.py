@@ -12,7 +12,7 @@ import yaml
 from irpretrain.config import parse_config
 from irpretrain.config.load import deep_merge
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.plan.whole import Plan
+from irpretrain.workflow.plan.whole import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = yaml.safe_load("""

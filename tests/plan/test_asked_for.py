@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_plan import plan_of
 
-from irpretrain.screen.closing import requested
+from irpretrain.workflow.screen.closing import requested
 
 EXPORTED = "results/exported/prop/seed-3"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from small_plan import W, plan_of
 
-from irpretrain.plan.corpora import LINK_SETTINGS
-from irpretrain.plan.part import described
+from irpretrain.workflow.plan.corpora import LINK_SETTINGS
+from irpretrain.workflow.plan.part import described
 
 CHINESE = "text: {language: chinese}\ncorpora: {wiki: {passage_words: 40}}\nindexes: {rank: {type: textrank}}"
 

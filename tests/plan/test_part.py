@@ -8,7 +8,7 @@ import pytest
 from small_plan import ROOT, W, plan_of
 
 from irpretrain.errors import ConfigError
-from irpretrain.plan.part import described, one_of, without
+from irpretrain.workflow.plan.part import described, one_of, without
 
 
 def test_settings_of_a_section_are_its_plain_values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from irpretrain.plan import paths
+from irpretrain.workflow.plan import paths
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = {

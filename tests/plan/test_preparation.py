@@ -12,7 +12,7 @@ import pytest
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
 from irpretrain.models.encoder_files import hub_name
-from irpretrain.plan.preparation import Prepared, prepare
+from irpretrain.workflow.plan.preparation import Prepared, prepare
 
 ROOT = Path(__file__).resolve().parents[2]
 ABSENT = "data/msmarco/msmarco-docs.tsv.gz"

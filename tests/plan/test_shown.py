@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
-from irpretrain.costs.counted import costs_text
 from irpretrain.errors import ConfigError
-from irpretrain.plan.preparation import Prepared
-from irpretrain.screen.closing import closing_text
+from irpretrain.workflow.costs.counted import costs_text
+from irpretrain.workflow.plan.preparation import Prepared
+from irpretrain.workflow.screen.closing import closing_text
 
 
 def test_a_report_shows_the_experiments_and_trainings_of_its_papers():

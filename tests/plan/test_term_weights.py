@@ -53,7 +53,7 @@ def test_only_a_model_of_some_folds_reads_folds():
 
 
 def test_only_a_regression_over_word_vectors_reads_these():
-    from irpretrain.plan import paths
+    from irpretrain.workflow.plan import paths
 
     vectors = plan_of(DEEPCT).term_weights.if_model("word-vectors", paths.VECTORS)
     assert vectors(W(weighting="vectors")) == "results/vectors/both"

@@ -13,8 +13,13 @@ import scipy.stats
 import yaml
 from small_run import PROP_YAML, ROOT
 
-from irpretrain.claims.files import Claims, load_claims, read_claims
-from irpretrain.claims.verdicts import (
+from irpretrain.config import load_config
+from irpretrain.config.axioms import PredictorConfig
+from irpretrain.config.papers.files import known_papers
+from irpretrain.contracts import CLAIMS
+from irpretrain.errors import InputError
+from irpretrain.evaluation.claims.files import Claims, load_claims, read_claims
+from irpretrain.evaluation.claims.verdicts import (
     CONTRADICTED,
     NOT_RUN,
     NOT_TESTABLE,
@@ -27,11 +32,6 @@ from irpretrain.claims.verdicts import (
     power,
     unpaired,
 )
-from irpretrain.config import load_config
-from irpretrain.config.axioms import PredictorConfig
-from irpretrain.contracts import CLAIMS
-from irpretrain.errors import InputError
-from irpretrain.papers.files import known_papers
 from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers

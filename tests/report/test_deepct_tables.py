@@ -11,8 +11,8 @@ from small_run import DEEPCT_YAML
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ExperimentConfig
+from irpretrain.config.papers.published import load_published
 from irpretrain.config.retrieval import FirstStageConfig
-from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, TextCell
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells

@@ -9,9 +9,8 @@ import pytest
 
 from irpretrain.config.base import leaves
 from irpretrain.config.experiments import Paper
-from irpretrain.errors import InputError
-from irpretrain.papers import files
-from irpretrain.papers.files import (
+from irpretrain.config.papers import files
+from irpretrain.config.papers.files import (
     figure_names,
     known_papers,
     read_paper,
@@ -19,6 +18,7 @@ from irpretrain.papers.files import (
     read_recipe,
     recipe_names,
 )
+from irpretrain.errors import InputError
 
 
 def test_a_paper_is_a_file() -> None:

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from small_run import PROP_YAML, changed_paper
 
+from irpretrain.config.papers.base import PublishedValue
+from irpretrain.config.papers.published import load_published
 from irpretrain.errors import InputError
-from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.published import load_published
 
 
 def test_prop_numbers_as_printed() -> None:

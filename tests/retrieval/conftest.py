@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from small_collections import Build, shard_of, with_bm25
 
-from irpretrain.rank_engine.build_postings import write_postings
-from irpretrain.rank_engine.postings import Postings
+from irpretrain.axioms.rank_engine.build_postings import write_postings
+from irpretrain.axioms.rank_engine.postings import Postings
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.rank_engine.build_postings import WordsInMemory
-from irpretrain.rank_engine.impacts import Bm25
-from irpretrain.rank_engine.postings import Postings
+from irpretrain.axioms.rank_engine.build_postings import WordsInMemory
+from irpretrain.axioms.rank_engine.impacts import Bm25
+from irpretrain.axioms.rank_engine.postings import Postings
 
 Build = Callable[..., Postings]
 """The fixture `build`: (documents, number of terms, name of the folder, options of `write_postings`) → postings."""

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.errors import ConfigError
-from irpretrain.rank_engine.impacts import (
+from irpretrain.axioms.rank_engine.impacts import (
     document_norms,
     inverse_document_frequencies,
     level_of,
     lossy_length,
     part_of_score,
 )
-from irpretrain.rank_engine.rank_lists import lower_bound, upper_bound
+from irpretrain.axioms.rank_engine.rank_lists import lower_bound, upper_bound
+from irpretrain.errors import ConfigError
 
 
 def through_a_byte(length: int) -> int:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_collections import Build, with_bm25
 
+from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks
+from irpretrain.axioms.rank_engine.impacts import Bm25, Lengths, document_norms, inverse_document_frequencies
+from irpretrain.axioms.rank_engine.postings import Postings
+from irpretrain.axioms.rank_engine.top_documents import top_documents
 from irpretrain.errors import InputError
-from irpretrain.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks
-from irpretrain.rank_engine.impacts import Bm25, Lengths, document_norms, inverse_document_frequencies
-from irpretrain.rank_engine.postings import Postings
-from irpretrain.rank_engine.top_documents import top_documents
 from irpretrain.retrieval.java import run_anserini
 
 KINDS: tuple[Lengths, ...] = ("exact", "lucene")

@@ -14,7 +14,7 @@ from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import InputError
-from irpretrain.provenance import Recorder
+from irpretrain.foundation.provenance import Recorder
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.expansion import check_expansion, expand_documents
 from irpretrain.retrieval.weighted_index import index_weights

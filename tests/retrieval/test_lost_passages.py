@@ -13,8 +13,8 @@ from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene
+from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.weighted_index import index_weights
-from irpretrain.term_weights.integers import write_vectors
 
 WEIGHTS = {
     "kept": {"cat": 0.5, "dog": 0.1},

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from small_lucene import write_queries
 
-from irpretrain import progress
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import falling_scores, read_run
+from irpretrain.foundation import progress
 from irpretrain.retrieval import java, lucene, opened_index
 from small_documents import write_documents
 

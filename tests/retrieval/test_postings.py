@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_collections import Build, shard_of
 
+from irpretrain.axioms.rank_engine.build_postings import write_postings
+from irpretrain.axioms.rank_engine.impacts import LEVELS, Bm25, _hull, impacts_of
+from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.rank_engine.build_postings import write_postings
-from irpretrain.rank_engine.impacts import LEVELS, Bm25, _hull, impacts_of
-from irpretrain.rank_engine.postings import Postings
 
 DOCUMENTS = [[0, 1, 0, 2, 0], [2], [], [1, 1, 2, 2, 4]]
 """Five terms, of which the fourth is in no document."""

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from irpretrain.code_digest import begin_record, changed_files, code_record
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, batch_by_length
 from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run, score_pairs

@@ -24,9 +24,9 @@ from irpretrain.errors import InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import analysis, lucene
 from irpretrain.retrieval.analysis import Analyser, query_texts
+from irpretrain.retrieval.term_weights.integers import LARGEST
+from irpretrain.retrieval.term_weights.integers import write_vectors as write_vectors_of
 from irpretrain.retrieval.weighted_index import index_weights
-from irpretrain.term_weights.integers import LARGEST
-from irpretrain.term_weights.integers import write_vectors as write_vectors_of
 from small_documents import write_documents
 
 WEIGHTS = {

@@ -21,8 +21,8 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig, RunConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.randomness import generator
-from irpretrain.stage import stage
+from irpretrain.foundation.randomness import generator
+from irpretrain.foundation.stage import stage
 
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
@@ -122,7 +122,7 @@ def word_store(inputs: Path, out: Path) -> dict[str, Any]:
 
 
 def postings(inputs: Path, out: Path) -> dict[str, Any]:
-    from irpretrain.rank_engine.build_postings import write_postings
+    from irpretrain.axioms.rank_engine.build_postings import write_postings
     from irpretrain.text.terms import read_terms
     from irpretrain.text.word_store import WordStore
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from stages_to_fill import STAGES
 
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 from patience import PATIENCE
 
 pytestmark = pytest.mark.deep

@@ -1,4 +1,4 @@
-"""What is read from a job's log: the lines that `irpretrain.progress`, training and `irpretrain.stage` write."""
+"""What is read from a job's log: the lines that `foundation.progress`, training and `foundation.stage` write."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain import progress as progress_module
-from irpretrain.progress import notice, progress
-from irpretrain.screen.job_output import Status, failure_message, newest_status, notices
+from irpretrain.foundation import progress as progress_module
+from irpretrain.foundation.progress import notice, progress
+from irpretrain.workflow.screen.job_output import Status, failure_message, newest_status, notices
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ from rich.console import ConsoleDimensions
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from irpretrain.screen import display as display_module
-from irpretrain.screen import live
-from irpretrain.screen.display import PlainDisplay
-from irpretrain.screen.job_output import JobOutput
-from irpretrain.screen.live import LiveDisplay
-from irpretrain.screen.run_state import Job
+from irpretrain.workflow.screen import display as display_module
+from irpretrain.workflow.screen import live
+from irpretrain.workflow.screen.display import PlainDisplay
+from irpretrain.workflow.screen.job_output import JobOutput
+from irpretrain.workflow.screen.live import LiveDisplay
+from irpretrain.workflow.screen.run_state import Job
 from snakemake_logger_plugin_irpretrain import LogHandler
 from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
@@ -414,7 +414,7 @@ def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
 OUTPUT = """
 import os, subprocess, sys
 from pathlib import Path
-from irpretrain.screen.job_output import JobOutput
+from irpretrain.workflow.screen.job_output import JobOutput
 output = JobOutput(Path({path!r}))
 print("of this process", flush=True)
 message = "echo; echo 'ERROR in search: no room'; echo '  Make room.'; echo"

@@ -20,7 +20,7 @@ RECORDED = {
     ),
     "of an input function": (
         'WorkflowError in rule attributions in file "/x/Snakefile", line 9:\nadd a page\n'
-        '  File "/x/src/irpretrain/plan/targets.py", line 7, in pages (rule all, line 3, /x/a.smk)',
+        '  File "/x/src/irpretrain/workflow/plan/targets.py", line 7, in pages (rule all, line 3, /x/a.smk)',
         "add a page",
     ),
     "unknown target": (
@@ -32,15 +32,15 @@ RECORDED = {
     "unknown name": (
         'InputFunctionException in rule search in file "/x/rules/retrieval.smk", line 26:\nError:\n'
         "  KeyError: 'nope'\nWildcards:\n  dataset=nope\n  candidates=bm25\nTraceback:\n"
-        '  File "/x/src/irpretrain/plan/retrieval.py", line 139, in dataset_index\n'
-        '  File "/x/src/irpretrain/plan/retrieval.py", line 15, in index_of (rule search, line 57, /x/retrieval.smk)',
+        '  File "/x/src/irpretrain/workflow/plan/retrieval.py", line 139, in dataset_index\n'
+        '  File "/x/src/irpretrain/workflow/plan/retrieval.py", line 15, in index_of (rule search, line 57, /x/r.smk)',
         "the configuration does not name 'nope', so search makes no file for dataset=nope, candidates=bm25.\n"
         "  Mend the name of the file, or add what it names to the configuration.",
     ),
     "error of ours in an input function": (
         'InputFunctionException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\nError:\n'
         "  InputError: data/mine: there is no such file or folder\n  Check the path.\n"
-        'Wildcards:\n  corpus=mine\nTraceback:\n  File "/x/src/irpretrain/plan/corpora.py", line 9, in files',
+        'Wildcards:\n  corpus=mine\nTraceback:\n  File "/x/src/irpretrain/workflow/plan/corpora.py", line 9, in files',
         "data/mine: there is no such file or folder\n  Check the path.",
     ),
     "missing input": (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from irpretrain.screen.job_output import Status
-from irpretrain.screen.run_state import Job, RunState, finished_line, progress_line, time_left
+from irpretrain.workflow.screen.job_output import Status
+from irpretrain.workflow.screen.run_state import Job, RunState, finished_line, progress_line, time_left
 
 
 def job(number: int, rule: str, started: float) -> Job:

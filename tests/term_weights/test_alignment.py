@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from irpretrain.term_weights.sequences import NO_PIECE, first_pieces, piece_targets, windows, word_weights
+from irpretrain.retrieval.term_weights.sequences import (
+    NO_PIECE,
+    first_pieces,
+    piece_targets,
+    windows,
+    word_weights,
+)
 from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
 from irpretrain.text.words import WordSpans, word_spans
 

@@ -17,13 +17,13 @@ import torch
 from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
-from irpretrain.code_digest import begin_record, changed_files, code_record
 from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.infer import WeightPredictor, infer_documents, infer_queries
-from irpretrain.term_weights.integers import write_vectors
-from irpretrain.term_weights.targets import write_frequencies
-from irpretrain.term_weights.weighing import Learned, weigh_documents
+from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents, infer_queries
+from irpretrain.retrieval.term_weights.integers import write_vectors
+from irpretrain.retrieval.term_weights.targets import write_frequencies
+from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents
 from irpretrain.text.pair_tokenizer import EncoderPieces
 
 
@@ -93,7 +93,7 @@ def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documen
     parts = []
     for number, (first, last, block) in enumerate([(0, 7, 2), (7, 8, 5), (8, 40, 11)]):
         shard = make_documents({k: DOCUMENTS[k] for k in keys[first:last]}, f"shard-{number}", first)
-        monkeypatch.setattr("irpretrain.term_weights.infer.BLOCK", block)
+        monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.BLOCK", block)
         parts.append(infer(shard, f"part-{number}")[0])
     assert pa.concat_tables(parts).equals(whole)
     TERM_WEIGHTS.write(tmp_path / "joined.parquet", pa.concat_tables(parts))
@@ -102,7 +102,7 @@ def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documen
 
 def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents, monkeypatch):
     """Within 1e-6; packed, no position of padding is computed, and `auto` pads on a CPU."""
-    monkeypatch.setattr("irpretrain.term_weights.infer.BLOCK", 40)
+    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.BLOCK", 40)
     documents, found = make_documents(DOCUMENTS), {}
     for packing in ("off", "on", "auto"):
         compute = {"device": "cpu", "packing": packing}
@@ -264,7 +264,7 @@ def test_frequencies_are_how_often_words_occur(tmp_path, make_documents):
 
 def test_an_oracles_weights_are_the_targets(tmp_path, make_documents, make_queries):
     from irpretrain.config.term_weights import TermLabelsConfig
-    from irpretrain.term_weights.targets import passage_targets
+    from irpretrain.retrieval.term_weights.targets import passage_targets
 
     documents = make_documents({"p1": "The cats chase grey mice", "p2": "rain"})
     learned, options = Learned([], targets=tmp_path / "t"), weighting(model="oracle")

@@ -11,15 +11,15 @@ import pytest
 from small_weights import TEXT, weighting
 
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.infer import infer_documents
+from irpretrain.retrieval.term_weights.infer import infer_documents
 
 PROGRAM = """
 import os, signal, sys
 from importlib import import_module
 sys.path.insert(0, {tests!r})
 from small_weights import TEXT, weighting
-from irpretrain.term_weights import infer
-from irpretrain.term_weights.infer import infer_documents
+from irpretrain.retrieval.term_weights import infer
+from irpretrain.retrieval.term_weights.infer import infer_documents
 
 infer.BLOCK = 3
 module, _, path = {position!r}.rpartition(":")
@@ -40,7 +40,7 @@ options = weighting(window_overlap=4)
 infer_documents({model!r}, {documents!r}, options, TEXT, {output!r}, {unfinished!r})
 """
 POSITIONS = {
-    "computing": ("irpretrain.term_weights.infer:WeightPredictor.rows", 6, 5),
+    "computing": ("irpretrain.retrieval.term_weights.infer:WeightPredictor.rows", 6, 5),
     "between a block and its counts": ("irpretrain.training.blocks:write_text", 4, 3),
     "writing the table": ("irpretrain.contracts.table:ContractWriter.add", 16, 14),
 }

@@ -13,9 +13,9 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.infer import infer_documents
-from irpretrain.term_weights.sequences import first_pieces, piece_targets
-from irpretrain.term_weights.train import train_regressor
+from irpretrain.retrieval.term_weights.infer import infer_documents
+from irpretrain.retrieval.term_weights.sequences import first_pieces, piece_targets
+from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.words import word_spans
 from tiny_models import (

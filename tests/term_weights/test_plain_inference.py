@@ -18,8 +18,8 @@ from small_weights import TEXT, weighting
 from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.infer import infer_documents
-from irpretrain.term_weights.sequences import TrainingSequences
+from irpretrain.retrieval.term_weights.infer import infer_documents
+from irpretrain.retrieval.term_weights.sequences import TrainingSequences
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.words import word_spans
 

@@ -16,8 +16,8 @@ from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import TERM_TARGETS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.term_weights.sequences import TrainingSequences
-from irpretrain.term_weights.train import TokenRegression, squared_errors, train_regressor
+from irpretrain.retrieval.term_weights.sequences import TrainingSequences
+from irpretrain.retrieval.term_weights.train import TokenRegression, squared_errors, train_regressor
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.trainer import Setting, Trainer, fetch_measured
 
@@ -203,7 +203,7 @@ def test_all_folds_but_the_tested_one_train(train, tmp_path):
 
 
 def test_the_regressor_learns_a_small_set_by_heart(train, monkeypatch):
-    monkeypatch.setattr("irpretrain.term_weights.train.HEAD_DROPOUT", 0.0)
+    monkeypatch.setattr("irpretrain.retrieval.term_weights.train.HEAD_DROPOUT", 0.0)
     folder, counts = train("learned", training=TRAINING)
     records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     errors = [record["tasks"]["term weights"]["mean_squared_error"] for record in records]

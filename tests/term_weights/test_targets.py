@@ -8,7 +8,7 @@ from small_weights import TEXT
 from irpretrain.config.term_weights import TermLabelsConfig
 from irpretrain.contracts import TERM_TARGETS
 from irpretrain.errors import InputError
-from irpretrain.term_weights.targets import passage_targets, query_targets
+from irpretrain.retrieval.term_weights.targets import passage_targets, query_targets
 
 PASSAGES = {
     "p1": "The cats chase grey mice",

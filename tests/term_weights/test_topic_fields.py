@@ -14,9 +14,9 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.contracts import QUERIES, TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.evaluation.folds import make_folds, read_folds, roles
-from irpretrain.term_weights.infer import infer_queries
-from irpretrain.term_weights.targets import query_targets
-from irpretrain.term_weights.train import train_regressor
+from irpretrain.retrieval.term_weights.infer import infer_queries
+from irpretrain.retrieval.term_weights.targets import query_targets
+from irpretrain.retrieval.term_weights.train import train_regressor
 
 TOPICS = """
 

@@ -10,8 +10,8 @@ from test_regressor import write_targets
 
 from irpretrain.contracts import QUERIES, TERM_WEIGHTS, WORD_COUNTS
 from irpretrain.errors import IntegrityError
-from irpretrain.term_weights.weighing import Learned, weigh_documents, weigh_queries
-from irpretrain.term_weights.word_vector_regression import WordFeatures, train_word_vectors
+from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents, weigh_queries
+from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, train_word_vectors
 
 OPTIONS = weighting(model="word-vectors", collection="tiny")
 WORDS = ["bird", "cat", "dog", "eel", "fox"]

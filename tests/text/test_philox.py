@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.randomness import generator, stream_key
+from irpretrain.foundation.randomness import generator, stream_key
 from irpretrain.text.draws import STATE_WORDS, next_uniform, next_word, start_stream
 
 WORDS_64 = st.integers(0, 2**64 - 1)

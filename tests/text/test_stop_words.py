@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain import resources
 from irpretrain.errors import IntegrityError, SetupError
-from irpretrain.resources import resources_directory
+from irpretrain.foundation import resources
+from irpretrain.foundation.resources import resources_directory
 from irpretrain.text import stop_words
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words

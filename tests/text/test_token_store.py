@@ -12,7 +12,7 @@ import pytest
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import load_tokenizer

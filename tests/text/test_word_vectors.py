@@ -19,7 +19,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.records import most_bytes
 from irpretrain.errors import ConfigError, InputError, IntegrityError
-from irpretrain.randomness import generator
+from irpretrain.foundation.randomness import generator
 from irpretrain.text.draws import STATE_WORDS, start_stream
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.train_vectors import alias_table, train_documents

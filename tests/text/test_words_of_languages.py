@@ -15,8 +15,8 @@ from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.records import Document
 from irpretrain.corpora.sources import passages as passages_of
 from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.foundation.resources import resources_directory
 from irpretrain.objectives.passages import passages, query_sentences
-from irpretrain.resources import resources_directory
 from irpretrain.text.languages import ENGLISH, language, read_languages
 from irpretrain.text.passages import sentences
 from irpretrain.text.statistics import count_words, merge_counts, read_totals

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from irpretrain.code_digest import begin_record, changed_files, code_record
 from irpretrain.errors import TrainingError
+from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.training import job_lock
 from irpretrain.training.checkpoints import Checkpoints
 

@@ -31,9 +31,9 @@ from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import ComputeConfig, SharedComputeConfig
 from irpretrain.contracts import GROUPS, TERM_TARGETS
 from irpretrain.errors import TrainingError
-from irpretrain.provenance import sha256
-from irpretrain.stage import stage
-from irpretrain.term_weights.train import train_regressor
+from irpretrain.foundation.provenance import sha256
+from irpretrain.foundation.stage import stage
+from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.training.masking import DRAWS, _skip
 from irpretrain.training.pretrain import pretrain
 from irpretrain.training.processes import in_processes
@@ -272,7 +272,7 @@ from pathlib import Path
 from types import SimpleNamespace
 sys.path.insert(0, sys.argv[4])
 import rank_work
-from irpretrain.stage import stage
+from irpretrain.foundation.stage import stage
 from irpretrain.training.processes import in_processes
 given = pickle.loads(bytes.fromhex(sys.argv[1]))
 outputs = [str(given["output"])]

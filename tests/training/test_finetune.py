@@ -20,8 +20,8 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.batches import StoreSpan

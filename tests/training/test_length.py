@@ -15,7 +15,7 @@ from tiny_training import Stop, crash_at, lines, training_options, without_time
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 from irpretrain.training.pretrain import pretrain, resolve_length, steps_of
 
 Run = Callable[..., Path]

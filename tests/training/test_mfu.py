@@ -13,8 +13,8 @@ from tiny_training import training_options
 
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.training import ComputeConfig
+from irpretrain.foundation.resources import resources_directory
 from irpretrain.models.arithmetic import EncoderSize, EncoderWork
-from irpretrain.resources import resources_directory
 from irpretrain.training import fast_paths, trainer
 from irpretrain.training.group_task import group_work
 from irpretrain.training.metrics import StatusLine, StepMetrics

@@ -12,8 +12,8 @@ from safetensors.torch import load_file
 from tiny_training import Stop, crash_at, training_options, without_time
 
 from irpretrain.config.pretraining import TaskConfig
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.provenance import sha256
 
 Run = Callable[..., Path]
 Weights = dict[str, torch.Tensor]

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import GROUPS, PROBE
+from irpretrain.foundation.provenance import sha256
 from irpretrain.objectives.groups import Span, group
-from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan

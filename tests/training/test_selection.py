@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import snapshot
-from irpretrain.provenance import sha256
 from irpretrain.training.selection import select_model
 
 STEPS = (10, 20, 30, 40)

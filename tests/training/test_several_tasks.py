@@ -10,7 +10,7 @@ from tiny_training import Stop, crash_at, training_options, without_time
 
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 from irpretrain.training.group_task import Task
 from irpretrain.training.trainer import Trainer
 

@@ -10,7 +10,7 @@ from synthetic_wiki import Article, Part, To, Wiki, lead
 
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 from irpretrain.wikipedia import links as module
 from irpretrain.wikipedia.links import extract_links
 

@@ -18,7 +18,7 @@ from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptio
 from irpretrain.corpora.records import Document, Malformed, Share
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import InputError
-from irpretrain.provenance import sidecar_path
+from irpretrain.foundation.provenance import sidecar_path
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 
 PAGES = list(articles(300))

@@ -9,7 +9,7 @@ from pathlib import Path
 from tiny import ROOT, run_command
 
 from irpretrain.config import load_config
-from irpretrain.plan.paths import GROUPS, sidecar
+from irpretrain.workflow.plan.paths import GROUPS, sidecar
 
 
 def test_each_objective_on_articles_has_groups(tmp_path: Path) -> None:

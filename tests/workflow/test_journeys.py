@@ -247,7 +247,7 @@ def test_robust04(tmp_path):
 def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):
     plan, run = blocks("msmarco", "sh")
     arguments = shlex.split(plan)[2].removeprefix("ARGS=").split()
-    command = [sys.executable, "-m", "irpretrain.costs.plan", *arguments]
+    command = [sys.executable, "-m", "irpretrain.workflow.costs.plan", *arguments]
     planned = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
     displayed = planned.stdout + planned.stderr
     assert planned.returncode == 0, displayed[-4000:]

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.atomic import atomic_file
 from irpretrain.axioms.batch import UNKNOWN, AxiomBatch, AxiomCollection, BatchMaker
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ROWS_PER_GROUP, ContractWriter
-from irpretrain.progress import progress
+from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import WordDocuments
 
 # Queries of a batch. With a document of its own each, their documents' vectors take 800 bytes × dimensions / 100.

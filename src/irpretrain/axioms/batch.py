@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from irpretrain.compiled import compiled
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.errors import IntegrityError
+from irpretrain.foundation.compiled import compiled
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.terms import NO_TERM, Terms, read_terms
 from irpretrain.text.word_vectors import WordVectors
 from irpretrain.text.words import WordKind, word_finder
 
 if TYPE_CHECKING:
-    from irpretrain.rank_engine.postings import Postings
+    from irpretrain.axioms.rank_engine.postings import Postings
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def open_collection(
 
 def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConfig) -> tuple[Terms, Postings]:
     """Open a collection's terms and postings, as RANK needs; IntegrityError if damaged or of other options."""
-    from irpretrain.rank_engine.postings import Postings  # numba
+    from irpretrain.axioms.rank_engine.postings import Postings  # numba
 
     terms = read_terms(statistics, options.stop_list, options.stemming)
     lists = Postings.open(postings)

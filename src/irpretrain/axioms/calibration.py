@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.atomic import write_text
 from irpretrain.axioms.batch import open_terms
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
+from irpretrain.axioms.rank_engine import Bm25, document_ranks
 from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.errors import InputError
-from irpretrain.progress import print_line
-from irpretrain.randomness import generator
-from irpretrain.rank_engine import Bm25, document_ranks
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.randomness import generator
 from irpretrain.text.document_rows import WordDocuments
 
 # Name of the random stream that draws the documents: (seed, "rank-sample").

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
+from irpretrain.foundation.wording import cli_or_api
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stop_words import load_stop_words
-from irpretrain.wording import cli_or_api
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import PseudoQueriesConfig

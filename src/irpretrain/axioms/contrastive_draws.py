@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.axioms.contrastive import WeightClasses
-from irpretrain.compiled import compiled
+from irpretrain.foundation.compiled import compiled
 from irpretrain.text.draws import STATE_WORDS, count_of, count_terms, first_above, next_uniform, start_stream
 
 REFUSED = -1

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from irpretrain.axioms.batch import AxiomBatch, DocumentBatch, QueryTerms, TermPositions, on_grid, terms_held
-from irpretrain.compiled import compiled
+from irpretrain.foundation.compiled import compiled
 
 
 def rank(batch: AxiomBatch) -> np.ndarray:
@@ -16,7 +16,7 @@ def rank(batch: AxiomBatch) -> np.ndarray:
 
     A term that occurs twice in the query counts twice.
     """
-    from irpretrain.rank_engine import Bm25, document_ranks  # numba
+    from irpretrain.axioms.rank_engine import Bm25, document_ranks  # numba
 
     options, (terms, offsets) = batch.collection.options, batch.searched
     return document_ranks(

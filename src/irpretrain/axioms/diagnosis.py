@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.atomic import write_csv
 from irpretrain.axioms.axiom_values import ValueBatch, whole_documents
 from irpretrain.axioms.pair_choice import PairChoice, any_pair, choose_pairs
 from irpretrain.config.axioms import AXIOMS, PAIRS_PER_DOCUMENT, AxiomsConfig, DiagnosisConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.significance import wilson_interval
-from irpretrain.randomness import stream_key
+from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.randomness import stream_key
 
 COMPARISON_COLUMNS = ("model", "other", "axiom", "pairs", "model_alone", "other_alone", "p")
 

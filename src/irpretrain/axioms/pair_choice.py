@@ -13,8 +13,8 @@ import numpy as np
 
 from irpretrain.axioms.axiom_values import ValueBatch
 from irpretrain.axioms.preferences import VECTORS, compare, vector_number
-from irpretrain.compiled import compiled
 from irpretrain.config.axioms import AXIOMS
+from irpretrain.foundation.compiled import compiled
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 
 # Which pairs are accepted: all, in the order drawn; those that a predictor decides; those on which axioms agree.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irpretrain.atomic import atomic_directory
 from irpretrain.axioms.predictor import (
     CARD_FILE,
     CONFIG_FILE,
@@ -27,6 +26,7 @@ from irpretrain.axioms.predictor_pairs import SETTING_IV_RANK, QueryPairs
 from irpretrain.axioms.preferences import DEFINITIONS, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
 from irpretrain.evaluation.significance import Auc
+from irpretrain.foundation.atomic import atomic_directory
 
 if TYPE_CHECKING:
     import xgboost

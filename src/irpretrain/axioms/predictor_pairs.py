@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better, preferences
-from irpretrain.compiled import compiled
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
-from irpretrain.randomness import stream_key
+from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 
 Setting = Literal["I", "II", "III", "IV"]

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.atomic import atomic_file
 from irpretrain.axioms.contrastive_draws import draw_queries_of_terms
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, at_temperature
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, ContractWriter
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_qrels, relevant
-from irpretrain.progress import notice, progress
-from irpretrain.randomness import stream_key
+from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.progress import notice, progress
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.terms import read_terms
 from irpretrain.text.texts import read_queries

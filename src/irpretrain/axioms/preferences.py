@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from irpretrain.axioms import definitions
 from irpretrain.axioms.batch import AxiomBatch
-from irpretrain.compiled import compiled
 from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.errors import IntegrityError
+from irpretrain.foundation.compiled import compiled
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.atomic import atomic_file
 from irpretrain.axioms.contrastive import OUTSIDE, no_classes, read_contrastive_model, weight_classes
 from irpretrain.axioms.contrastive_draws import (
     ContrastRules,
@@ -22,8 +21,9 @@ from irpretrain.axioms.contrastive_draws import (
 )
 from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
 from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError
-from irpretrain.progress import print_line, progress
-from irpretrain.randomness import stream_key
+from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.progress import print_line, progress
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.word_store import WordStore
 

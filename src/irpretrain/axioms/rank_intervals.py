@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from irpretrain.atomic import write_text
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import MAKE_AGAIN, IntegrityError
-from irpretrain.progress import progress
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import progress
 
 # Where the intervals end; what is beyond the last one is one more.
 LAST_RANKS = (1, 2, 5, 10, 50)

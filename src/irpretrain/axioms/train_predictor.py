@@ -27,7 +27,7 @@ from irpretrain.axioms.preferences import vector_numbers
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.significance import area, area_with_interval
-from irpretrain.randomness import generator, integer_seed
+from irpretrain.foundation.randomness import generator, integer_seed
 
 if TYPE_CHECKING:
     import xgboost

@@ -17,9 +17,9 @@ from irpretrain.command.files import Session, ending_on_sigterm
 from irpretrain.command.models import MODEL_COMMANDS
 from irpretrain.command.runs import RUN_COMMANDS
 from irpretrain.errors import IRPretrainError, full_disk, naming_extras
-from irpretrain.garbage import search_rarely
-from irpretrain.progress import print_line
-from irpretrain.wording import cli_messages
+from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.wording import cli_messages
 
 NAME = "irpretrain"
 # Variable by which a shell asks for completions, as click names it.

@@ -24,7 +24,7 @@ from irpretrain.command.files import (
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, falling_scores
-from irpretrain.progress import Counter, progress
+from irpretrain.foundation.progress import Counter, progress
 
 TEXTS_AT_ONCE = 1024
 # Of searches: queries × depth.

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 import click
 import yaml
 
-from irpretrain.atomic import atomic_file, check_output_file
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
-from irpretrain.progress import print_line, progress
+from irpretrain.foundation.atomic import atomic_file, check_output_file
+from irpretrain.foundation.progress import print_line, progress
 
 if TYPE_CHECKING:
     from irpretrain.corpora.files import FieldLine

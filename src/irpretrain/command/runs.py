@@ -10,8 +10,8 @@ import click
 
 from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened
 from irpretrain.errors import InputError, visible
-from irpretrain.progress import notice
-from irpretrain.wording import cli_messages
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.wording import cli_messages
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")

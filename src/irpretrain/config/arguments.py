@@ -14,7 +14,7 @@ from pathlib import Path
 
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError, IRPretrainError
-from irpretrain.wording import did_you_mean
+from irpretrain.foundation.wording import did_you_mean
 
 SUFFIXES = {".yaml", ".yml", ".json"}
 

@@ -18,6 +18,7 @@ from irpretrain.config.model_consistency import (
     weighting_name_faults,
 )
 from irpretrain.config.names import listed_twice
+from irpretrain.config.papers.files import papers_with_depths
 from irpretrain.config.query_uses import query_use_faults
 from irpretrain.config.references import reference_faults
 from irpretrain.config.retrieval import TF_INDEX
@@ -34,7 +35,6 @@ from irpretrain.config.usage import (
     used_weightings,
     wanted_models,
 )
-from irpretrain.papers.files import papers_with_depths
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import PredictorConfig

@@ -12,10 +12,10 @@ from pydantic import Field, field_validator, model_validator
 from irpretrain.config.base import Section, option
 from irpretrain.config.corpora import check_measures
 from irpretrain.config.finetuning import NeuralConfig
+from irpretrain.config.papers.files import known_papers
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.papers.files import known_papers
 
 
 class SelectionConfig(Section):

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticKnownError
 
 from irpretrain.config.base import Section, option
+from irpretrain.config.papers.files import read_recipe, recipe_names
 from irpretrain.config.training import Loss, OptimiserConfig, SequenceConfig, TrainingComputeConfig
-from irpretrain.papers.files import read_recipe, recipe_names
 
 Positive = Annotated[int, Field(ge=1)]
 

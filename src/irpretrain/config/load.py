@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from irpretrain.catalogue.completion import REFERENCES, complete
 from irpretrain.config.base import DISPLAYED, deep_merge, explain
 from irpretrain.config.consistency import NAMED
+from irpretrain.config.papers.files import fill_objective, read_preset, read_recipe
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
+from irpretrain.corpora.catalogue.completion import REFERENCES, complete
 from irpretrain.corpora.ir_datasets_library import PREFIX, corpus_identifier
 from irpretrain.errors import ConfigError
-from irpretrain.papers.files import fill_objective, read_preset, read_recipe
-from irpretrain.resources import resources_directory
-from irpretrain.wording import instead_of
+from irpretrain.foundation.resources import resources_directory
+from irpretrain.foundation.wording import instead_of
 
 # The key under which an overlay names those that lie under it.
 LAYERS = "layers"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section
 from irpretrain.config.names import listed_twice, unknown_names
+from irpretrain.config.papers.files import show_term_weights
 from irpretrain.config.usage import (
     active_diagnoses,
     active_distributions,
@@ -19,7 +20,6 @@ from irpretrain.config.usage import (
     used_weightings,
     wanted_models,
 )
-from irpretrain.papers.files import show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config

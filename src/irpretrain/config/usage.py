@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from irpretrain.config.papers.files import known_papers, papers_with_depths, show_axioms, show_term_weights
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
 from irpretrain.config.term_weights import ENCODED
 from irpretrain.objectives.registry import needs
-from irpretrain.papers.files import known_papers, papers_with_depths, show_axioms, show_term_weights
 from irpretrain.text.languages import ENGLISH
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from irpretrain.atomic import parse_json
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
@@ -31,6 +30,7 @@ from irpretrain.corpora.records import (
     most_parts,
     too_large,
 )
+from irpretrain.foundation.atomic import parse_json
 
 Entry = TypeVar("Entry")
 Made = TypeVar("Made")

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.policy import no_documents, over_budget
 from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT
 from irpretrain.errors import InputError
-from irpretrain.provenance import read_sidecar
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.provenance import read_sidecar
 
 # Document id, shard, part and position.
 Location = tuple[str, Path, int, int]

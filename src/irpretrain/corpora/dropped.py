@@ -8,8 +8,8 @@ from typing import Any
 
 from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.progress import notice
-from irpretrain.provenance import read_sidecar
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.provenance import read_sidecar
 
 # Reasons for which a document that ought to have text is left out.
 EMPTY = ("empty document", "empty text", "no text", "no text under title_tags and body_tags")

@@ -11,12 +11,12 @@ from typing import Literal, Self
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
 
-from irpretrain.atomic import atomic_directory, atomic_file
 from irpretrain.config.base import Section, option
 from irpretrain.errors import ConfigError, IntegrityError, SetupError
-from irpretrain.provenance import sha256
-from irpretrain.resources import parse_yaml
-from irpretrain.wording import instead_of
+from irpretrain.foundation.atomic import atomic_directory, atomic_file
+from irpretrain.foundation.provenance import sha256
+from irpretrain.foundation.resources import parse_yaml
+from irpretrain.foundation.wording import instead_of
 
 PREFIX, IR_DATASETS = "embedded:", "ir_datasets:"
 

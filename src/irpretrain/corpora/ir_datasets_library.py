@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_text
 from irpretrain.corpora.embedded import IR_DATASETS as PREFIX
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError, one_line
-from irpretrain.wording import instead_of
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.wording import instead_of
 
 FORMAT = "ir_datasets"
 VERSION = "0.6.3"

@@ -16,7 +16,6 @@ from typing import Any
 import pyarrow.compute as pc
 import regex
 
-from irpretrain.atomic import atomic_file
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.belonging import check_queries_are_judged
@@ -35,6 +34,7 @@ from irpretrain.corpora.topics_and_judgements import (
 )
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.atomic import atomic_file
 
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
 

@@ -25,7 +25,7 @@ from irpretrain.corpora.records import (
     bounded,
 )
 from irpretrain.errors import InputError
-from irpretrain.wording import cli_or_api
+from irpretrain.foundation.wording import cli_or_api
 
 Record = TypeVar(
     "Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText

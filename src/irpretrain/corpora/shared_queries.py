@@ -17,14 +17,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.records import Query
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.runs import read_qrels, relevant
-from irpretrain.progress import notice
-from irpretrain.randomness import stream_key
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.texts import read_queries
 
 

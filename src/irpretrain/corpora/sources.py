@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from irpretrain.atomic import atomic_file
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
@@ -35,11 +34,12 @@ from irpretrain.corpora.policy import RecordTally, no_documents
 from irpretrain.corpora.records import Document, Redirect, parts_of_shard
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
+from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.progress import notice, progress
 from irpretrain.models.encoder_files import (
     check_encoder_files,
     check_reranker_files,
 )
-from irpretrain.progress import notice, progress
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.words import spaced_words
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.corpora.belonging import (
@@ -30,6 +29,7 @@ from irpretrain.corpora.topics_and_judgements import (
     read_queries,
     source_files,
 )
+from irpretrain.foundation.atomic import write_text
 
 
 def prepare(

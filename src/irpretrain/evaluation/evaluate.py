@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import csv
 
-from irpretrain.atomic import write_csv
 from irpretrain.contracts import PER_QUERY, SCORES
 from irpretrain.corpora.formats.squad import article_of
 from irpretrain.errors import InputError, one_line
 from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
 from irpretrain.evaluation.runs import ListSizes, Qrels, Run, as_scored, merge, read_qrels, read_run, within
-from irpretrain.progress import notice, progress
+from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.progress import notice, progress
 
 if TYPE_CHECKING:
     import pandas

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from irpretrain.atomic import write_text
 from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import read_json
@@ -25,8 +24,9 @@ from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
 from irpretrain.corpora.records import Malformed
 from irpretrain.corpora.shared_queries import compared_text
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.progress import notice, print_line
-from irpretrain.randomness import stream_key
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import notice, print_line
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.texts import read_queries
 
 # In place of a test fold: all queries, of another data set than the one that trains.

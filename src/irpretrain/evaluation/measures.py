@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from irpretrain.errors import ConfigError
-from irpretrain.wording import nearest
+from irpretrain.foundation.wording import nearest
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

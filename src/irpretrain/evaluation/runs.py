@@ -21,10 +21,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from irpretrain.atomic import atomic_file
 from irpretrain.corpora.checked import NUMBER, WHOLE
 from irpretrain.corpora.files import given_lines, split_columns
 from irpretrain.errors import InputError
+from irpretrain.foundation.atomic import atomic_file
 
 # Documents of one query and their scores, best first.
 Ranking = list[tuple[str, float]]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irpretrain.randomness import generator
+from irpretrain.foundation.randomness import generator
 
 # Confidence of intervals, resamples of the queries behind them, and draws of a randomisation test. The papers print no
 # intervals and no number of draws: with these, a p-value of 0.05 has a standard error of 0.0007.

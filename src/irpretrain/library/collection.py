@@ -18,6 +18,7 @@ from irpretrain.corpora.collection import check_identifiers, describe_location_i
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError, naming_extras, need_folder
+from irpretrain.foundation.wording import cli_or_api
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
 from irpretrain.library.formats import described
@@ -27,12 +28,11 @@ from irpretrain.objectives.registry import needs
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.words import find_words
-from irpretrain.wording import cli_or_api
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from irpretrain.rank_engine import Postings
+    from irpretrain.axioms.rank_engine import Postings
     from irpretrain.text.terms import Terms
 
 
@@ -243,7 +243,7 @@ class Collection(CollectionFiles):
         """
         import pyarrow as pa
 
-        from irpretrain.rank_engine import document_ranks
+        from irpretrain.axioms.rank_engine import document_ranks
 
         pairs = self._checked(pairs)
         if depth is not None:
@@ -279,7 +279,7 @@ class Collection(CollectionFiles):
         """
         import pandas as pd
 
-        from irpretrain.rank_engine import top_documents
+        from irpretrain.axioms.rank_engine import top_documents
 
         _check_depth(depth)
         named = named_queries(queries)

@@ -11,9 +11,9 @@ from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.base import explain
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import materialise, resolve
+from irpretrain.foundation.resources import resources_directory
 from irpretrain.library.options import Options, naming
 from irpretrain.models.encoder_files import REMEDY, hub_name, model_directory
-from irpretrain.resources import resources_directory
 from irpretrain.text.texts import stream_texts
 
 # Word pieces of a document that attention is read of, as in B-PROP, where the encoder has positions for them.
@@ -112,13 +112,13 @@ class CollectionFiles:
 
     @cached_property
     def _bm25(self) -> Any:
-        from irpretrain.rank_engine import Bm25
+        from irpretrain.axioms.rank_engine import Bm25
 
         return Bm25(**self.options.axioms.bm25.model_dump())
 
     @cached_property
     def _postings(self) -> Path:
-        from irpretrain.rank_engine import write_postings
+        from irpretrain.axioms.rank_engine import write_postings
         from irpretrain.text.terms import read_terms
         from irpretrain.text.word_store import WordStore
 
@@ -141,7 +141,7 @@ class CollectionFiles:
         from irpretrain.config.term_weights import TermWeightsConfig
         from irpretrain.models.cls_attention import ClsAttention  # torch
         from irpretrain.models.parameters import positions
-        from irpretrain.term_weights.infer import infer_documents
+        from irpretrain.retrieval.term_weights.infer import infer_documents
 
         most = positions(ClsAttention.from_encoder(self.encoder).encoder) or LONGEST
         options = TermWeightsConfig(label="attention", model="attention", max_length=min(most, LONGEST))
@@ -186,7 +186,7 @@ class CollectionFiles:
             calibrate_temperature,
             calibration_sampler,
         )
-        from irpretrain.papers.files import printed_rank_shares
+        from irpretrain.config.papers.files import printed_rank_shares
 
         seed, axioms = self.options.seed, self.options.axioms
         sampler = calibration_sampler(self._statistics, options, seed)

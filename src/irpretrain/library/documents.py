@@ -18,9 +18,9 @@ from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.progress import notice
 from irpretrain.library.formats import described
 from irpretrain.library.options import given_text, naming
-from irpretrain.progress import notice
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of

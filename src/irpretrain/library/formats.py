@@ -18,7 +18,7 @@ from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.resources import resources_directory
+from irpretrain.foundation.resources import resources_directory
 
 # Bytes of a file that its format is known by.
 BEGINNING = 1 << 14

@@ -93,7 +93,7 @@ class TermWeigher:
             options: keys of a weighting of section term_weights: max_length, window_overlap, inference.
         """
         from irpretrain.models.term_weight_regressor import REMEDY
-        from irpretrain.term_weights.infer import WeightPredictor
+        from irpretrain.retrieval.term_weights.infer import WeightPredictor
         from irpretrain.training.compute import choose_device
 
         named = {"label": "", "dataset": "any", **options}

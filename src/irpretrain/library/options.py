@@ -14,13 +14,13 @@ from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVect
 from irpretrain.config.base import Section, deep_merge, explain, explained, option
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.load import apply_preset
+from irpretrain.config.papers.files import read_preset
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.errors import ConfigError, InputError, IntegrityError, IRPretrainError, reporting_disk_errors
+from irpretrain.foundation.wording import cli_or_api
 from irpretrain.objectives.registry import OBJECTIVES, read_options
-from irpretrain.papers.files import read_preset
-from irpretrain.wording import cli_or_api
 
 
 class Options(Section):

@@ -15,13 +15,13 @@ from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import ConfigError, InputError, need_folder
 from irpretrain.evaluation.runs import relevant
+from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
 from irpretrain.library.documents import read_documents
 from irpretrain.library.formats import guess_format, read_relevance, read_topics
 from irpretrain.library.groups import GivenOptions, Groups, TextGroup
 from irpretrain.library.options import Options, given_text, listed
 from irpretrain.objectives.groups import Span, group
-from irpretrain.progress import notice
 
 # A folder of documents, topics and judgements: its files, and the overlay by which the workflow reads them.
 

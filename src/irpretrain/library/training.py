@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from irpretrain.atomic import check_output_folder, write_text
 from irpretrain.config.base import explain
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.pretraining import TaskConfig
@@ -18,10 +17,11 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.evaluation.folds import deal
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.atomic import check_output_folder, write_text
+from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.groups import GIVEN, Groups
 from irpretrain.library.options import listed
 from irpretrain.library.own_groups import own_groups
-from irpretrain.provenance import Recorder, read_sidecar
 
 # Of the queries of a fine-tuning, the first of which chooses.
 FOLDS = 5

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import read_given_json
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError, InputError, need_folder
+from irpretrain.foundation.atomic import read_given_json
 from irpretrain.text.word_pieces import VOCABULARIES
 
 # Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch.

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from irpretrain.atomic import atomic_directory
 from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import read_config
-from irpretrain.randomness import generator
 from irpretrain.text.word_pieces import VOCABULARIES
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.config.base import option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
+from irpretrain.foundation.progress import progress
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.objectives.shared_options import PresetOptions
-from irpretrain.progress import progress
-from irpretrain.randomness import stream_key
 
 if TYPE_CHECKING:
     from irpretrain.axioms.axiom_values import ValueBatch

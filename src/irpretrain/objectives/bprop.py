@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.foundation.progress import progress
 from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.progress import progress
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.words import word_finder, word_kind

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from irpretrain.config.base import Section, explain
-from irpretrain.wording import instead_of
+from irpretrain.foundation.wording import instead_of
 
 # Type of an objective → module with `OPTIONS` (its section of the configuration), `NEEDS` (a frozenset of those
 # below) and `make_groups(shard, options, counts)`, which yields the groups of a shard (`objectives.shard`).

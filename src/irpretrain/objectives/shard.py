@@ -12,9 +12,9 @@ import numpy as np
 
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.progress import progress
+from irpretrain.foundation.randomness import generator
 from irpretrain.objectives.articles import ShardArticle, stream_articles
-from irpretrain.progress import progress
-from irpretrain.randomness import generator
 
 Item = TypeVar("Item")
 

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.atomic import atomic_file
 from irpretrain.contracts import GROUPS, ContractWriter
 from irpretrain.errors import IntegrityError
+from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.progress import progress
+from irpretrain.foundation.sorted_merge import merge_rounds
 from irpretrain.objectives.registry import load_objective
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.progress import progress
-from irpretrain.sorted_merge import merge_rounds
 
 
 def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, Any]:

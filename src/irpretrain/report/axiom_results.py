@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from irpretrain.atomic import read_csv, read_given_json
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config import Config
 from irpretrain.config.base import listed_faults
 from irpretrain.config.labels import dataset_label
+from irpretrain.config.papers.base import PublishedAxioms, Setting
 from irpretrain.errors import MAKE_AGAIN, InputError
-from irpretrain.papers.base import PublishedAxioms, Setting
+from irpretrain.foundation.atomic import read_csv, read_given_json
 
 Measured = TypeVar("Measured", bound=BaseModel)
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from irpretrain.config import Config
-from irpretrain.papers.base import PublishedAxioms, PublishedInterval, PublishedValue, Setting
-from irpretrain.papers.published import Published
+from irpretrain.config.papers.base import PublishedAxioms, PublishedInterval, PublishedValue, Setting
+from irpretrain.config.papers.published import Published
 from irpretrain.report.axiom_results import (
     AxiomResults,
     Diagnosis,

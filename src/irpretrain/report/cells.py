@@ -16,10 +16,10 @@ from itertools import groupby
 from typing import Self, TypeVar
 
 from irpretrain.config import Config
+from irpretrain.config.papers.base import Direction, PublishedPlace, PublishedValue
+from irpretrain.config.papers.published import Published
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.papers.base import Direction, PublishedPlace, PublishedValue
-from irpretrain.papers.published import Published
 from irpretrain.report.comparisons import Comparison, TableTest
 from irpretrain.report.scores import RunName
 

@@ -8,9 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from irpretrain.atomic import write_csv
-from irpretrain.claims.files import Claims, has_claims, read_claims
-from irpretrain.claims.verdicts import (
+from irpretrain.config import Config
+from irpretrain.config.labels import dataset_label
+from irpretrain.config.papers.published import Published
+from irpretrain.contracts import CLAIMS
+from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.evaluation.claims.files import Claims, has_claims, read_claims
+from irpretrain.evaluation.claims.verdicts import (
     MEANINGS,
     NOT_RUN,
     NOT_TESTABLE,
@@ -19,12 +23,8 @@ from irpretrain.claims.verdicts import (
     decide,
     power,
 )
-from irpretrain.config import Config
-from irpretrain.config.labels import dataset_label
-from irpretrain.contracts import CLAIMS
-from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.significance import holm
-from irpretrain.papers.published import Published
+from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
 from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.result_files import ResultFiles

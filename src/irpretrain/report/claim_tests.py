@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from irpretrain.claims.files import ANSWERS, Claim, Side
-from irpretrain.claims.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.config import Config
 from irpretrain.config.usage import over_candidates
+from irpretrain.evaluation.claims.files import ANSWERS, Claim, Side
+from irpretrain.evaluation.claims.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.planned_facts import weighting_facts

@@ -16,7 +16,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.evaluation.runs import Qrels, RankColumn, Run, rank_in, read_qrels, read_run, relevant
-from irpretrain.progress import progress
+from irpretrain.foundation.progress import progress
 from irpretrain.report.pages import write_page
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import analysed_weights

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from irpretrain.config.experiments import EvaluationConfig
+from irpretrain.config.papers.base import Direction
+from irpretrain.config.papers.published import PublishedTable
 from irpretrain.errors import IRPretrainError
 from irpretrain.evaluation.significance import (
     CONFIDENCE,
@@ -24,8 +26,6 @@ from irpretrain.evaluation.significance import (
     student_interval,
     wins_ties_losses,
 )
-from irpretrain.papers.base import Direction
-from irpretrain.papers.published import PublishedTable
 from irpretrain.report.scores import Results
 
 HEADLINE_LEVEL = 0.05

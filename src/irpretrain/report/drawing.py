@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 from xml.sax.saxutils import unescape
 
-from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
 from irpretrain.config.labels import (
     FIRST_STAGES,
@@ -18,9 +17,10 @@ from irpretrain.config.labels import (
     first_stage_labels,
     is_control,
 )
+from irpretrain.config.papers.published import Published, PublishedFigure
 from irpretrain.config.usage import stage_over, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
-from irpretrain.papers.published import Published, PublishedFigure
+from irpretrain.foundation.atomic import atomic_file
 from irpretrain.report.comparisons import interval
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import Pair, Results, RunName, Scores, identifier

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from irpretrain.config import Config
 from irpretrain.config.labels import index_labels
+from irpretrain.config.papers.base import PublishedAxioms
+from irpretrain.config.papers.published import Drawing, Published, load_published
 from irpretrain.errors import MAKE_AGAIN, InputError
-from irpretrain.papers.base import PublishedAxioms
-from irpretrain.papers.published import Drawing, Published, load_published
 from irpretrain.report import curves
 from irpretrain.report.axiom_results import PredictorGroup, PredictorScores, in_order, predictor_groups
 from irpretrain.report.axiom_tables import NO_PREDICTORS

@@ -12,13 +12,12 @@ from typing import Any
 
 import yaml
 
-from irpretrain.claims.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.config import Config
+from irpretrain.config.papers.published import Published, load_published
 from irpretrain.config.usage import used_models
+from irpretrain.evaluation.claims.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.evaluation.significance import CONFIDENCE
-from irpretrain.other_code import is_of_other_code, other_code_text
-from irpretrain.papers.published import Published, load_published
-from irpretrain.plan.paths import REPORT
+from irpretrain.foundation.other_code import is_of_other_code, other_code_text
 from irpretrain.report import run_views, table_views
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
@@ -29,6 +28,7 @@ from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
 from irpretrain.report.table_views import CellBook, Lineage, cell_view, displayed_panels
 from irpretrain.report.tables import build_tables
+from irpretrain.workflow.plan.paths import REPORT
 
 # Most bytes of provenance inside the page, so that the whole stays under 5 MB.
 PROVENANCE_BYTES = 2_500_000

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 
 import yaml
 
-from irpretrain.atomic import atomic_directory, read_csv
 from irpretrain.errors import InputError
+from irpretrain.foundation.atomic import atomic_directory, read_csv
+from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.models.encoder_files import CEDR_FILE
-from irpretrain.provenance import read_sidecar
 from irpretrain.report.run_views import probe_markdown
 from irpretrain.report.table_files import pipe_table
 from irpretrain.training.selection import NOT_CONTENT

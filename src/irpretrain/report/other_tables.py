@@ -12,22 +12,22 @@ from irpretrain.config.labels import (
     model_label,
     regime_label,
 )
+from irpretrain.config.papers.base import PublishedDepths, PublishedIndex, PublishedValue
+from irpretrain.config.papers.published import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
-from irpretrain.papers.base import PublishedDepths, PublishedIndex, PublishedValue
-from irpretrain.papers.published import Published, PublishedAnswers, PublishedColumn, PublishedRow
-from irpretrain.plan.paths import TASK_PREDICTIONS
 from irpretrain.report.cells import Baseline, Cell, Column, Panel, Row, Table
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, ordered_measures
+from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
 
 # The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).
 
 
-# As in irpretrain.downstream.evaluate: nothing is re-ranked.
+# As in irpretrain.training.downstream.evaluate: nothing is re-ranked.
 NO_CANDIDATES = ""
 # In the order of columns; those of tasks beside question answering too.
 MEASURES = ("F1", "EM", "accuracy")

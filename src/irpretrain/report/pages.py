@@ -8,8 +8,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from irpretrain.atomic import write_text
 from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.foundation.atomic import write_text
 
 
 def write_page(template: str, output: str | Path, **values: Any) -> int:

@@ -15,10 +15,10 @@ from irpretrain.config.labels import (
     model_label,
     regime_label,
 )
+from irpretrain.config.papers.base import PublishedValue
+from irpretrain.config.papers.files import read_recipe
+from irpretrain.config.papers.published import Published, PublishedColumn, PublishedRow, PublishedTable
 from irpretrain.config.usage import stage_over
-from irpretrain.papers.base import PublishedValue
-from irpretrain.papers.files import read_recipe
-from irpretrain.papers.published import Published, PublishedColumn, PublishedRow, PublishedTable
 from irpretrain.report.cells import (
     AnyCell,
     Baseline,

@@ -16,20 +16,20 @@ from tempfile import TemporaryDirectory
 
 import pyarrow.parquet as pq
 
-from irpretrain.atomic import atomic_file, write_text
 from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
 from irpretrain.contracts import PER_QUERY
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.errors import InputError, IRPretrainError, need_folder
-from irpretrain.plan import paths
-from irpretrain.plan.whole import Plan
-from irpretrain.progress import print_line
-from irpretrain.provenance import read_sidecar, sidecar_path
+from irpretrain.foundation.atomic import atomic_file, write_text
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.provenance import read_sidecar, sidecar_path
+from irpretrain.foundation.resources import project_directory
 from irpretrain.report.claim_answers import answer_claims, count_answers, read_answers
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.tables import join_claims
-from irpretrain.resources import project_directory
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.whole import Plan
 
 # Of a sidecar, what answers read.
 READ = ("counts", "inputs")

@@ -12,12 +12,12 @@ from irpretrain.config.labels import (
     first_stage_labels,
     listed,
 )
+from irpretrain.config.papers.published import Published, PublishedTable
 from irpretrain.config.usage import with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.objectives.registry import needs
 from irpretrain.objectives.shared_options import AnchorOptions
-from irpretrain.papers.published import Published, PublishedTable
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, ordered_measures
 

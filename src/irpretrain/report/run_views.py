@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from irpretrain.atomic import read_given_json
 from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label, first_stage_labels, listed, model_label
 from irpretrain.config.usage import tested_datasets
@@ -16,11 +15,12 @@ from irpretrain.contracts import PROBE
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import MAKE_AGAIN, InputError
-from irpretrain.plan.paths import SELECTION_SCORES
-from irpretrain.progress import duration
+from irpretrain.foundation.atomic import read_given_json
+from irpretrain.foundation.progress import duration
 from irpretrain.report.scores import SELECTED_FOLDER
 from irpretrain.report.table_files import pipe_table
 from irpretrain.report.table_views import Lineage, Record
+from irpretrain.workflow.plan.paths import SELECTION_SCORES
 
 PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.atomic import read_csv
 from irpretrain.config import Config
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.runs import ListSizes
-from irpretrain.plan.paths import FIRST_STAGE_RUN, SELECTED
-from irpretrain.provenance import read_sidecar
+from irpretrain.foundation.atomic import read_csv
+from irpretrain.foundation.provenance import read_sidecar
+from irpretrain.workflow.plan.paths import FIRST_STAGE_RUN, SELECTED
 
 # Fold of the rows of scores.csv that are means over all queries.
 ALL_QUERIES = 0

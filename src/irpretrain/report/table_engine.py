@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from irpretrain.atomic import write_csv
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label
 from irpretrain.config.usage import with_starts
@@ -25,6 +24,7 @@ from irpretrain.evaluation.ledger import (
     facts_of_lists,
 )
 from irpretrain.evaluation.planned_facts import planned_facts
+from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import (
     AnyCell,
     Baseline,

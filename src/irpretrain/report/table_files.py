@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from irpretrain.atomic import write_csv
 from irpretrain.config.labels import USUAL_CANDIDATES
+from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import (
     AnyCell,
     Cell,

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_csv, write_text
 from irpretrain.config import Config
 from irpretrain.config.labels import (
     FIRST_STAGES,
@@ -19,9 +18,10 @@ from irpretrain.config.labels import (
     model_label,
     regime_label,
 )
+from irpretrain.config.papers.published import Published, load_published
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
-from irpretrain.papers.published import Published, load_published
+from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.axiom_tables import diagnosis_table, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table

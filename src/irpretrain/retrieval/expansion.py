@@ -18,8 +18,8 @@ from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
 from irpretrain.corpora.files import OTHER_LINE_END, Line, given_lines
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
-from irpretrain.progress import notice, progress
-from irpretrain.provenance import read_sidecar
+from irpretrain.foundation.progress import notice, progress
+from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import document_texts
 

@@ -23,7 +23,7 @@ from irpretrain.config.retrieval import IndriOptions
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, rank, without_own, write_run
-from irpretrain.progress import progress
+from irpretrain.foundation.progress import progress
 from irpretrain.retrieval.analysis import Analyser, one_line_each
 from irpretrain.retrieval.opened_index import log_lost_queries
 from irpretrain.retrieval.positions import Positions

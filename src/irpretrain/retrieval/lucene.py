@@ -12,13 +12,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from irpretrain.atomic import atomic_directory, working_directory
 from irpretrain.config.retrieval import QueryWords, RankingModel, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import Ranking, Run, rank, read_run, without_own, write_rankings, write_run
-from irpretrain.progress import Counter, print_line, progress
+from irpretrain.foundation.atomic import atomic_directory, working_directory
+from irpretrain.foundation.progress import Counter, print_line, progress
 from irpretrain.retrieval.analysis import anserini_texts
 from irpretrain.retrieval.java import JavaError, java_class, java_faults, run_anserini
 from irpretrain.retrieval.opened_index import IDENTIFIER, RECORD, OpenedIndex, analysis_of, log_lost_queries

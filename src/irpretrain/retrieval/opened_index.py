@@ -16,7 +16,7 @@ from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalCon
 from irpretrain.corpora.dropped import DroppedRecords
 from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.evaluation.runs import Ranking
-from irpretrain.progress import Counter
+from irpretrain.foundation.progress import Counter
 from irpretrain.retrieval.analysis import Analyser, query_texts
 from irpretrain.retrieval.java import java_class, java_faults, leave_java
 

@@ -19,7 +19,7 @@ from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import TrainingError
 from irpretrain.evaluation.runs import Run, canonical
-from irpretrain.progress import print_line, progress
+from irpretrain.foundation.progress import print_line, progress
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.pair_tokenizer import PairTokenizer, Sequences
 from irpretrain.text.passages import MOST_PASSAGES, text_passages

@@ -14,13 +14,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from irpretrain.arrays import GrowingArray
-from irpretrain.atomic import atomic_directory
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.progress import Counter
+from irpretrain.foundation.arrays import GrowingArray
+from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.progress import Counter
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import WordKind, word_finder

@@ -19,7 +19,7 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
-from irpretrain.provenance import sha256
+from irpretrain.foundation.provenance import sha256
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, as_run, pair_names, score_sequences
 from irpretrain.text.passages import MOST_PASSAGES, combine_scores, piece_bounds
 from irpretrain.text.texts import read_queries

@@ -17,7 +17,7 @@ from irpretrain.corpora.records import Malformed, Skipped
 from irpretrain.corpora.topics_and_judgements import Sources, read_records, source_files
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
-from irpretrain.progress import notice
+from irpretrain.foundation.progress import notice
 from irpretrain.retrieval.opened_index import log_lost_queries
 
 JUDGEMENTS = "the file of judgements"

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from irpretrain.compiled import compiled
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
-from irpretrain.progress import progress
+from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.progress import progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import document_texts
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_csv, write_text
 from irpretrain.config.retrieval import MODEL_PARAMETERS, RankingModel, RetrievalConfig, SweepConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.runs import read_qrels
-from irpretrain.progress import progress
+from irpretrain.foundation.atomic import write_csv, write_text
+from irpretrain.foundation.progress import progress
 from irpretrain.retrieval.lucene import rank_candidates, search, search_grid
 from irpretrain.text.texts import read_queries
 

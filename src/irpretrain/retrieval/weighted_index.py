@@ -14,11 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from irpretrain.atomic import working_directory, write_text
 from irpretrain.config.retrieval import QueryWords, RetrievalConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import InputError
-from irpretrain.progress import Counter, progress
+from irpretrain.foundation.atomic import working_directory, write_text
+from irpretrain.foundation.progress import Counter, progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import check_expansion
 from irpretrain.retrieval.lucene import DOCUMENTS_AT_ONCE, InputFiles, check_identifier, run_indexing

@@ -3,13 +3,13 @@
 Philox4x64-10 for compiled code, bit for bit the stream of NumPy's `np.random.Philox`.
 
 Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011, section 3.3. A stream is
-named by its 128-bit key (`irpretrain.randomness.stream_key`); its counter is raised before each block, as in NumPy. The
+named by its 128-bit key (`foundation.randomness.stream_key`); its counter is raised before each block, as in NumPy. The
 state is eight unsigned 64-bit words: key (2), counter (lowest word only), block (4), words used of the block.
 """
 
 import numpy as np
 
-from irpretrain.compiled import compiled
+from irpretrain.foundation.compiled import compiled
 
 STATE_WORDS = 8
 

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 from irpretrain.errors import ConfigError
-from irpretrain.resources import parse_yaml, read_resource
-from irpretrain.wording import nearest
+from irpretrain.foundation.resources import parse_yaml, read_resource
+from irpretrain.foundation.wording import nearest
 
 # The default. Its words are cut as ever: combining marks separate, and a run of ideographs is one word.
 ENGLISH = "english"

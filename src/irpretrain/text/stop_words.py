@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from irpretrain.errors import IntegrityError
-from irpretrain.resources import read_resource, resources_directory
+from irpretrain.foundation.resources import read_resource, resources_directory
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import find_words, word_kind
 

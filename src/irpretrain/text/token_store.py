@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from irpretrain.arrays import GrowingArray
-from irpretrain.atomic import atomic_directory
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
-from irpretrain.progress import progress
+from irpretrain.foundation.arrays import GrowingArray
+from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows
 from irpretrain.text.texts import stream_texts
 from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer, Words, load_tokenizer

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from irpretrain.arrays import create_mapped
-from irpretrain.compiled import compiled
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import ConfigError, IntegrityError
-from irpretrain.progress import progress
-from irpretrain.randomness import generator, stream_key
+from irpretrain.foundation.arrays import create_mapped
+from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.progress import progress
+from irpretrain.foundation.randomness import generator, stream_key
+from irpretrain.foundation.wording import cli_or_api
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 from irpretrain.text.word_store import WordStore
-from irpretrain.wording import cli_or_api
 
 # Pairs whose scalar product is beyond it are skipped.
 FLAT = 6.0

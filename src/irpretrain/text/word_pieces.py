@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from irpretrain.atomic import read_given_json
 from irpretrain.errors import InputError, refusing
+from irpretrain.foundation.atomic import read_given_json
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.compiled import compiled
+from irpretrain.foundation.compiled import compiled
 
 
 class TermTally(NamedTuple):

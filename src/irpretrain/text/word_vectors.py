@@ -20,15 +20,15 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from irpretrain.arrays import create_mapped
-from irpretrain.atomic import atomic_directory
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.corpora.characters import without_marks
 from irpretrain.corpora.file_lists import one_file
 from irpretrain.corpora.files import DAMAGE, open_bytes, split_fields
 from irpretrain.corpora.records import most_bytes, most_parts
 from irpretrain.errors import InputError, IntegrityError, refusing_damage
-from irpretrain.progress import progress
+from irpretrain.foundation.arrays import create_mapped
+from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.progress import progress
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import WordStore, word_numbers
 

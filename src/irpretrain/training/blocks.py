@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from irpretrain.atomic import write_text
 from irpretrain.contracts import Contract
 from irpretrain.errors import IntegrityError
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import Counter, print_line
+from irpretrain.foundation.provenance import content_hash, sha256
 from irpretrain.models.length_batches import prefetch
-from irpretrain.progress import Counter, print_line
-from irpretrain.provenance import content_hash, sha256
 from irpretrain.training.checkpoints import Checkpoints
 
 Batch = TypeVar("Batch", bound=Sized)

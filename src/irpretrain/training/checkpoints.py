@@ -17,10 +17,10 @@ from typing import Any
 
 import torch
 
-from irpretrain.atomic import atomic_file, write_text
-from irpretrain.other_code import go_on_from, keep_code
-from irpretrain.progress import print_line
-from irpretrain.provenance import content_hash
+from irpretrain.foundation.atomic import atomic_file, write_text
+from irpretrain.foundation.other_code import go_on_from, keep_code
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.provenance import content_hash
 from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
 from irpretrain.training.ranks import here

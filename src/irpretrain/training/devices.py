@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.errors import ConfigError, SetupError, temporary_folder
-from irpretrain.progress import print_line
+from irpretrain.foundation.progress import print_line
 from irpretrain.training.job_lock import holder, take
 
 POLL_SECONDS = 1.0

@@ -10,9 +10,9 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from irpretrain.config.training import ComputeConfig
+from irpretrain.foundation.progress import print_line
 from irpretrain.models.packed import attention_of, can_pack, why_no_kernel
 from irpretrain.models.parameters import is_bert
-from irpretrain.progress import print_line
 from irpretrain.training.compute import NARROW, precision_on
 from irpretrain.training.ranks import here
 

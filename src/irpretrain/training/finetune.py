@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from irpretrain.atomic import write_text
 from irpretrain.config.base import deciding
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
@@ -23,9 +22,10 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queries
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, top, write_run
-from irpretrain.progress import print_line
-from irpretrain.progress import progress as follow
-from irpretrain.provenance import sha256
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.progress import progress as follow
+from irpretrain.foundation.provenance import sha256
 from irpretrain.retrieval.pair_scoring import KeptScores
 from irpretrain.retrieval.rerank import TAG
 from irpretrain.text.texts import read_queries

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import MAKE_AGAIN, IntegrityError
-from irpretrain.randomness import generator
+from irpretrain.foundation.randomness import generator
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import RankingGroup, StoreSpan
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from irpretrain.errors import TrainingError
-from irpretrain.progress import print_line
+from irpretrain.foundation.progress import print_line
 
 WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.2

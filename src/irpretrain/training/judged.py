@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from irpretrain.evaluation.runs import Qrels, Run, relevant
-from irpretrain.randomness import generator
+from irpretrain.foundation.randomness import generator
 from irpretrain.training.batches import RankingGroup, StoreSpan
 
 

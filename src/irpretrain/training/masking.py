@@ -14,7 +14,7 @@ import numpy as np
 
 from irpretrain.config.training import MaskingConfig
 from irpretrain.errors import InputError
-from irpretrain.randomness import generator
+from irpretrain.foundation.randomness import generator
 from irpretrain.text.word_pieces import WordPieceTokenizer
 from irpretrain.training.batches import Batch
 

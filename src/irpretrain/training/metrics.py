@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from irpretrain.atomic import write_text
-from irpretrain.progress import LONGEST_SILENCE, duration, print_line
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.progress import LONGEST_SILENCE, duration, print_line
 
 # Share of the time waited for batches that triggers a warning.
 STARVING = 0.1

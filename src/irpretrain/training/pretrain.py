@@ -13,15 +13,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.base import deciding
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError
+from irpretrain.foundation.atomic import atomic_directory, write_text
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import SNAPSHOTS, snapshot_name
-from irpretrain.progress import print_line
-from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder

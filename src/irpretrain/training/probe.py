@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from irpretrain.atomic import write_csv
 from irpretrain.contracts import PROBE
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
+from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.randomness import generator
 from irpretrain.models.length_batches import prefetch, to_host
-from irpretrain.randomness import generator
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.code_digest import begin_record, code_record, rest_on
 from irpretrain.config.training import SharedComputeConfig
 from irpretrain.errors import TrainingError
-from irpretrain.progress import print_line
+from irpretrain.foundation.code_digest import begin_record, code_record, rest_on
+from irpretrain.foundation.progress import print_line
 from irpretrain.training.compute import choose_device, own_gpus
 from irpretrain.training.ranks import LostProcessError, Ranks, here, taking_part
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.evaluation.measures import mean_of_run
 from irpretrain.evaluation.runs import read_qrels, read_run
+from irpretrain.foundation.atomic import atomic_directory, write_text
 from irpretrain.models.encoder_files import SNAPSHOTS, snapshot
 
 # What lies in a model's directory and is not part of the model.

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
 from irpretrain.errors import TrainingError
+from irpretrain.foundation.randomness import integer_seed
+from irpretrain.foundation.resources import gpu_rates
 from irpretrain.models.arithmetic import EncoderSize, EncoderWork
 from irpretrain.models.length_batches import to_device, to_host
-from irpretrain.randomness import integer_seed
-from irpretrain.resources import gpu_rates
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out, precision_on
 from irpretrain.training.fast_paths import log_once, use_fast_paths

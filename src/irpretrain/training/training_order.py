@@ -13,8 +13,8 @@ import numpy as np
 
 from irpretrain.evaluation.runs import Qrels, Run, relevant, top
 from irpretrain.evaluation.significance import area
-from irpretrain.progress import notice
-from irpretrain.randomness import generator
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.randomness import generator
 from irpretrain.training.metrics import StepMetrics
 
 # Name of the random stream that draws the queries.

@@ -12,7 +12,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from irpretrain.errors import ConfigError
-from irpretrain.resources import read_resource, resources_directory
+from irpretrain.foundation.resources import read_resource, resources_directory
 from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.names import Names, heading_key

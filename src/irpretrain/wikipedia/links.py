@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from irpretrain.atomic import atomic_file, working_directory
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import ANCHOR_TEXTS, DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
-from irpretrain.progress import progress
+from irpretrain.foundation.atomic import atomic_file, working_directory
+from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.words import count_spaced
 from irpretrain.wikipedia.article import SEE_ALSO, read_sections, within

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from irpretrain.contracts import REDIRECTS
 from irpretrain.errors import InputError
-from irpretrain.progress import notice
+from irpretrain.foundation.progress import notice
 from irpretrain.wikipedia.graph import GraphDatabase
 from irpretrain.wikipedia.titles import TITLE_CASE, TitleCase, normal_title
 

@@ -14,7 +14,7 @@ from irpretrain.corpora.checked import query
 from irpretrain.corpora.files import Encoding, Line, read_lines
 from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.registry import Format
-from irpretrain.progress import notice
+from irpretrain.foundation.progress import notice
 
 
 class ColonTopicOptions(Section):

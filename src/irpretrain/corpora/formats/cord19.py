@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from irpretrain.atomic import parse_json
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.checked import document, several_in_one
@@ -21,6 +20,7 @@ from irpretrain.corpora.fields import repeated_names
 from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
 from irpretrain.corpora.registry import Format
+from irpretrain.foundation.atomic import parse_json
 
 NEEDED = ("cord_uid", "title", "abstract")
 

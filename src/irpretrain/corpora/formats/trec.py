@@ -50,8 +50,8 @@ from irpretrain.corpora.records import (
 )
 from irpretrain.corpora.registry import Format
 from irpretrain.errors import InputError
-from irpretrain.progress import notice
-from irpretrain.wording import cli_or_api
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.wording import cli_or_api
 
 Part = Literal["title", "description", "narrative"]
 

@@ -18,7 +18,8 @@ from irpretrain.corpora.pieces import Damage, Piece, byte_of, offset_in_words, r
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
 from irpretrain.errors import InputError, naming_extras
-from irpretrain.progress import notice
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.wording import cli_or_api
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
@@ -34,7 +35,6 @@ from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page
 from irpretrain.wikipedia.redirect_target import redirect_target
 from irpretrain.wikipedia.titles import TITLE_CASE
 from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
-from irpretrain.wording import cli_or_api
 
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
 

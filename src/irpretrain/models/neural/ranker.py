@@ -16,10 +16,10 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from irpretrain.atomic import atomic_directory
 from irpretrain.config.finetuning import NeuralConfig
+from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.randomness import generator
 from irpretrain.models.parameters import open_weights
-from irpretrain.randomness import generator
 from irpretrain.text.vocabulary import Vocabulary
 
 MODEL_TYPE = "irpretrain-neural-ranker"

@@ -19,10 +19,10 @@ from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError, IRPretrainError
+from irpretrain.foundation.randomness import generator
 from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS
 from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker, draw_weights
 from irpretrain.models.parameters import own_memory, refuse_broken
-from irpretrain.randomness import generator
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
 from irpretrain.text.word_vectors import WordVectors

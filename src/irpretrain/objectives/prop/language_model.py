@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
+from irpretrain.foundation.wording import cli_or_api
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stop_words import stems_of
-from irpretrain.wording import cli_or_api
 
 
 def keep_probabilities(

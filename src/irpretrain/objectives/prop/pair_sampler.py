@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
+from irpretrain.foundation.randomness import stream_key
 from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.prop.language_model import (
     RARE,
@@ -32,7 +33,6 @@ from irpretrain.objectives.prop.word_sets import (
     WordSetPairs,
     draw_pairs,
 )
-from irpretrain.randomness import stream_key
 from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.stop_words import load_stop_words

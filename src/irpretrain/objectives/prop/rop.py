@@ -18,9 +18,9 @@ from pydantic import model_validator
 from irpretrain.config.base import option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError, SetupError
+from irpretrain.foundation.progress import progress
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.objectives.shared_options import PresetOptions
-from irpretrain.progress import progress
 from irpretrain.text.stop_words import StopList
 from irpretrain.text.token_store import TokenStore
 

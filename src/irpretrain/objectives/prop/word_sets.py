@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.compiled import compiled
+from irpretrain.foundation.compiled import compiled
 from irpretrain.text.draws import (
     STATE_WORDS,
     count_of,

@@ -3,7 +3,7 @@
 import json
 import re
 
-from irpretrain.resources import read_resource
+from irpretrain.foundation.resources import read_resource
 
 # Characters of TeX; what is longer is no part of a sentence.
 LONGEST = 200

@@ -1,0 +1,331 @@
+"""The numbers printed in a paper, and how its rows map to our models: `resources/published/<paper>.yaml`, checked.
+
+Values are kept as printed ("0.502*†‡", ".4601†"); they are parsed here, so that the file can be compared with the page.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from irpretrain.config.papers.base import (
+    NO_NUMBER,
+    Direction,
+    PublishedAxioms,
+    PublishedDepths,
+    PublishedPlace,
+    PublishedValue,
+    Strict,
+    different_keys,
+    load_paper_yaml,
+)
+
+# Wins, ties and losses as printed; of a row that is compared with nothing, dashes.
+OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
+# As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read.
+FIRST_STAGE = "first-stage"
+
+
+class PublishedDataset(Strict):
+    """A data set of the paper and why a configuration may lack it."""
+
+    label: str
+    queries: int = Field(ge=1)
+    documents: str
+    absent: str
+
+
+class PublishedColumn(Strict):
+    """A column of a table: data set, measure (in ir_measures' notation), the candidates that are re-ranked, and the
+    regime, which is named where one table reports several; else it is the rows' own."""
+
+    dataset: str
+    measure: str
+    candidates: str = "bm25"
+    regime: str | None = None
+
+
+class PublishedMark(Strict):
+    """A significance mark: the row has one where it is significantly better (or worse) than the row `over`.
+
+    A mark that speaks of several rows is given once for each of them. `rows` names the rows that can have it, where
+    the paper marks its own model alone.
+    """
+
+    mark: str = Field(min_length=1, max_length=1)
+    over: str
+    direction: Direction = "better"
+    rows: list[str] = Field(default_factory=list)
+
+
+class PublishedOutcomes(Strict):
+    """Wins, ties and losses beside every value of a measure, against the row that a mark speaks of."""
+
+    measure: str
+    mark: str
+
+
+class PublishedRow(Strict):
+    """A row: its label and values as printed, and the model of ours that fills it.
+
+    `models` are keys of our configuration (or first stages), of which the first one present is taken; `by_dataset` has
+    others for single data sets. `regimes` begins with the one that the paper reports. A row without values stands for
+    others on other data. Of a row that `is_best`, each column has the best of its models. `outcomes` are printed wins,
+    ties and losses, one for each column whose values have them.
+    """
+
+    key: str
+    label: str
+    models: list[str]
+    by_dataset: dict[str, list[str]] = Field(default_factory=dict)
+    regimes: list[str] = Field(default_factory=lambda: ["full"], min_length=1)
+    absent: str
+    values: list[str] = Field(default_factory=list)
+    stands_for: list[str] = Field(default_factory=list)
+    is_best: bool = False
+    outcomes: list[str] = Field(default_factory=list)
+
+    @property
+    def all_models(self) -> list[str]:
+        return [*self.models, *(model for models in self.by_dataset.values() for model in models)]
+
+    @property
+    def is_first_stage(self) -> bool:
+        """Whether nothing of the row is trained, so that its numbers are the same in every regime."""
+        return self.regimes[0] == FIRST_STAGE
+
+    def regime_in(self, column: str | None) -> str:
+        """Return the regime of the row's cell in a column that may have one."""
+        return column or self.regimes[0]
+
+
+class PublishedTable(PublishedPlace):
+    """A table of the paper.
+
+    `test` says how the paper tests, in words; `tested_by` and `level` are the same for our own tests. `superscripts`
+    explains marks that are no test's outcome.
+    """
+
+    number: int
+    test: str
+    tested_by: Literal["t-test", "randomisation"] = "t-test"
+    level: float = Field(0.05, gt=0, lt=1)
+    columns: list[PublishedColumn] = Field(min_length=1)
+    marks: list[PublishedMark]
+    superscripts: dict[str, str] = Field(default_factory=dict)
+    outcomes: PublishedOutcomes | None = None
+    rows: list[PublishedRow] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        keys = different_keys([row.key for row in self.rows])
+        unknown = {key for mark in self.marks for key in (mark.over, *mark.rows)}
+        unknown |= {key for row in self.rows for key in row.stands_for}
+        if unknown - set(keys):
+            raise ValueError(f"no row has the key {', '.join(sorted(unknown - set(keys)))}")
+        known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
+        for row in self.rows:
+            if strange := set(row.by_dataset) - {column.dataset for column in self.columns}:
+                raise ValueError(
+                    f"row {row.key}: by_dataset names {min(strange)}, of which there is no column"
+                )
+            self._check_row(row, known_marks)
+            self._check_outcomes(row)
+        return self
+
+    def _check_row(self, row: PublishedRow, known_marks: set[str]) -> None:
+        if bool(row.values) == bool(row.stands_for):
+            raise ValueError(f"row {row.key}: give either values or stands_for")
+        if row.values and len(row.values) != len(self.columns):
+            raise ValueError(f"row {row.key}: {len(row.values)} values for {len(self.columns)} columns")
+        for printed in row.values:
+            value = self.parse(printed)
+            if value is not None and not set(value.marks) <= known_marks:
+                raise ValueError(f"row {row.key}: {printed!r} has a mark that the table does not explain")
+
+    def _check_outcomes(self, row: PublishedRow) -> None:
+        expected = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
+        if len(row.outcomes) != expected:
+            raise ValueError(
+                f"row {row.key}: {len(row.outcomes)} outcomes for {expected} columns that have them"
+            )
+        for printed in row.outcomes:
+            if not OUTCOMES.fullmatch(printed):
+                raise ValueError(f"row {row.key}: {printed!r} is not wins/ties/losses")
+
+    def counts_outcomes(self, measure: str) -> bool:
+        return self.outcomes is not None and self.outcomes.measure == measure
+
+    def printed_outcomes(self, row: str, dataset: str, measure: str) -> str:
+        """Return printed wins, ties and losses beside a value; empty where there are none."""
+        having = [column.dataset for column in self.columns if self.counts_outcomes(column.measure)]
+        by_dataset = dict(zip(having, self.row(row).outcomes, strict=False))
+        return by_dataset.get(dataset, "") if self.counts_outcomes(measure) else ""
+
+    def row(self, key: str) -> PublishedRow:
+        return next(row for row in self.rows if row.key == key)
+
+    def value(
+        self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
+    ) -> PublishedValue | None:
+        """Return the printed value of a cell, or None where none is printed; candidates and regime may be any."""
+        printed = self._printed(row, dataset, measure, candidates, regime)
+        return None if printed is None else self.parse(printed)
+
+    def gap(
+        self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
+    ) -> str:
+        """Return what a table shows in place of a number that the paper's cell lacks; empty for one without a cell."""
+        return NO_NUMBER.get(self._printed(row, dataset, measure, candidates, regime) or "", "")
+
+    def _printed(
+        self, row: str, dataset: str, measure: str, candidates: str | None, regime: str | None
+    ) -> str | None:
+        described = self.row(row)
+        for column, printed in zip(self.columns, described.values, strict=False):
+            if (
+                (column.dataset, column.measure) == (dataset, measure)
+                and candidates in (None, column.candidates)
+                and (
+                    regime is None or described.is_first_stage or described.regime_in(column.regime) == regime
+                )
+            ):
+                return printed
+        return None
+
+    def parse(self, printed: str) -> PublishedValue | None:
+        """Return the value of a printed cell, or None for one without a number."""
+        return PublishedValue.parse(printed)
+
+    def can_have(self, row: str, mark: PublishedMark) -> bool:
+        return not mark.rows or not {row, *self.row(row).stands_for}.isdisjoint(mark.rows)
+
+
+class PublishedAnswers(PublishedTable):
+    """The table of question answering, in percent; `tasks` names the columns' tasks, keys of `downstream_tasks`."""
+
+    tasks: dict[str, str]
+
+    def parse(self, printed: str) -> PublishedValue | None:
+        """Return printed percent as a share."""
+        return PublishedValue.of_percent(printed)
+
+
+# How a figure is drawn; report/figures.py has the functions.
+Drawing = Literal[
+    "loss-curves",
+    "step-curves",
+    "few-shot-curves",
+    "series",
+    "with-and-without",
+    "importance",
+    "weight-curves",
+]
+
+
+class PublishedFigure(Strict):
+    """A figure of the paper: what it shows, how it is drawn, and which models of ours are drawn in its place.
+
+    What the keys of `models` mean depends on how the figure is drawn. `counts` says what the
+    numbers at the end of the models' names count, where the figure is a series of models; `regimes` which ones count.
+    `measures` are those of data sets that have another than `measure`. `overlays` are the configurations that fill the
+    figure.
+    """
+
+    number: str
+    drawn: Drawing
+    title: str
+    page: int | None = None
+    section: str
+    published: str
+    measure: str = ""
+    measures: dict[str, str] = Field(default_factory=dict)
+    counts: Literal["", "pairs", "negatives", "anchor-percent"] = ""
+    regimes: list[str] = Field(default_factory=lambda: ["zero-shot"])
+    models: dict[str, list[str]]
+    overlays: str = ""
+
+    @property
+    def where(self) -> str:
+        """Where the figure's runs can be had, to follow the reason for their absence."""
+        return f" (the overlays {self.overlays} do)" if self.overlays else ""
+
+
+class PublishedRecipe(Strict):
+    """How the paper fine-tuned: keys of `finetuning`, and the lengths of query and document, of `reranking` too."""
+
+    lengths: dict[str, int]
+    finetuning: dict[str, Any]
+
+    @property
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """What the recipe gives of each section of the configuration."""
+        return {"finetuning": {**self.finetuning, **self.lengths}, "reranking": dict(self.lengths)}
+
+
+PresetName = Annotated[str, Field(pattern="^(paper|released)$")]
+# Keys that `preset` fills where the user leaves them out: `text`, `pseudo_queries` and `pretraining`; `<name>` of
+# `term_weights`; objectives by their type; the `training` of models by the type of their objectives.
+Preset = dict[str, dict[str, Any]]
+
+
+class Published(Strict):
+    """All that is taken from one paper."""
+
+    paper: str
+    name: str
+    summary: str
+    citation: str
+    doi: str
+    datasets: dict[str, PublishedDataset]
+    candidates: dict[str, str] = Field(default_factory=dict)
+    tables: dict[str, PublishedTable]
+    axioms: PublishedAxioms | None = None
+    depths: PublishedDepths | None = None
+    answers: PublishedAnswers | None = None
+    figures: dict[str, PublishedFigure] = Field(default_factory=dict)
+    recipes: dict[str, PublishedRecipe] = Field(default_factory=dict)
+    presets: dict[PresetName, Preset] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name, table in self.tables.items():
+            unknown = {column.dataset for column in table.columns} - set(self.datasets)
+            if unknown:
+                raise ValueError(f"tables.{name}: unknown data set {', '.join(sorted(unknown))}")
+            strange = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
+            if strange:
+                raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
+        for name in self.recipes:
+            if name.partition("-")[0] != self.paper:
+                raise ValueError(f"recipes: {name} must be called {self.paper} or {self.paper}-<something>")
+        if self.depths is not None and self.depths.dataset not in self.datasets:
+            raise ValueError(f"depths: unknown data set {self.depths.dataset}")
+        return self
+
+    def table_names(self) -> list[str]:
+        """Return the names of the paper's tables in the report's order, those of axioms, depths and answers among
+        them."""
+        numbers = {name: table.number for name, table in self.tables.items()}
+        for other in (self.depths, self.answers):
+            if other is not None:
+                numbers[other.key] = other.number
+        names = sorted(numbers, key=lambda name: numbers[name])
+        if self.axioms is None:
+            return names
+        return [self.axioms.predictors.key, self.axioms.rank_intervals.key, *names, "diagnosis"]
+
+    def compares_runs(self, name: str) -> bool:
+        """Whether a table of `table_names` compares runs, and not predictors or axioms."""
+        others = [table.key for table in (self.depths, self.answers) if table is not None]
+        return name in self.tables or name in others
+
+    def location(self, page: int | None, section: str) -> str:
+        """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""
+        return f"Page {page}, section {section}" if page is not None else f"Section {section}"
+
+
+def load_published(path: str | Path) -> Published:
+    """Read and check a file of published numbers; raise InputError with every fault."""
+    return load_paper_yaml(path, Published, "published numbers")

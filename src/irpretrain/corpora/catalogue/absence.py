@@ -1,0 +1,306 @@
+"""Absent data: which files are missing, whether the catalogue knows them, and what is left out for it.
+
+Which files of a data set are there, before anything is read, and what follows for the data set.
+"""
+
+import os
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from irpretrain.config.downstream import DownstreamConfig
+from irpretrain.config.experiments import (
+    ATTRIBUTED_CANDIDATES,
+    AbsenceConfig,
+    AttributionConfig,
+    ExperimentConfig,
+    TermWeightPageConfig,
+)
+from irpretrain.config.papers.files import show_axioms, show_term_weights
+from irpretrain.config.root import Config
+from irpretrain.config.usage import active_downstream, active_experiments, displayed_predictors
+from irpretrain.corpora.catalogue.completion import searched
+from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
+from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.sources import Kind, used_files
+from irpretrain.errors import ConfigError
+
+FileStatus = Literal["verified", "present", "missing", "broken"]
+Status = Literal["verified", "present", "incomplete", "missing", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    # Verified (by its checksum or the number of its records), present (there is nothing to compare it with),
+    # missing or broken.
+    status: FileStatus
+    detail: str = ""  # what was compared, or what is wrong
+
+
+def fingerprint(path: str | Path) -> str:
+    """Return number, bytes and latest change of files: whether they have changed since they were verified."""
+    path = Path(path)
+    states = [inner.stat() for inner in (path.rglob("*") if path.is_dir() else [path]) if inner.is_file()]
+    latest = max((state.st_mtime_ns for state in states), default=0)
+    return f"{len(states)} files, {sum(state.st_size for state in states)} bytes, {latest}"
+
+
+def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:
+    """Return what the states of a data set's own files amount to."""
+    if any(state.status == "broken" for state in files.values()):
+        return "broken"
+    required = [files[path].status for path in entry.required()]
+    if required and all(status == "missing" for status in required):
+        return "missing"
+    if "missing" in required:
+        return "incomplete"
+    return "verified" if all(status == "verified" for status in required) else "present"
+
+
+# The files outside the project that a configuration reads, and which of them the catalogue knows.
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    path: str  # as the configuration gives it
+    kind: Kind  # what is in it
+    # Where it is a folder, which of its files count: patterns, or else endings of names.
+    inside: tuple[str, ...] = ()
+
+
+def needed_files(config: Config) -> Iterator[Needed]:
+    """Yield what the experiments and tasks of a configuration read, embedded assets and ir_datasets' data left out."""
+    for used in used_files(config):
+        for path in used.paths:
+            if resolve(path)[0] == "file":
+                yield Needed(path, used.kind, used.inside)
+
+
+def missing_files(config: Config) -> list[Needed]:
+    """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
+    missing = [needed for needed in needed_files(config) if not os.path.exists(needed.path)]
+    if not missing:
+        return []
+    catalogued = catalogue_paths(config.data_folder)
+    return [needed for needed in dict.fromkeys(missing) if needed.path in catalogued]
+
+
+def missing_by_entry(config: Config) -> dict[str, list[str]]:
+    missing = missing_files(config)
+    entries = catalogue_paths(config.data_folder) if missing else {}
+    by_entry: dict[str, list[str]] = {}
+    for needed in missing:
+        by_entry.setdefault(entries[needed.path], []).append(needed.path)
+    return dict(sorted(by_entry.items()))
+
+
+def read_entries(config: Config, folders: Iterable[str]) -> set[str]:
+    """Return the catalogue's entries whose files a configuration reads, in any data folder."""
+    entries = ChainMap(*map(catalogue_paths, folders))
+    return {entries[needed.path] for needed in needed_files(config) if needed.path in entries}
+
+
+def reported(missing: dict[str, list[str]], heading: str) -> str:
+    """Return which files are missing, and where each can be had, as text for the screen; nothing if none is."""
+    if not missing:
+        return ""
+    catalogue = read_catalogue()
+    width = max(map(len, missing))
+    lines = [heading]
+    for name, paths in missing.items():
+        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        lines += [f"  {name:<{width}}  {paths[0]}{others}", f"      {catalogue[name].source}"]
+    lines.append(f"{LISTING} says where each belongs, on which terms, and how to get it.")
+    return "\n".join(lines)
+
+
+@cache
+def catalogue_paths(data_folder: str) -> dict[str, str]:
+    """Return every path of the catalogue, in the data folder, with the name of its entry."""
+    return {f"{data_folder}/{path}": name for name, entry in read_catalogue().items() for path in entry.files}
+
+
+# What needs files of the catalogue that are not there: left out, and remembered with the reason.
+
+
+HOW = f"{LISTING} says how to get them"
+
+# Sections that need data without an experiment, with which papers show them (null: they are targets), and what an
+# entry is called.
+VIEWS: dict[str, tuple[Callable[[Iterable[str]], bool] | None, str]] = {
+    "predictors": (show_axioms, "predictor"),
+    "diagnoses": (show_axioms, "diagnosis"),
+    "weight_distributions": (show_term_weights, "distribution of weights"),
+    "attributions": (None, "page of attributions"),
+    "term_weight_pages": (None, "page of weights"),
+}
+
+
+def refuse_absent(config: Config) -> None:
+    """Raise ConfigError with the missing files of the catalogue, what needs them and where to get them.
+
+    Not with `skip_absent`: then their users are left out.
+    """
+    if config.skip_absent:
+        return
+    left = without_absent(config)
+    if left is config:
+        return
+    names = [f"experiments.{name}" for name in left.absent]
+    names += [f"downstream_tasks.{task}" for task in left.absent_tasks]
+    names += [f"{section}.{name}" for section, name, _ in _absent_views(config)]
+    lines = [
+        f"{', '.join(names)}: files that {'this needs' if len(names) == 1 else 'these need'} are missing.",
+        *_where_to_get(config, missing_by_entry(config)),
+        "  `skip_absent: true` in the configuration leaves out what needs them; `make plan` plans it all the same.",
+    ]
+    raise ConfigError("\n".join(lines))
+
+
+def absent_file(config: Config, path: str, remedy: str = "") -> ConfigError:
+    """Return the error of a missing file that a target needs: its keys, location, and source or `remedy`."""
+    keys = ", ".join(_keys_of(config.model_dump(), path)) or "the configuration"
+    fault = f"{keys}: {path}: there is no such file or folder"
+    if entry := catalogue_paths(config.data_folder).get(path):
+        return ConfigError("\n".join([fault, *_where_to_get(config, {entry: [path]})]))
+    return ConfigError(f"{fault}\n  Paths are relative to {Path.cwd()}.{remedy}")
+
+
+def _keys_of(value: Any, path: str, key: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _keys_of(inner, path, f"{key}.{name}" if key else str(name))
+    elif value == path or (isinstance(value, list) and path in value):
+        yield key
+
+
+def _where_to_get(config: Config, missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    catalogue = read_catalogue()
+    for entry, paths in missing.items():
+        yield from (f"  {entry}, from {catalogue[entry].source}", *(f"    {path}" for path in paths))
+    yield f"  Looked for in {searched(config.data_folder)}."
+    yield f"  `{LISTING}` says where each belongs, on which terms, and how to get it;"
+    yield '  `make run ARGS="datasets --configfile …"`, with your overlay, does so of these alone.'
+
+
+def without_absent(config: Config) -> Config:
+    """Return the configuration without the experiments, tasks and views that need a missing file of the catalogue.
+
+    The reasons go to `absent` and `absent_tasks`, for the tables, and to the report's notes. Any other missing file is
+    a fault (`corpora.sources`).
+    """
+    absent = dict[str, AbsenceConfig]()
+    for name, experiment in active_experiments(config).items():
+        if missing := missing_files(_alone(config, experiment=name)):
+            absent[name] = AbsenceConfig(
+                dataset=experiment.dataset, candidates=experiment.candidates, reason=_reason(missing)
+            )
+    tasks = {(name, task): reason for name, task, reason in _absent_tasks(config)}
+    absent_tasks = {task: reason for (_, task), reason in tasks.items()}
+    views = {(section, name): reason for section, name, reason in _absent_views(config)}
+    if not absent and not tasks and not views:
+        return config
+    notes = _notes("Not run", [*absent, *absent_tasks])
+    notes += _notes("Not made", [f"{VIEWS[section][1]} {name}" for section, name in views])
+    report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
+    retained = {name: entry for name, entry in config.experiments.items() if name not in absent}
+    changed = {"experiments": retained, "absent": absent, "report": report}
+    if absent_tasks:
+        changed |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
+    changed["absent_predictors"] = {
+        name: reason for (section, name), reason in views.items() if section == "predictors"
+    }  # objectives name them, so that they stay
+    for section in {section for section, _ in views} - {"predictors"}:
+        entries = getattr(config, section)
+        changed[section] = {name: entry for name, entry in entries.items() if (section, name) not in views}
+    return config.model_copy(update=changed)
+
+
+def _reason(missing: list[Needed]) -> str:
+    others = f" and {len(missing) - 1} more files are" if len(missing) > 1 else " is"
+    return f"{missing[0].path}{others} missing; {HOW}"
+
+
+def _notes(what: str, names: list[str]) -> list[str]:
+    """One note at most: every table has it, and cells have the reasons."""
+    return [f"{what}, as files are missing: {', '.join(names)}; {HOW}."] if names else []
+
+
+def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Yield (entry of `downstream`, task, reason) of the tasks that need a missing file, or whose models do."""
+    for name, entry in active_downstream(config).items():
+        for task in entry.tasks:
+            alone = entry.model_copy(update={"papers": None, "tasks": [task]})
+            if missing := missing_files(_alone(config).model_copy(update={"downstream": {name: alone}})):
+                yield name, task, _reason(missing)
+
+
+def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tuple[str, DownstreamConfig]]:
+    """Yield the entries of `downstream` with the tasks whose files are there, those without any left out."""
+    for name, entry in config.downstream.items():
+        if tasks := [task for task in entry.tasks if (name, task) not in absent]:
+            yield name, entry.model_copy(update={"tasks": tasks})
+
+
+def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Yield (section, entry, reason) of what is shown without an experiment and needs a missing file."""
+    bare: dict[str, Any] = {section: {} for section in VIEWS}
+    for section, (is_reported_by, _) in VIEWS.items():
+        papers = [
+            paper for paper in config.report.papers if is_reported_by is not None and is_reported_by([paper])
+        ]
+        if is_reported_by is not None and not papers:
+            continue
+        views: Mapping[str, Any] = (
+            displayed_predictors(config) if section == "predictors" else getattr(config, section)
+        )
+        for name, view in views.items():
+            alone = _alone(config, papers).model_copy(update=bare)
+            if (page := _as_experiment(config, view)) is not None:
+                alone = alone.model_copy(update={"experiments": {name: page}})
+            elif section == "diagnoses":
+                retained = {"diagnoses": {name: view}, "predictors": config.predictors}
+                alone = _with_models(alone.model_copy(update=retained), view.models)
+            else:  # without objectives: a predictor that none names is shown for its own sake
+                alone = alone.model_copy(update={section: {name: view}, "objectives": {}})
+            if missing := missing_files(alone):
+                yield section, name, _reason(missing)
+
+
+def _as_experiment(config: Config, view: Any) -> ExperimentConfig | None:
+    """What a page of a target needs, as an experiment; None for what is no such page."""
+    match view:
+        case AttributionConfig():
+            return ExperimentConfig(
+                dataset=view.dataset,
+                candidates=ATTRIBUTED_CANDIDATES,
+                models=view.models,
+                regimes=["zero-shot"],
+            )
+        case TermWeightPageConfig():
+            return ExperimentConfig(dataset=view.dataset, first_stages=view.first_stages)
+    return None
+
+
+def _with_models(config: Config, models: Iterable[str]) -> Config:
+    """The configuration with some models in use, as if they were fine-tuned for no task."""
+    used = DownstreamConfig.model_construct(papers=None, tasks=[], models=list(models))
+    return config.model_copy(update={"downstream": {"models": used}})
+
+
+def _alone(config: Config, papers: Sequence[str] = (), experiment: str | None = None) -> Config:
+    """The configuration with one experiment or none, and with nothing that is made without it."""
+    update: dict[str, Any] = {
+        "attributions": {},
+        "downstream": {},
+        "experiments": {},
+        "report": config.report.model_copy(update={"papers": list(papers)}),
+    }
+    if experiment is not None:
+        # Without papers, depths would hide it; they need no files.
+        alone = config.experiments[experiment].model_copy(update={"papers": None, "depths": []})
+        update["experiments"] = {experiment: alone}
+    return config.model_copy(update=update)

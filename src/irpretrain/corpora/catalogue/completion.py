@@ -1,0 +1,192 @@
+"""Completing a configuration from the catalogue, and finding its files.
+
+Completes a configuration from the catalogue: entries that it names and does not describe.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.base import deep_merge
+from irpretrain.config.root import Config
+from irpretrain.corpora.catalogue.read import (
+    SECTIONS,
+    Catalogue,
+    Entry,
+    known_paths,
+    read_catalogue,
+    resolved,
+)
+from irpretrain.foundation.resources import project_directory
+
+# Section and name, such as ("datasets", "robust04").
+Name = tuple[str, str]
+
+# The key without which an entry of a section is no description of its own, but changes the catalogue's.
+DESCRIBED_BY = {"corpora": "path", "datasets": "corpus", "first_stages": "label", "downstream_tasks": "label"}
+
+# Default of `data_folder`.
+DATA_FOLDER = "data"
+
+# Section, key (or the entry itself), and the section in which its value is a name.
+REFERENCES = (
+    ("collections", "", "corpora"),
+    ("datasets", "corpus", "corpora"),
+    ("datasets", "train_on", "datasets"),
+    ("models", "select_on.dataset", "datasets"),
+    ("models", "select_on.candidates", "first_stages"),
+    ("predictors", "dataset", "datasets"),
+    ("term_weights", "dataset", "datasets"),
+    ("first_stages", "tuned_on", "datasets"),
+    ("first_stages", "candidates", "first_stages"),
+    ("first_stages", "training_candidates", "first_stages"),
+    ("experiments", "dataset", "datasets"),
+    ("experiments", "candidates", "first_stages"),
+    ("experiments", "first_stages", "first_stages"),
+    ("downstream", "tasks", "downstream_tasks"),
+    ("attributions", "dataset", "datasets"),
+    ("attributions", "candidates", "first_stages"),
+)
+
+
+def complete(given: dict[str, Any], folder: str | Path | None = None) -> dict[str, Any]:
+    """Return an unchecked configuration with every entry that it names and the catalogue knows, and what these name.
+
+    An entry that the configuration describes itself (see `DESCRIBED_BY`) stays unchanged; the keys of any other are
+    laid over the catalogue's. ConfigError if the catalogue has faults.
+    """
+    result = dict(given)
+    # The catalogue is read only if something is missing.
+    offers: dict[Name, dict[str, Any]] | None = None
+    tried = set[Name]()
+    while missing := [name for name in dict.fromkeys(_named(result)) if _is_missing(result, name, tried)]:
+        if offers is None:
+            offers = _offers(read_catalogue(folder), str(given.get("data_folder", DATA_FOLDER)))
+        for section, name in missing:
+            tried.add((section, name))
+            if (offer := offers.get((section, name))) is not None:
+                entries = _entries(result, section)
+                result[section] = {**entries, name: deep_merge(offer, entries.get(name, {}))}
+    return _without_other_runs(result, tried)
+
+
+def _named(given: dict[str, Any]) -> Iterator[Name]:
+    """Yield what a configuration names: its own entries, and what they refer to."""
+    for section in SECTIONS:
+        for name in _entries(given, section):
+            yield section, name
+    for section, key, target in REFERENCES:
+        for entry in _entries(given, section).values():
+            value = entry
+            for part in filter(None, key.split(".")):
+                value = value.get(part) if isinstance(value, dict) else None
+            for name in value if isinstance(value, list) else [value]:
+                if isinstance(name, str):
+                    yield target, name
+
+
+def _is_missing(given: dict[str, Any], name: Name, tried: set[Name]) -> bool:
+    section, key = name
+    entry = _entries(given, section).get(key, {})
+    return name not in tried and isinstance(entry, dict) and DESCRIBED_BY[section] not in entry
+
+
+def _entries(given: dict[str, Any], section: str) -> dict[str, Any]:
+    entries = given.get(section)
+    return entries if isinstance(entries, dict) else {}
+
+
+def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]]:
+    """Return what the catalogue can add to a configuration, with paths that lead into the data folder."""
+    offers: dict[Name, dict[str, Any]] = {}
+    for name, entry in catalogue.items():
+        paths = known_paths(entry, catalogue)
+        for section, key, described in _sections(name, entry):
+            described = resolved(described, paths, data_folder)
+            offers[section, key] = deep_merge(offers.get((section, key), {}), described)
+    return offers
+
+
+def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield section, key and description of what an entry offers, each marked with the entry's name."""
+    for section in ("corpora", "datasets", "downstream_tasks"):
+        for key, described in getattr(entry, section).items():
+            yield section, key, {**described, "entry": name}
+    for key, stage in entry.first_stages.items():
+        runs = {dataset: {**run, "entry": name} for dataset, run in stage["runs"].items()}
+        yield "first_stages", key, {**stage, "runs": runs}
+
+
+def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, Any]:
+    """Leave out the catalogue's runs over other data sets, and first stages without runs, which would search."""
+    stages = _entries(given, "first_stages")
+    retained = {}
+    for name, stage in stages.items():
+        runs = stage.get("runs") if isinstance(stage, dict) else None
+        if ("first_stages", name) in tried and isinstance(runs, dict):
+            datasets = _entries(given, "datasets")
+            stage = {**stage, "runs": {key: run for key, run in runs.items() if key in datasets}}
+            if not stage["runs"]:
+                continue
+        retained[name] = stage
+    return {**given, "first_stages": retained} if stages else given
+
+
+# Where the files of the catalogue's data sets are looked for: beside the results, then beside the project.
+
+
+def data_folders(data_folder: str) -> list[str]:
+    """Return the folders in which files of the catalogue are looked for, first to last.
+
+    A relative `data_folder` is that of the working directory (`--directory`), then that of the project: data in the
+    project serve every run.
+    """
+    in_project = project_directory() / data_folder
+    if Path(data_folder).is_absolute() or in_project.resolve() == Path(data_folder).resolve():
+        return [data_folder]
+    return [data_folder, os.path.relpath(in_project)]
+
+
+def searched(data_folder: str) -> str:
+    """Return these folders, whole, for a message."""
+    return " and ".join(os.path.abspath(folder) for folder in data_folders(data_folder))
+
+
+def folder_of(entry: Entry, data_folder: str) -> str:
+    """Return the folder that has an entry's files: the first that has any of them, else the first."""
+    folders = data_folders(data_folder)
+    return next((folder for folder in folders if has_any(entry, folder)), folders[0])
+
+
+def has_any(entry: Entry, folder: str) -> bool:
+    return any(Path(folder, path).exists() for path in entry.files)
+
+
+def with_data_of_the_project(config: Config) -> Config:
+    """Return the configuration with the project's catalogue files for entries that the working directory lacks."""
+    locations: dict[str, str] = {}
+    if any(Path(folder).exists() for folder in data_folders(config.data_folder)[1:]):
+        for entry in read_catalogue().values():
+            folder = folder_of(entry, config.data_folder)
+            if folder != config.data_folder:
+                locations |= {f"{config.data_folder}/{path}": f"{folder}/{path}" for path in entry.files}
+    return moved(config, locations) if locations else config
+
+
+def moved(config: Config, locations: dict[str, str], folds: int | None = None) -> Config:
+    """Return the configuration with paths replaced (`locations`), and files of folds by the number `folds`."""
+
+    def replaced(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: replaced(inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [replaced(inner) for inner in value]
+        if isinstance(value, str) and value in locations and key != "label":
+            return folds if key == "folds" and folds is not None else locations[value]
+        return value
+
+    plain = replaced(config.model_dump())
+    if plain == config.model_dump():
+        return config
+    return Config.model_validate({**plain, "skip_absent": config.skip_absent})

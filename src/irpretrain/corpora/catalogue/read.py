@@ -1,0 +1,236 @@
+"""What the catalogue knows of a data set: one YAML file of resources/datasets, checked."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Self
+
+import yaml
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from irpretrain.config.base import Section, listed_faults
+from irpretrain.corpora.registry import Kind
+from irpretrain.errors import ConfigError
+from irpretrain.foundation.resources import parse_yaml, resources_directory
+
+# Sections of the configuration that an entry may fill.
+SECTIONS = ("corpora", "datasets", "first_stages", "downstream_tasks")
+
+# The command that prints how to get data; it needs no active environment.
+LISTING = "make run ARGS=datasets"
+
+
+class Licence(Section):
+    """On which terms the data may be used."""
+
+    terms: str = Field(min_length=1, description="In one clause.")
+    page: str = Field(min_length=1, description="Where they can be read, and where access is asked for.")
+
+
+class SourceFile(Section):
+    """One file as its publisher gives it, or a folder of files."""
+
+    holds: str = Field(min_length=1, description="What is in it, in a few words.")
+    md5: str | None = Field(None, pattern="^[0-9a-f]{32}$", description="As published.")
+    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$", description="As published.")
+    bytes: int | None = Field(None, ge=1, description="Size of the published file.")
+    folder: bool = Field(False, description="Whether it is a folder.")
+    files: int | None = Field(
+        None, ge=1, description="Of a folder: how many files its corpus must find in it; null: any number."
+    )
+    optional: bool = Field(
+        False, description="Whether the data set is whole without it, such as a run of others."
+    )
+    url: str | None = Field(
+        None,
+        description="Where its publisher has it, for whoever accepts the terms: the file, a Hugging Face model, or, "
+        "with `unpack`, an archive.",
+    )
+    unpack: str | None = Field(
+        None, description="Folder of the data folder into which the archive at `url` is unpacked."
+    )
+    then: str | None = Field(
+        None, description="Command that makes the file from what was fetched; {data} is the data folder."
+    )
+
+    @model_validator(mode="after")
+    def _check_folder(self) -> Self:
+        if self.folder and (self.md5 or self.sha256 or self.bytes):
+            raise ValueError("a folder has no checksum and no size")
+        if self.files is not None and not self.folder:
+            raise ValueError("files is for folders")
+        return self
+
+
+class Entry(Section):
+    """A data set of the catalogue."""
+
+    label: str = Field(min_length=1, description="Name in tables.")
+    what: str = Field(min_length=1, description="What it is, in one sentence.")
+    licence: Licence = Field(description="Terms, and their page.")
+    source: str = Field(min_length=1, description="Page of the data set.")
+    get: str = Field(min_length=1, description="How it is obtained, once the terms are accepted.")
+    papers: dict[str, list[str]] = Field(
+        default_factory=dict, description="Measures that each of the five papers reports on it."
+    )
+    fields: str = Field("", description="Which fields make up a document, and why.")
+    remarks: list[str] = Field(default_factory=list, description="What else its user should know.")
+    counts: str = Field(
+        "", description="Where the numbers of records come from, and which of them nobody has checked."
+    )
+    ir_datasets: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="Key of a corpus or data set below → identifiers in ir_datasets: the first has its documents, all "
+        "together its queries and judgements.",
+    )
+    needs: list[str] = Field(default_factory=list, description="Entries whose files it reads too.")
+    files: dict[str, SourceFile] = Field(
+        default_factory=dict, description="Files by their path in the data folder."
+    )
+    corpora: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Entries of `corpora`, with paths in the data folder."
+    )
+    datasets: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Entries of `datasets`, with paths in the data folder."
+    )
+    first_stages: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Runs of others that come with it, as entries of `first_stages`."
+    )
+    downstream_tasks: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Entries of `downstream_tasks`, with paths in the data folder."
+    )
+
+    @field_validator("files")
+    @classmethod
+    def _check_paths(cls, files: dict[str, SourceFile]) -> dict[str, SourceFile]:
+        for path in files:
+            if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+                raise ValueError(f"{path}: must be a path inside the data folder")
+        return files
+
+    def required(self) -> dict[str, SourceFile]:
+        """Return the files without which the data set is not whole."""
+        return {path: file for path, file in self.files.items() if not file.optional}
+
+
+# The catalogue as a whole: every file of resources/datasets, found by being there.
+
+
+# Of the records of tasks beside retrieval; keys of their entries.
+TASK_KINDS: tuple[Kind, ...] = ("questions", "sentences")
+
+# Entries by their names, which are those of their files, sorted.
+Catalogue = dict[str, Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Records of one kind in one or several files."""
+
+    kind: Kind
+    format: str
+    paths: list[str]  # in the data folder
+    aids: list[str] = field(default_factory=list)  # files in the data folder that the options name
+    options: dict[str, Any] = field(default_factory=dict)
+    expected: int | None = None  # how many records there must be, where that is known
+    patterns: list[str] | None = None  # which files of a folder count, as in `corpora.file_lists.list_files`
+
+
+def readings(entry: Entry) -> Iterator[Reading]:
+    """Yield everything that an entry describes how to read."""
+    for _, kind, section in _sections_with_files(entry):
+        path, options = section["path"], section.get("options", {})
+        yield Reading(
+            kind,
+            section.get("format", "trec"),
+            [path] if isinstance(path, str) else list(path),
+            [value for value in options.values() if isinstance(value, str) and value in entry.files],
+            options,
+            section.get("expected"),
+            section.get("files"),
+        )
+
+
+def _sections_with_files(entry: Entry) -> Iterator[tuple[str, Kind, Any]]:
+    """Yield key, kind of the records and content of every section of an entry that names files of records."""
+    for name, corpus in entry.corpora.items():
+        yield f"corpora.{name}", "documents", corpus
+    for name, dataset in entry.datasets.items():
+        yield f"datasets.{name}.queries", "topics", dataset.get("queries")
+        yield f"datasets.{name}.qrels", "judgements", dataset.get("qrels")
+    for name, stage in entry.first_stages.items():
+        for key, run in (stage.get("runs") or {}).items():
+            yield f"first_stages.{name}.runs.{key}", "runs", run
+    for name, task in entry.downstream_tasks.items():
+        for kind in TASK_KINDS:
+            for part, files in task.get(kind, {}).items():
+                yield f"downstream_tasks.{name}.{kind}.{part}", kind, files
+
+
+def read_catalogue(folder: str | Path | None = None) -> Catalogue:
+    """Read and check every `<name>.yaml` of a folder (default: the project's); ConfigError with every fault."""
+    faults: list[str] = []
+    catalogue: Catalogue = {}
+    for path in sorted(Path(folder or resources_directory() / "datasets").glob("*.yaml")):
+        try:
+            catalogue[path.stem] = _read_entry(path)
+        except ConfigError as error:
+            faults.append(str(error))
+    faults += _faults_between(catalogue)
+    if faults:
+        raise ConfigError("\n".join(["The catalogue of data sets has faults", *(f"  - {f}" for f in faults)]))
+    return catalogue
+
+
+def known_paths(entry: Entry, catalogue: Catalogue) -> set[str]:
+    """Return the paths that an entry may name: its own files, and those of the entries that it needs."""
+    needed = (catalogue[name].files for name in entry.needs if name in catalogue)
+    return set(entry.files).union(*needed)
+
+
+def resolved(described: Any, known: Collection[str], data: str | Path) -> Any:
+    """Return a description in which every text that is a known path of the data folder leads into that folder."""
+    if isinstance(described, dict):
+        return {key: resolved(value, known, data) for key, value in described.items()}
+    if isinstance(described, list):
+        return [resolved(value, known, data) for value in described]
+    return f"{data}/{described}" if isinstance(described, str) and described in known else described
+
+
+def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
+    """Yield (key, path) of every place of an entry that must name a file."""
+    for key, _, section in _sections_with_files(entry):
+        value = section.get("path") if isinstance(section, dict) else None
+        for path in value if isinstance(value, list) else [value]:
+            yield f"{key}.path", path
+    for name, dataset in entry.datasets.items():
+        if isinstance(dataset.get("folds"), str):
+            yield f"datasets.{name}.folds", dataset["folds"]
+
+
+def _read_entry(path: Path) -> Entry:
+    try:
+        return Entry.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path.name}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        raise ConfigError(f"{path.name}: {listed_faults(error)}") from None
+
+
+def _faults_between(catalogue: Catalogue) -> Iterator[str]:
+    """Yield needs that lead nowhere, paths that no entry explains, and names that two entries give."""
+    givers: dict[tuple[str, str], str] = {}
+    for name, entry in catalogue.items():
+        for other in entry.needs:
+            if other not in catalogue:
+                yield f"{name}.yaml: needs {other}, which is not in the catalogue"
+        paths = known_paths(entry, catalogue)
+        for key, path in named_paths(entry):
+            if path not in paths:
+                yield f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
+        for section in SECTIONS:
+            if section == "first_stages":
+                continue  # runs of one may come with several data sets
+            for key in getattr(entry, section):
+                if (other := givers.setdefault((section, key), name)) != name:
+                    yield f"{name}.yaml: {section}.{key} is in {other}.yaml too; call one of them something else"

@@ -1,0 +1,283 @@
+"""The state of every data set as a table of text."""
+
+import hashlib
+import json
+import shlex
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.corpora import MalformedConfig
+from irpretrain.corpora.catalogue.absence import FileState, Status, status_of
+from irpretrain.corpora.catalogue.read import (
+    LISTING,
+    Catalogue,
+    Entry,
+    Reading,
+    SourceFile,
+    readings,
+    resolved,
+)
+from irpretrain.corpora.file_lists import document_files, given_files
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.registry import format_of
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.foundation.atomic import write_text
+from irpretrain.models.encoder_files import hub_command
+
+# Whether the files of a data set are the published ones: size, checksum, number of records, readability.
+
+
+# Records at the beginning of a corpus that must be readable where no checksum vouches for it.
+SAMPLE = 100
+
+
+def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dict[str, Any]:
+    """Write the state of every file of a data set as JSON, for `read_report`; faults do not stop it. Return counts."""
+    files = {path: _state(Path(data) / path, file) for path, file in entry.files.items()}
+    for reading in readings(entry):
+        files |= _states_after(reading, Path(data), files, entry)
+    report = {
+        "entry": name,
+        "data": str(data),
+        "status": status_of(entry, files),
+        "files": {path: asdict(state) for path, state in files.items()},
+    }
+    write_text(output, json.dumps(report, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    statuses = [state.status for state in files.values()]
+    return {status: statuses.count(status) for status in sorted(set(statuses))}
+
+
+def read_report(path: str | Path) -> tuple[str, dict[str, FileState]]:
+    """Return the data folder and the state of each file from what `verify` wrote."""
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    return content["data"], {name: FileState(**state) for name, state in content["files"].items()}
+
+
+def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]:
+    """Write that a data set is sound; IntegrityError with the first file that differs from the published one."""
+    data, states = read_report(report)
+    broken = {path: state for path, state in states.items() if state.status == "broken"}
+    if broken:
+        path, state = next(iter(broken.items()))
+        others = f"; {len(broken) - 1} more files of {name} are broken" if len(broken) > 1 else ""
+        remedy = f"Get it again. {LISTING} shows the state of every file."
+        raise IntegrityError(f"{data}/{path}", state.detail + others, remedy=remedy)
+    write_text(output, json.dumps({"entry": name, "files": len(states)}) + "\n")
+    return {"files": len(states)}
+
+
+def _state(path: Path, file: SourceFile) -> FileState:
+    if not path.exists():
+        return FileState("missing")
+    if path.is_dir() != file.folder:
+        expected_kind = "folder" if file.folder else "file"
+        return FileState("broken", f"this must be a {expected_kind}")
+    if file.folder:
+        return FileState("present")
+    size = path.stat().st_size
+    if file.bytes not in (None, size):
+        return FileState("broken", f"{size:,} bytes, the published file has {file.bytes:,}")
+    for kind, expected in (("sha256", file.sha256), ("md5", file.md5)):
+        if expected is not None:
+            checksum = _checksum(path, kind)
+            if checksum != expected:
+                return FileState("broken", f"its {kind} is {checksum}, that of the published file {expected}")
+            return FileState("verified", kind)
+    return FileState("present")
+
+
+def _checksum(path: Path, kind: str) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
+
+
+def _states_after(
+    reading: Reading, data: Path, states: Mapping[str, FileState], entry: Entry
+) -> dict[str, FileState]:
+    """What reading adds to the states of its files: nothing, where a checksum vouches for all, or one is not there."""
+    paths = [*reading.paths, *reading.aids]
+    statuses = [states[path].status for path in paths if path in states]
+    if len(statuses) < len(paths) or {"missing", "broken"} & set(statuses) or set(statuses) == {"verified"}:
+        return {}
+    try:
+        state = _sampled(reading, data, entry) if reading.kind == "documents" else _counted(reading, data)
+    except InputError as error:
+        line = "" if error.line is None else f":{error.line}"
+        state = FileState("broken", f"{error.path.name}{line}: {error.reason}")
+    return {path: state for path in reading.paths if states[path].status != "verified"}
+
+
+def _counted(reading: Reading, data: Path) -> FileState:
+    """Read every record; their number is compared with the expected one, if that is known."""
+    reader = format_of(reading.kind, reading.format)
+    files = given_files([data / path for path in reading.paths], reader.suffixes)
+    tally = RecordTally(MalformedConfig(), "malformed")
+    options = reader.options(**resolved(reading.options, reading.aids, data))
+    number = sum(1 for path in files for _ in tally.sound(path, reader.read(path, options)))
+    what = f"{number:,} {'questions with answers' if reader.gives_answers else reading.kind}"
+    if reading.expected is None:
+        return FileState("present", what)
+    if number != reading.expected:
+        return FileState("broken", f"{what}, there must be {reading.expected:,}")
+    return FileState("verified", what)
+
+
+def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
+    """Read the first records of a corpus; the rest is read, and counted, when the corpus is."""
+    [source] = reading.paths
+    reader = format_of("documents", reading.format)
+    files = document_files(data / source, reading.format, reading.patterns)
+    expected = entry.files[source].files
+    if expected not in (None, len(files)):
+        return FileState("broken", f"{len(files):,} files, there must be {expected:,}")
+    tally = RecordTally(MalformedConfig(), "malformed")
+    records = reader.read(files[0], reader.options(**resolved(reading.options, reading.aids, data)))
+    number = sum(1 for _ in tally.sound(files[0], islice(records, SAMPLE)))
+    if number == 0 and len(files) == 1:
+        return FileState("broken", "there is no document in it")
+    return FileState("present", f"{len(files):,} files, the beginning of the first can be read")
+
+
+# Most columns of the screen that are used.
+WIDTH = 110
+HUB = "https://huggingface.co/"
+
+# What sentences begin with that are commands.
+COMMANDS = ("curl ", "hf ")
+
+
+@dataclass(frozen=True)
+class CatalogueRow:
+    """One data set, the folder that its files are in or belong in, and their states by their paths in it."""
+
+    name: str
+    entry: Entry
+    data: str
+    files: dict[str, FileState]
+
+    @property
+    def status(self) -> Status:
+        return status_of(self.entry, self.files)
+
+
+def list_datasets(
+    catalogue: Catalogue,
+    # Output of `verify` for the entries with any file; the others have none.
+    reports: Mapping[str, str | Path],
+    folders: Sequence[str],  # the data folders, in which files are looked for in this order
+    table: str | Path,  # where the text goes
+) -> dict[str, int]:
+    """Write the state of every data set as text; return counts of data sets by their status."""
+    lines = _lines(catalogue, reports, folders)
+    write_text(table, as_text(lines, "/ and ".join(folders)) + "\n")
+    statuses = [line.status for line in lines]
+    return {status: statuses.count(status) for status in sorted(set(statuses))}
+
+
+def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Mapping[str, str]) -> str:
+    """Return the state of every data set for the screen; see `list_datasets`, but `folders` maps to displayed names."""
+    return as_text(_lines(catalogue, reports, list(folders)), "/ and ".join(folders.values()))
+
+
+def _lines(
+    catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]
+) -> list[CatalogueRow]:
+    lines: list[CatalogueRow] = []
+    for name, entry in catalogue.items():
+        folder, states = read_report(reports[name]) if name in reports else (folders[0], {})
+        files = {path: states.get(path, FileState("missing")) for path in entry.files}
+        lines.append(CatalogueRow(name, entry, folder, files))
+    return lines
+
+
+def as_text(lines: list[CatalogueRow], data: str) -> str:
+    """Return the table for the screen: one line per data set, and under it what its user should do."""
+    width = max(len(line.name) for line in lines) + 2
+    parts = [f"Data sets, in {data}/ ({summary(lines)})", ""]
+    for line in lines:
+        parts.append(f"{line.name:<{width}}{line.status:<12}{line.entry.label}")
+        indent = " " * (width + 12)
+        for sentence in advice(line, lines):
+            if sentence.startswith(COMMANDS):  # whole, so that it can be copied
+                parts.append(indent + sentence)
+                continue
+            parts += textwrap.wrap(
+                sentence, max(WIDTH, 60 + len(indent)), initial_indent=indent, subsequent_indent=indent + "  ",
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+    return "\n".join(parts)
+
+
+def summary(lines: list[CatalogueRow]) -> str:
+    statuses = [line.status for line in lines]
+    order = ("verified", "present", "incomplete", "broken", "missing")
+    return ", ".join(f"{statuses.count(status)} {status}" for status in order if status in statuses)
+
+
+def advice(line: CatalogueRow, lines: list[CatalogueRow]) -> list[str]:
+    """Return what the user of a data set should know: what is wrong, what is missing and where it belongs."""
+    sentences = [
+        f"broken: {line.data}/{path}: {state.detail}"
+        for path, state in line.files.items()
+        if state.status == "broken"
+    ]
+    absent = [path for path, state in line.files.items() if state.status == "missing"]
+    required = [path for path in absent if path in line.entry.required()]
+    sentences += [f"get: {line.entry.get}"] if required else []
+    if required:
+        sentences.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")
+    commands: dict[str, list[str]] = {}  # several files may come from one archive
+    for path in [*required, *(path for path in absent if path not in required)]:
+        file = line.entry.files[path]
+        optional = "optional: " if file.optional else ""
+        if file.url:
+            command = fetch_command(file, path, line.data)
+            commands.setdefault(command, []).append(f"{optional}{_described(line.entry, path)}")
+        else:
+            sentences.append(f"{optional or 'put '}{_described(line.entry, path)} at {line.data}/{path}")
+    sentences += [f"{command} # {', '.join(held)}" for command, held in commands.items()]
+    states = {other.name: other.status for other in lines}
+    needed = [
+        f"{name} ({states[name]})"
+        for name in line.entry.needs
+        if states.get(name) not in ("verified", "present")
+    ]
+    if needed:
+        sentences.append(f"needs also: {', '.join(needed)}")
+    return sentences
+
+
+def fetch_command(file: SourceFile, path: str, data: str) -> str:
+    """Return the command that fetches a file with an address into the data folder, and checks or completes it."""
+    url, location = str(file.url), shlex.quote(f"{data}/{path}")
+    if url.startswith(HUB):
+        return f"{hub_command(url.removeprefix(HUB))} --local-dir {location}"
+    into = shlex.quote(f"{data}/{file.unpack}".removesuffix("/."))
+    name = url.rpartition("/")[2]
+    archive = (
+        location
+        if path.endswith(name) or file.unpack is None
+        else shlex.quote(f"{data}/{file.unpack}/{name}")
+    )
+    steps = [f"curl -fL --create-dirs -o {archive} {url}"]
+    if archive == location and (checksum := file.md5 or file.sha256):
+        program = "md5sum" if file.md5 else "sha256sum"
+        steps.append(f"echo {checksum} {location} | {program} -c")
+    if file.unpack is not None:
+        steps.append(
+            f"unzip -o {archive} -d {into}"
+            if name.endswith((".zip", ".whl"))
+            else f"tar -xf {archive} -C {into}"
+        )
+    if file.then is not None:
+        steps.append(file.then.replace("{data}", shlex.quote(data)))
+    return " && ".join(steps)
+
+
+def _described(entry: Entry, path: str) -> str:
+    file = entry.files[path]
+    return f"the folder of {file.holds}" if file.folder else file.holds

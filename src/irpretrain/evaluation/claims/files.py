@@ -1,0 +1,182 @@
+"""A paper's claims: `resources/claims/<paper>.yaml`, read and checked."""
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from irpretrain.config.axioms import Axiom
+from irpretrain.config.base import Section
+from irpretrain.config.papers.base import check_paper, load_paper_yaml
+from irpretrain.foundation.resources import resources_directory
+
+# Regime of a model that was fine-tuned for a task beside retrieval.
+ANSWERS = "answers"
+
+# One name, or several of which the first that is run counts.
+Names = Annotated[
+    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+]
+
+
+class Side(Section):
+    """One side of a comparison: a run (`model` or `first_stage`), a predictor's AUC or the importance of one of its
+    axioms, a model's agreement with an axiom, or how much of a passage's weight is on its heaviest term."""
+
+    model: Names = ()
+    first_stage: Names = ()
+    predictor: Names = ()
+    weighting: Names = ()
+    regime: Names = ()
+    candidates: str = ""
+    depth: int | None = Field(None, ge=1)
+    axiom: Axiom | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(self.named) != 1:
+            raise ValueError("a side names one of model, first_stage, predictor and weighting")
+        if self.axiom and not (self.model or self.predictor):
+            raise ValueError("an axiom stands beside a model or a predictor")
+        if (self.regime or self.candidates) and not self.model:
+            raise ValueError("regime and candidates stand beside a model")
+        if self.depth and not (self.model or self.first_stage):
+            raise ValueError("depth stands beside a model or a first stage")
+        return self
+
+    @property
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """What the side names: its section's key → the names."""
+        sections = ("model", "first_stage", "predictor", "weighting")
+        return {section: getattr(self, section) for section in sections if getattr(self, section)}
+
+    @property
+    def kind(self) -> str:
+        """What is measured: run, predictor, importance, agreement or weighting."""
+        (section,) = self.named
+        if self.axiom:
+            return "agreement" if section == "model" else "importance"
+        return section if section in ("predictor", "weighting") else "run"
+
+    def text(self, regime: Names = ()) -> str:
+        """Return what the side asks for, by its first names: "prop, full", "RANK of simple"."""
+        ((section, (name, *_)),) = self.named.items()
+        if self.axiom:
+            return f"{name} on {self.axiom}" if section == "model" else f"{self.axiom} of {name}"
+        depth = f"@{self.depth}" if self.depth else ""
+        if section != "model":
+            return f"{name}{depth}"
+        where = f", {self.candidates}{depth}" if self.candidates else ""
+        return f"{name}, {(self.regime or regime)[0]}{where}"
+
+
+class Contrast(Section):
+    """Two sides, of which the first is claimed to be better."""
+
+    better: Side
+    worse: Side
+
+
+class Claim(Section):
+    """A sentence of a paper, and the comparison that tests it; or what that needs and nobody has here.
+
+    Attributes:
+        says: the claim, in one sentence.
+        place: section and table of the paper.
+        better, worse: the two sides.
+        regime: of models that have none of their own; of several the first that is run.
+        more_than: a second contrast: the claim is that the first one is larger.
+        measure: ir_measures' notation; "": the data set's first.
+        effect: smallest effect of interest, in the measure's unit; None: the file's.
+        share: of the worse side that the better one reaches at least ("as good as" is 1).
+        overlay: a configuration that runs both sides, from the project's folder.
+        needs: what is missing, of a claim that cannot be tested here.
+    """
+
+    says: str
+    place: str
+    better: Side | None = None
+    worse: Side | None = None
+    regime: Names = ()
+    more_than: Contrast | None = None
+    measure: str = ""
+    effect: float | None = Field(None, gt=0)
+    share: float | None = Field(None, gt=0)
+    overlay: str = ""
+    needs: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        tested = {key for key in ("better", "worse", "overlay") if getattr(self, key)}
+        if self.needs and tested:
+            raise ValueError(f"a claim with `needs` is not tested: take out {', '.join(sorted(tested))}")
+        if not self.needs and len(tested) < 3:
+            raise ValueError("a claim has better, worse and overlay, or else `needs`")
+        if self.share is not None and (self.effect is not None or self.more_than):
+            raise ValueError("share stands without effect and more_than")
+        if len({side.kind for side in self.sides}) > 1:
+            raise ValueError("all sides are of one kind")
+        if self.more_than and self.sides[0].kind != "run":
+            raise ValueError("more_than compares runs")
+        for side in self.sides:
+            if side.kind == "run" and side.model and not (side.regime or self.regime):
+                raise ValueError(f"regime: none is given for {side.model[0]}")
+        return self
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Every side; none of a claim that is not tested."""
+        if self.better is None or self.worse is None:
+            return ()
+        second = (self.more_than.better, self.more_than.worse) if self.more_than else ()
+        return (self.better, self.worse, *second)
+
+    def reached(self, worse: str) -> str:
+        """Return the worse side's name, or the share of it that the better one reaches."""
+        return worse if self.share is None else f"{100 * self.share:.0f} % of {worse}"
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The two sides by their first names, of a claim that is tested: "prop, full" and "90 % of control, full"."""
+        texts = [side.text(self.regime) for side in self.sides]
+        if self.more_than:
+            return f"{texts[0]} over {texts[1]}", f"{texts[2]} over {texts[3]}"
+        return texts[0], self.reached(texts[1])
+
+
+class Claims(Section):
+    """The claims of one paper by name; `effect` is the smallest effect of interest of those without their own."""
+
+    paper: str
+    effect: float = Field(gt=0)
+    claims: dict[Annotated[str, Field(pattern="^[a-z0-9-]+$")], Claim] = Field(min_length=1)
+
+    def effect_of(self, name: str) -> float:
+        """Return the smallest effect of interest of a claim."""
+        own = self.claims[name].effect
+        return self.effect if own is None else own
+
+
+def claims_file(paper: str) -> Path:
+    """Return where the claims of a paper lie; a paper may have none."""
+    return resources_directory() / "claims" / f"{paper}.yaml"
+
+
+def has_claims(paper: str) -> bool:
+    """Whether a paper has a file of claims."""
+    return claims_file(paper).is_file()
+
+
+@cache
+def read_claims(paper: str) -> Claims:
+    """Return the claims of a paper, read once a process."""
+    path = claims_file(paper)
+    claims = load_claims(path)
+    check_paper(path, claims.paper)
+    return claims
+
+
+def load_claims(path: str | Path) -> Claims:
+    """Read and check a file of claims; raise InputError with every fault."""
+    return load_paper_yaml(path, Claims, "claims")

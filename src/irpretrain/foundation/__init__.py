@@ -1,0 +1,1 @@
+"""What every job needs: outputs that appear whole, sidecars, progress, random streams, arrays on disk, resources."""

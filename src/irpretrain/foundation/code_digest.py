@@ -1,0 +1,192 @@
+"""Which code made a result: digests of the files whose code the job has loaded.
+
+A job records the library's modules that it has imported, the templates beside them, its script, and the resources that
+it has read, such as stop lists. Code that was not loaded cannot have made the result. The digest of a Python file is
+that of its syntax tree without docstrings, so comments and layout do not count; Python 3.11 to 3.13 agree on it.
+Digests are cached by the content of the files.
+"""
+
+import ast
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.resources import resources_directory, resources_read
+
+PACKAGE = Path(__file__).parents[1]
+SCRIPTS = PACKAGE.parents[1] / "scripts"
+TEMPLATES = (".j2", ".css", ".js")
+RESOURCES = "resources"
+CACHE = "code-digests.json"
+MOST_CACHED = 20_000
+
+# The code of a checkpoint that records none.
+UNKNOWN = {"unknown": "unknown"}
+
+# Code of other processes, whose work the result of this one rests on.
+_earlier: dict[str, str] = {}
+
+
+@cache
+def sources() -> dict[str, bytes]:
+    """Return the files of the library and of the scripts by name, as of the first call: files may change."""
+    files = dict[str, bytes]()
+    for folder, folders, names in os.walk(PACKAGE):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        prefix = folder[len(str(PACKAGE)) + 1 :]
+        files |= _read(folder, prefix, [name for name in names if name.endswith((".py", *TEMPLATES))])
+    if SCRIPTS.is_dir():
+        files |= _read(SCRIPTS, SCRIPTS.name, [name for name in os.listdir(SCRIPTS) if name.endswith(".py")])
+    return files
+
+
+def _read(folder: str | Path, prefix: str, names: Iterable[str]) -> dict[str, bytes]:
+    contents = {}
+    for name in names:
+        with open(os.path.join(folder, name), "rb") as file:
+            contents[f"{prefix}/{name}".removeprefix("/")] = file.read()
+    return contents
+
+
+@cache
+def library_digest() -> str:
+    """Return one digest of all files, comments included."""
+    whole = sha256()
+    for name, content in sorted(sources().items()):
+        whole.update(f"{name}\0{len(content)}\0".encode() + content)
+    return whole.hexdigest()[:16]
+
+
+def begin_record() -> None:
+    sources()
+    _earlier.clear()
+
+
+def code_record() -> dict[str, str]:
+    """Return the code of this job: file → digest. A file that was used in two versions has both digests."""
+    return _united(digests(_loaded()), _earlier)
+
+
+def rest_on(code: Mapping[str, str]) -> None:
+    """Add the code of another process, whose work this one resumes."""
+    _earlier.update(_united(_earlier, code))
+
+
+def changed_files(code: Mapping[str, str]) -> list[str]:
+    """Return the files of a record that the present code has in another version, or not at all."""
+    present = digests(code)
+    return [name for name in code if present.get(name) != code[name]]
+
+
+def digests(names: Iterable[str]) -> dict[str, str]:
+    names = list(names)
+    files, cached, new = sources() | _resources(names), _cached(), dict[str, str]()
+    keys = {name: _sha256(files[name]) for name in names if name in files}
+    for name, key in keys.items():
+        if key not in cached:
+            cached[key] = new[key] = _digest(files[name]) if name.endswith(".py") else key
+    if new:
+        retained = _read_cache()
+        with suppress(OSError):
+            write_text(
+                cache_folder() / CACHE, json.dumps((retained if len(retained) < MOST_CACHED else {}) | new)
+            )
+    return {name: cached[key] for name, key in keys.items()}
+
+
+def _resources(names: Iterable[str]) -> dict[str, bytes]:
+    contents = {}
+    for name in names:
+        folder, _, path = name.partition("/")
+        if folder == RESOURCES and path in resources_read:
+            contents[name] = resources_read[path]
+        elif folder == RESOURCES and (file := resources_directory() / path).is_file():
+            contents[name] = file.read_bytes()
+    return contents
+
+
+def _united(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
+    versions = {
+        name: {*first.get(name, "").split(), *second.get(name, "").split()} for name in [*first, *second]
+    }
+    return {name: " ".join(sorted(versions[name])) for name in sorted(versions)}
+
+
+def _loaded() -> set[str]:
+    start = len(str(PACKAGE)) + 1
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == PACKAGE.name]
+    loaded = {str(module.__file__)[start:] for module in modules}
+    folders = {os.path.dirname(name) for name in loaded}
+    beside = {name for name in sources() if name.endswith(TEMPLATES) and os.path.dirname(name) in folders}
+    script = os.path.basename(
+        getattr(sys.modules["__main__"], "__file__", None) or ""
+    )  # of Snakemake's copy too
+    resources = {f"{RESOURCES}/{name}" for name in resources_read}
+    return loaded | beside | resources | {f"{SCRIPTS.name}/{script}"}
+
+
+def _digest(source: bytes) -> str:
+    try:
+        return _sha256(ascii(_tree(ast.parse(source))).encode())
+    except (SyntaxError, ValueError, RecursionError):  # while somebody writes it
+        return _sha256(source)
+
+
+def _tree(node: Any) -> Any:
+    """The names and fields of a syntax tree. Empty fields are left out: each Python version has some of its own."""
+    if isinstance(node, list):
+        return [_tree(part) for part in node if not _is_text_alone(part)]
+    if not isinstance(node, ast.AST):
+        return node
+    if isinstance(node, ast.JoinedStr):  # Python 3.12 ends some formats with an empty text
+        node.values = [
+            part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")
+        ]
+    fields = ((name, getattr(node, name, None)) for name in node._fields)
+    return [type(node).__name__, *((name, _tree(value)) for name, value in fields if value not in (None, []))]
+
+
+def _is_text_alone(node: Any) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _sha256(content: bytes) -> str:
+    return sha256(content).hexdigest()[:12]
+
+
+@cache
+def _cached() -> dict[str, str]:
+    return _read_cache()
+
+
+def _read_cache() -> dict[str, str]:
+    try:
+        cached: dict[str, str] = json.loads((cache_folder() / CACHE).read_bytes())
+        return cached if isinstance(cached, dict) else {}
+    except (OSError, ValueError):
+        return {}
+
+
+# The folder for what can be computed again at any time: machine code, digests of source files.
+
+
+def cache_folder() -> Path:
+    """Return `$NUMBA_CACHE_DIR`, else `$XDG_CACHE_HOME/irpretrain`, else `~/.cache/irpretrain`."""
+    if directory := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(directory)
+    try:
+        home = Path.home()
+    except RuntimeError:  # a container's user, without HOME and unknown to the system
+        home = Path(os.devnull)  # nothing is kept there
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "irpretrain"

@@ -1,0 +1,122 @@
+"""Functions compiled by numba, with a cache of machine code between processes.
+
+Compiling the kernels takes seconds. The cache is a folder (see `code_digest`) named by the source of all compiled
+modules: numba itself ignores changes of called functions in other files. Numba writes entries atomically, and
+checks processor and version, so jobs may share the folder, and it can be deleted at any time. If it is damaged or
+read-only, functions are compiled anew.
+"""
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.caching import IndexDataCacheFile
+
+from irpretrain.foundation.code_digest import cache_folder
+from irpretrain.foundation.progress import notice, print_line
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Return `function`, compiled at its first call without Python's global lock; its callees must be compiled."""
+    return _compiled(function, {})
+
+
+def compiled_uncounted(function: Function) -> Function:
+    """As `compiled`, for a function that makes no array, called by compiled ones only, with arrays in tuples."""
+    # References of its arrays are not counted, as the caller holds them; counting takes an atomic operation per use
+    # of a tuple's array. Numba refuses to compile a function that makes an array so.
+    return _compiled(function, {"_nrt": False})
+
+
+def _compiled(function: Function, options: dict[str, Any]) -> Function:
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
+    try:
+        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+        numbas = dispatcher._cache
+        numbas._cache_file = _CacheFile(
+            cache_path=numbas._cache_path,
+            filename_base=numbas._impl.filename_base,
+            source_stamp=numbas._impl.locator.get_source_stamp(),
+        )
+        return cast(Function, dispatcher)
+    except RuntimeError:  # numba can write no file there
+        _report_lost_cache("nothing can be written there")
+        return cast(Function, numba.njit(nogil=True, **options)(function))
+    finally:
+        config.CACHE_DIR = before
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's files of one function. A damaged one counts as none, and one that cannot be written is done without."""
+
+    def load(self, key: Any) -> Any:
+        try:
+            found = super().load(key)
+        except Exception:  # pickle raises whatever the bytes of a torn file suggest
+            found = None
+        if found is None:
+            _report_compiling()
+        return found
+
+    def save(self, key: Any, data: Any) -> None:
+        try:
+            try:
+                self._load_index()
+            except OSError:
+                raise
+            except Exception:
+                self.flush()
+            super().save(key, data)
+        except OSError as error:
+            _report_lost_cache(error.strerror or str(error))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+    def _load_data(self, name: str) -> Any:
+        content = Path(self._data_path(name)).read_bytes()
+        digest, content = content[:32], content[32:]
+        # Machine code with a hole of zeros, as a loss of power leaves, would end the process.
+        if hashlib.sha256(content).digest() != digest:
+            raise ValueError("damaged")
+        return pickle.loads(content)
+
+
+@cache
+def _report_compiling() -> None:
+    print_line("[compile] compiling once, about 15 s of one core")
+
+
+@cache
+def _report_lost_cache(reason: str) -> None:
+    notice(
+        "compile",
+        f"machine code cannot be kept in {cache_directory()} ({reason}), so each process compiles it anew: "
+        "make room, or set NUMBA_CACHE_DIR to a folder that you may write to",
+    )
+
+
+@cache
+def cache_directory() -> Path:
+    """Return where the machine code of this version of the source is kept."""
+    return cache_folder() / f"compiled-{_source_hash()}"
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        source = path.read_bytes()
+        if b"\n@compiled" in source:  # compiled_uncounted too
+            digest.update(
+                f"{path.relative_to(Path(__file__).parents[1]).as_posix()}\0{len(source)}\0".encode() + source
+            )
+    return digest.hexdigest()[:16]

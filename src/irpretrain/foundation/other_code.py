@@ -1,0 +1,162 @@
+"""Which results were made by other code than the present: by the digests in their sidecars."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.code_digest import UNKNOWN, changed_files, code_record, library_digest, rest_on
+from irpretrain.foundation.progress import print_line
+
+# Parameter of cheap rules, `library_code`: any change of the library runs them again.
+CODE = "code"
+
+# Most changed files, or stages, that a message names.
+DISPLAYED = 3
+
+# Set by `irpretrain.foundation.other_code`: results of other code are about to be made again.
+REDO = "IRPRETRAIN_REDO"
+
+
+def is_of_other_code(record: Mapping[str, Any]) -> bool:
+    """Whether a sidecar's result was made by other code, or by code that the sidecar does not record."""
+    code = record.get("code")
+    return not isinstance(code, dict) or not code or bool(changed_files(code))
+
+
+def results_of_other_code(directory: str | Path = "") -> Iterator[dict[str, Any]]:
+    """Yield the sidecars of a run's results that other code made, without those that a run remakes by itself."""
+    for path in sorted(Path(directory, "results").rglob("*.meta.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if not isinstance(record, dict) or not any(
+            Path(directory, output).exists() for output in record.get("outputs") or ()
+        ):
+            continue
+        is_redone_unasked = CODE in (record.get("parameters") or {})
+        if not is_redone_unasked and is_of_other_code(record):
+            yield record
+
+
+def keep_code(path: Path) -> None:
+    write_text(path, json.dumps(code_record()))
+
+
+def go_on_from(path: Path) -> None:
+    """Add the code of unfinished work at `path`, which this job resumes, to the code of the job.
+
+    Work of other code is used too: a line reports it, and the result counts as made by other code.
+    """
+    try:
+        code = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        code = UNKNOWN
+    if not isinstance(code, dict):
+        code = UNKNOWN
+    rest_on(code)
+    if changed := changed_files(code):
+        more = f" and {len(changed) - DISPLAYED} more" if len(changed) > DISPLAYED else ""
+        print_line(
+            f"Other code began this work (changed since: {', '.join(changed[:DISPLAYED])}{more}). It goes on, and its "
+            f"result will be listed as made by other code. To begin anew, stop and remove {path.parent}."
+        )
+
+
+def other_code_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return one line: the stages of results of other code, and what redoes them; empty for none."""
+    records = list(records)
+    again = "it" if len(records) == 1 else "them"
+    return f"{counted_text(records)} `make redo` makes {again} again." if records else ""
+
+
+def counted_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return one sentence: how many results other code made, and the stages with most of them."""
+    stages = Counter(str(record.get("stage")) for record in records)
+    most_first = sorted(stages.items(), key=lambda stage: (-stage[1], stage[0]))
+    names = ", ".join(f"{stage} ({number:,})" for stage, number in most_first[:DISPLAYED])
+    if len(stages) > DISPLAYED:
+        names += f" and {_stages(len(stages) - DISPLAYED)} more"
+    total = stages.total()
+    results = "1 result was" if total == 1 else f"{total:,} results of {_stages(len(stages))} were"
+    return f"{results} made by other code: {names}."
+
+
+def _stages(number: int) -> str:
+    return "1 stage" if number == 1 else f"{number} stages"
+
+
+def library_code(wildcards: Any) -> str:
+    """Return the parameter `CODE` of a rule, for Snakemake."""
+    return library_digest()
+
+
+def planned_text(wildcards: Any) -> str:
+    """Return the report's line on other code, for Snakemake: a change makes the report again."""
+    return "" if REDO in os.environ else _text_of(os.getcwd())
+
+
+@cache
+def _text_of(directory: str) -> str:
+    return other_code_text(results_of_other_code(directory))
+
+
+# Makes them again: `python -m irpretrain.foundation.other_code --cores 4 prop`, or `make redo ARGS=prop`.
+#
+# Snakemake lists the files that the targets need (`--summary`), and remakes those of other code (`--forcerun`).
+
+
+# The files that a redo makes again. Snakemake removes a file before it makes it again, and where the redo is killed
+# then, it would take what depends on the file for up to date.
+BROKEN_OFF = Path(".snakemake/redo.json")
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--directory", "-d", type=Path, default=Path())
+    directory = parser.parse_known_args(arguments)[0].directory
+    records, removed = list(results_of_other_code(directory)), _removed_files(directory)
+    if not records and not removed:
+        print_line("No result was made by other code.")
+        return 0
+    snakemake = [sys.executable, "-m", "snakemake", *arguments]
+    summary = subprocess.run([*snakemake, "--summary"], stdout=subprocess.PIPE, text=True)
+    if summary.returncode:
+        return summary.returncode
+    planned = {line.partition("\t")[0] for line in summary.stdout.splitlines() if "\t" in line}
+    chosen = [record for record in records if planned & record["outputs"].keys()]
+    files = {next(path for path in record["outputs"] if path in planned) for record in chosen}
+    if chosen:
+        print_line(counted_text(chosen))
+    if again := removed & planned:
+        print_line(f"A redo was broken off: it goes on with {', '.join(sorted(again))}.")
+    if not files | again:
+        print_line("No result that these targets need was made by other code.")
+        return 0
+    write_text(directory / BROKEN_OFF, json.dumps(sorted(files | removed)))
+    command = [*snakemake, "--forcerun", *sorted(files | again)]
+    status = subprocess.run(command, env={**os.environ, REDO: "1"}).returncode
+    if not status:
+        write_text(directory / BROKEN_OFF, json.dumps(sorted(removed - again)))
+    return status
+
+
+def _removed_files(directory: Path) -> set[str]:
+    """Return the files that a redo began to make again and did not."""
+    try:
+        files = json.loads((directory / BROKEN_OFF).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return set()
+    return {file for file in files if not (directory / file).exists()}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,181 @@
+"""Sidecars: inputs, code, machine and cost of an output.
+
+The sidecar of `results/a/b.parquet` is `results/a/b.parquet.meta.json`. Wall time and memory differ from run to run, so
+equal bytes are promised for outputs, not for sidecars.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import resource
+import subprocess
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from irpretrain import __version__
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.code_digest import begin_record, code_record
+
+# What Snakemake puts into a directory after the stage that made it.
+NOT_CONTENT = ".snakemake_timestamp"
+PACKAGES = (
+    "numpy",
+    "pyarrow",
+    "duckdb",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "mwparserfromhell",
+    "pyserini",
+    "ir_measures",
+    "ir_datasets",
+    "snakemake",
+)
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file, or of a directory's sorted (relative path, SHA-256) list."""
+    path = Path(path)
+    digest = hashlib.sha256()
+    if path.is_dir():
+        for file in _files(path):
+            digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+        return digest.hexdigest()
+    with open(path, "rb") as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(p for p in directory.rglob("*") if p.is_file() and p.name != NOT_CONTENT)
+
+
+def sidecar_path(output: str | Path) -> Path:
+    return Path(f"{Path(output)}.meta.json")  # beside a folder, also of a path that ends in a slash
+
+
+def content_hash(value: Any) -> str:
+    """Return a short hash of any JSON-able value; equal values have equal hashes."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+class Recorder:
+    def __init__(
+        self,
+        stage: str,  # name of the rule
+        # inputs, outputs: paths.
+        inputs: list[str],
+        outputs: list[str],
+        params: dict[str, Any],  # what else the outputs depend on
+        # Resources that the job requested, such as `threads` and `memory_mb`.
+        asked: dict[str, int] | None = None,
+    ) -> None:
+        self.stage, self.inputs, self.outputs, self.params = stage, inputs, outputs, params
+        self._asked = asked or {}
+        begin_record()
+        self._started, self._start, self._cpu = time.time(), time.monotonic(), _cpu_seconds()
+
+    def write(self, counts: dict[str, Any] | None = None) -> Path:
+        """Write the sidecar. `counts` is what the stage read, skipped (with reasons) and made."""
+        record = {
+            "stage": self.stage,
+            "inputs": {path: _known_sha256(path) for path in self.inputs},
+            "outputs": {path: sha256(path) for path in self.outputs},
+            "parameters": self.params,
+            "parameters_hash": content_hash(self.params),
+            "counts": counts or {},
+            "cost": {
+                "started": round(self._started, 3),
+                "wall_seconds": round(time.monotonic() - self._start, 3),
+                "cpu_seconds": round(_cpu_seconds() - self._cpu, 3),
+                "peak_memory_mb": _peak_kilobytes() // 1024,
+                "asked": self._asked,
+            },
+            "code": code_record(),
+            "versions": _versions(),
+            "commit": _commit(),
+            "hardware": {"machine": platform.machine(), "cores": os.cpu_count(), "cpu": _cpu_name()},
+        }
+        target = sidecar_path(self.outputs[0])
+        write_text(target, json.dumps(record, indent=1, sort_keys=True, default=str) + "\n")
+        return target
+
+
+def read_sidecar(output: str | Path) -> dict[str, Any]:
+    """Return the sidecar of `output`, or an empty record where there is none that can be read."""
+    try:
+        record = json.loads(sidecar_path(output).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _known_sha256(path: str) -> str:
+    """The hash its own sidecar gives, as long as nothing in it is newer than the sidecar; else computed."""
+    sidecar = sidecar_path(path)
+    if sidecar.exists() and sidecar.stat().st_mtime_ns >= _changed(Path(path)):
+        recorded = read_sidecar(path).get("outputs", {}).get(path)
+        if recorded:
+            return str(recorded)
+    return sha256(path)
+
+
+def _changed(path: Path) -> int:
+    """When a file, or anything in a directory, was last written; a directory's own time misses its files'."""
+    return max(p.stat().st_mtime_ns for p in (path, *(_files(path) if path.is_dir() else ())))
+
+
+def _usages() -> tuple[resource.struct_rusage, resource.struct_rusage]:
+    """Of this process, and of its finished children (Lucene runs in one)."""
+    return resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+
+
+def _peak_kilobytes() -> int:
+    """Peak memory of this process or one of its finished children."""
+    # The kernel's counter begins with the memory of the parent, here Snakemake's; /proc counts this program alone.
+    # A child's counter begins with that of this process, so the larger of the two is right.
+    usages = _usages()
+    try:
+        status = Path("/proc/self/status").read_text()
+        peak = int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1])  # type: ignore[index]
+    except (OSError, TypeError):
+        peak = usages[0].ru_maxrss
+    return max(peak, usages[1].ru_maxrss)
+
+
+def _cpu_seconds() -> float:
+    return sum(usage.ru_utime + usage.ru_stime for usage in _usages())
+
+
+def _versions() -> dict[str, str]:
+    versions = {"irpretrain": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _commit() -> str:
+    try:
+        command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+        here = Path(__file__).parent
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=here).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()

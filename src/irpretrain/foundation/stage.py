@@ -1,0 +1,125 @@
+"""The frame of every script of the workflow around its one library call.
+
+    with stage(snakemake) as done:
+        done(count_words(snakemake.input.documents, snakemake.output.counts, ...))
+
+Output goes to the rule's log and to stderr or stdout; an error meant for the user is printed as its message alone, any
+other as a pointer to the traceback in the log; the sidecar of the first output has the counts given to `done`.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from irpretrain.errors import IRPretrainError, full_disk
+from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.provenance import Recorder
+
+search_rarely()
+
+
+class _Log:
+    """The rule's log. Where the disk has no room for it the stage goes on: what matters is on stderr too."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by __exit__)
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._file.write(text.encode("utf-8", "backslashreplace"))
+        return len(text)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
+
+
+class _Tee:
+    """Writes to the screen and to the rule's log; `log` alone is for what only a fault makes worth reading."""
+
+    def __init__(self, screen: TextIO, log: _Log) -> None:
+        self._screen, self.log = screen, log
+
+    def write(self, text: str) -> int:
+        # A progress bar redraws itself after a carriage return. A logger may keep this object after the stage.
+        if "\r" not in text and not self.log.closed:
+            self.log.write(text)
+        return self._screen.write(text)
+
+    def flush(self) -> None:
+        self._screen.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._screen, name)
+
+
+@contextmanager
+def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
+    """Run one script's library call; SystemExit with 1 after any error, 130 after an interrupt."""
+    # A sidecar among the outputs is declared to Snakemake but written here.
+    outputs = [str(path) for path in snakemake.output if not str(path).endswith(".meta.json")]
+    inputs = [str(path) for path in snakemake.input]
+    recorder = Recorder(snakemake.rule, inputs, outputs, dict(snakemake.params), _asked(snakemake))
+    counts: dict[str, Any] = {}
+
+    def done(result: dict[str, Any] | None) -> None:
+        counts.update(result or {})
+
+    with _open_log(snakemake) as log, _printed_to(log):
+        try:
+            yield done
+            recorder.write(counts)
+        except KeyboardInterrupt:
+            sys.exit(130)
+        except Exception as error:
+            print_line(f"\n{_message(error, snakemake.rule, outputs, log)}\n")
+            sys.exit(1)
+
+
+def _asked(snakemake: Any) -> dict[str, int]:
+    memory = getattr(getattr(snakemake, "resources", None), "mem_mb", None)
+    return {
+        "threads": getattr(snakemake, "threads", 1),
+        **({"memory_mb": memory} if isinstance(memory, int) else {}),
+    }
+
+
+def _message(error: Exception, rule: str, outputs: Sequence[str], log: _Log) -> str:
+    """What the user reads about `error`; the traceback of a fault of the software goes to the log."""
+    if full := full_disk(error, outputs):
+        return f"ERROR in {rule}: {full}"
+    if isinstance(error, IRPretrainError):
+        return f"ERROR in {rule}: {error}"
+    if isinstance(error, MemoryError):
+        return f"ERROR in {rule}: out of memory; give the rule more mem_mb or the corpus more shards"
+    where = "above" if log.name == os.devnull else f"in {log.name}"
+    traceback.print_exception(error, file=sys.stderr if where == "above" else log)
+    return f"FAULT in {rule}: {type(error).__name__}: {error}\n  Its traceback is {where}"
+
+
+@contextmanager
+def _printed_to(log: _Log) -> Iterator[None]:
+    with redirect_stderr(_Tee(sys.stderr, log)), redirect_stdout(_Tee(sys.stdout, log)):
+        yield
+
+
+def _open_log(snakemake: Any) -> _Log:
+    path = Path(str(snakemake.log[0]) if snakemake.log else os.devnull)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _Log(path)
+    except OSError as error:
+        print_line(f"There will be no log: {error}")
+        return _Log(Path(os.devnull))

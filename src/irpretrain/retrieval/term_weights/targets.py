@@ -1,0 +1,239 @@
+"""Targets of term weighting: the share of a text's counterparts that contain each of its words.
+
+A passage's counterparts are the queries that it is relevant to, QTR(t, d) = |Q_{d,t}| / |Q_d| (DeepCT, equation 3); a
+query's are its relevant documents, TR(t, q) = |D_{q,t}| / |D_q| (equation 5).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.config.term_weights import TermLabelsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, TERM_TARGETS, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import read_qrels, relevant
+from irpretrain.retrieval.term_weights.integers import weighted_terms
+from irpretrain.text.stop_words import load_stop_words, stems_of
+from irpretrain.text.texts import Text, document_texts, read_queries, texts_of
+from irpretrain.text.words import word_finder
+
+DOCUMENTS_AT_ONCE = 1024
+
+
+def passage_targets(
+    documents: Sequence[str | Path],  # DOCUMENTS tables of the corpus, in its order
+    queries: str | Path,  # QUERIES table
+    qrels: str | Path,  # TREC judgements
+    options: TermLabelsConfig,
+    text: TextConfig,
+    output: str | Path,  # TERM_TARGETS table
+) -> dict[str, Any]:
+    """Write the targets of the words of every document that is relevant to a query; InputError if there is none.
+
+    Returns:
+        Counts: texts, rows, words, words with a target above 0, queries used, documents judged but not in the corpus.
+    """
+    labeller = Labeller(options, text)
+    requested = read_queries(queries)
+    queries_of: dict[str, list[str]] = {}
+    for query, grades in read_qrels(qrels).items():
+        if query in requested:
+            for document in relevant(grades):
+                queries_of.setdefault(document, []).append(query)
+    terms = {query: labeller.matched(words) for query, words in labeller.words(requested).items()}
+    document_ids = set[str]()
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for key, written in _documents(documents, text, text.fields, queries_of):
+            document_ids.add(key["document_id"])
+            counterparts = [terms[query] for query in sorted(queries_of[key["document_id"]])]
+            yield from labeller.rows(key, written, counterparts)
+
+    number = TERM_TARGETS.write(output, rows())
+    if number == 0:
+        raise InputError(
+            qrels,
+            "no document of the corpus is relevant to a query, so there is nothing to learn",
+            remedy="Check that corpus, queries and judgements belong together.",
+        )
+    used = {query for document in document_ids for query in queries_of[document]}
+    return {
+        **labeller.counts,
+        "rows": number,
+        "queries": len(used),
+        "documents_not_in_corpus": len(queries_of.keys() - document_ids),
+    }
+
+
+def query_targets(
+    documents: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    options: TermLabelsConfig,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the targets of the words of every query with a relevant document in the corpus; InputError if there is
+    none.
+
+    Position is the query's row in its table, part 0.
+
+    Returns:
+        Counts: texts, rows, words, words with a target above 0, documents used, queries without a relevant document.
+    """
+    labeller = Labeller(options, text)
+    requested = read_queries(queries)
+    judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in requested}
+    relevant_documents = set().union(*judged.values()) if judged else set()
+    terms = dict[str, frozenset[str]]()
+    for key, written in _documents(documents, text, options.fields or text.fields, relevant_documents):
+        terms[key["document_id"]] = labeller.matched(labeller.find(written))
+    skipped = 0
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal skipped
+        for position, (query, written) in enumerate(requested.items()):
+            counterparts = [terms[d] for d in sorted(judged.get(query, ())) if d in terms]
+            skipped += not counterparts
+            if counterparts:
+                yield from labeller.rows(
+                    {"part": 0, "position": position, "document_id": query}, written, counterparts
+                )
+
+    number = TERM_TARGETS.write(output, rows())
+    if number == 0:
+        raise InputError(
+            qrels,
+            "no query has a relevant document in the corpus, so there is nothing to learn",
+            remedy="Check that corpus, queries and judgements belong together.",
+        )
+    return {
+        **labeller.counts,
+        "rows": number,
+        "documents": len(terms),
+        "queries_without_relevant_document": skipped,
+    }
+
+
+@dataclass
+class Labeller:
+    options: TermLabelsConfig
+    text: TextConfig
+    # Texts, words, and words with a target above 0 in all rows made so far.
+    counts: dict[str, int] = field(
+        default_factory=lambda: {"texts": 0, "words": 0, "words_above_zero": 0}, init=False
+    )
+
+    def __post_init__(self) -> None:
+        self.find: Callable[[str], list[str]] = word_finder(self.text.word_kind)
+        self._stop = load_stop_words(self.options.stop_list, language_name=self.text.language)
+        self._stems: dict[str, str] = {}
+
+    def words(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
+        return {name: self.find(text) for name, text in texts.items()}
+
+    def matched(self, words: Iterable[str]) -> frozenset[str]:
+        """Return the terms by which words match: all but stop words, as words or stems."""
+        return frozenset(self._terms([word for word in words if word not in self._stop]))
+
+    def targets(self, words: list[str], counterparts: Sequence[frozenset[str]]) -> np.ndarray:
+        """Return the share of `counterparts` that hold each word (float32 [words]), 0 for stop words."""
+        terms = self._terms(words)
+        held: dict[str, int] = {}
+        for counterpart in counterparts:
+            for term in counterpart:
+                held[term] = held.get(term, 0) + 1
+        numbers = [
+            0 if word in self._stop else held.get(term, 0) for word, term in zip(words, terms, strict=True)
+        ]
+        return (np.array(numbers, np.float64) / max(len(counterparts), 1)).astype(np.float32)
+
+    def rows(
+        self, key: Mapping[str, Any], text: str, counterparts: Sequence[frozenset[str]]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of one text: one for all its counterparts, or one for each."""
+        words = self.find(text)
+        self.counts["texts"] += 1
+        together = self.options.rows == "per-text"
+        for sample, group in enumerate(
+            [counterparts] if together else [[counterpart] for counterpart in counterparts]
+        ):
+            targets = self.targets(words, group)
+            self.counts["words"] += len(words)
+            self.counts["words_above_zero"] += int((targets > 0).sum())
+            yield {**key, "sample": sample, "text": text, "judged": len(group), "targets": targets}
+
+    def _terms(self, words: list[str]) -> list[str]:
+        fresh = list({word for word in words if word not in self._stems})
+        self._stems.update(zip(fresh, stems_of(fresh, self.text.language), strict=True))
+        return [self._stems[word] for word in words]
+
+
+def _documents(
+    documents: Sequence[str | Path],
+    text: TextConfig,
+    fields: Sequence[str],
+    wanted: Mapping[str, Any] | set[str],
+) -> Iterator[tuple[dict[str, Any], str]]:
+    options = text.model_copy(update={"fields": list(fields)})
+    columns = list(dict.fromkeys(["part", "position", "document_id", *fields]))
+    for path in documents:
+        for batch in DOCUMENTS.stream(path, columns, DOCUMENTS_AT_ONCE):
+            names = batch.column("document_id").to_pylist()
+            rows = [row for row, name in enumerate(names) if name in wanted]
+            if not rows:
+                continue
+            chosen = batch.take(rows)
+            for row, written in zip(chosen.to_pylist(), texts_of(chosen, options), strict=True):
+                yield {name: row[name] for name in ("part", "position", "document_id")}, written
+
+
+# Weights that no model predicts: how often a word occurs (tf), and the targets themselves (oracle).
+
+
+TEXTS_AT_ONCE = 1024
+
+
+def write_frequencies(documents: str | Path, text: TextConfig, output: str | Path) -> dict[str, Any]:
+    """Write how often each word occurs in each document of a DOCUMENTS table, as TERM_VECTORS; return counts."""
+    find = word_finder(text.word_kind)
+    counts = {"texts": 0, "texts_without_terms": 0, "terms": 0}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for texts in document_texts(documents, text, TEXTS_AT_ONCE):
+            for document in texts:
+                word_counts = Counter(find(document.text))
+                counts["texts_without_terms"] += not word_counts
+                counts["terms"] += len(word_counts)
+                terms = [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
+                yield document.key | {"terms": terms}
+
+    counts["texts"] = TERM_VECTORS.write(output, rows())
+    return counts
+
+
+class Oracle:
+    """Weighs texts by their TERM_TARGETS, the mean of several rows; a text without targets has no terms."""
+
+    def __init__(self, targets: str | Path, text: TextConfig) -> None:
+        table = TERM_TARGETS.read(targets, ["document_id", "targets"])
+        self._targets: dict[str, list[np.ndarray]] = {}
+        for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
+            self._targets.setdefault(name, []).append(values.values.to_numpy())
+        self._find = word_finder(text.word_kind)
+
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        rows, without = [], 0
+        for text in texts:
+            targets = self._targets.get(text.document_id)
+            without += targets is None
+            terms = [] if targets is None else weighted_terms(self._find(text.text), np.mean(targets, 0))[0]
+            rows.append(text.key | {"terms": terms})
+        counts = {"texts": len(texts), "texts_without_targets": without}
+        return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

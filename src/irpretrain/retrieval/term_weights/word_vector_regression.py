@@ -1,0 +1,155 @@
+"""DeepCT_W and DeepTR: a linear regression of a word's vector minus the mean vector of its text.
+
+The mean is over the text's words with a vector, repeats included. A word without a vector weighs the intercept. The
+normal equations are solved exactly; the penalty is RIDGE times the number of words, not on the intercept. The paper
+trains the vectors too; here they are fixed. A model is a directory of `regression.npz` (coefficients, intercept).
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
+from irpretrain.evaluation.folds import read_folds, roles
+from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.retrieval.term_weights.integers import weighted_terms
+from irpretrain.text.texts import Text
+from irpretrain.text.word_store import word_numbers
+from irpretrain.text.words import word_finder
+
+TEXTS_AT_ONCE = 1024
+RIDGE = 1e-3  # L2 penalty; the paper names none
+FILE = "regression.npz"
+
+
+@dataclass(frozen=True)
+class WordFeatures:
+    vectors: np.ndarray  # float32 [words, dimensions]; rows of zeros where there is no vector
+    numbers: dict[str, int]  # word → row
+
+    @classmethod
+    def open(cls, vectors: str | Path, statistics: str | Path) -> Self:
+        """Open the word vectors of a collection; IntegrityError if they do not match the statistics."""
+        numbers = word_numbers(statistics)
+        try:
+            rows = np.load(Path(vectors) / "vectors.npy", mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise IntegrityError(
+                vectors,
+                f"these are not word vectors: {error}",
+                remedy="Delete them and run the workflow again.",
+            ) from None
+        if rows.ndim != 2 or len(rows) != len(numbers):
+            raise IntegrityError(
+                vectors,
+                f"they have the shape {rows.shape}, but the statistics have {len(numbers):,} words",
+                remedy="Delete them and run the workflow again.",
+            )
+        return cls(rows, numbers)
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def of(self, words: Sequence[str]) -> np.ndarray:
+        """Return the features of the words of one text, float64 [words, dimensions]."""
+        rows = np.array([self.numbers.get(word, -1) for word in words], np.int64)
+        features = np.zeros((len(words), self.dimensions))
+        features[rows >= 0] = self.vectors[rows[rows >= 0]]
+        with_vector = features.any(1)
+        if with_vector.any():
+            features[with_vector] -= features[with_vector].mean(0)
+        return features
+
+
+def train_word_vectors(
+    targets: str | Path,
+    features: WordFeatures,
+    text: TextConfig,
+    ridge: float,  # penalty, times the number of words
+    output: str | Path,  # model directory to write
+    # folds, fold: as in `train_regressor`.
+    folds: str | Path | None = None,
+    fold: int = 0,
+) -> dict[str, Any]:
+    """Solve the regression of a TERM_TARGETS table; InputError without a word to learn from.
+
+    Returns:
+        Counts: texts, words, and the mean squared error over them (6 digits).
+    """
+    chosen = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
+    size = features.dimensions + 1
+    moments, products, squares = np.zeros((size, size)), np.zeros(size), 0.0
+    texts = words = 0
+    for x, y in _examples(targets, features, text, chosen):
+        wide = np.column_stack([x, np.ones(len(x))])
+        moments += wide.T @ wide
+        products += wide.T @ y
+        squares += float(y @ y)
+        texts, words = texts + 1, words + len(y)
+    if words == 0:
+        raise InputError(
+            targets, "there is no word to learn from", remedy="Give more judged queries, or fewer folds."
+        )
+    penalty = np.diag([*[ridge * words] * (size - 1), 0.0])
+    solution = np.linalg.lstsq(moments + penalty, products, rcond=None)[0]
+    error = (squares - 2 * solution @ products + solution @ moments @ solution) / words
+    with atomic_directory(output) as folder:
+        np.savez(folder / FILE, coefficients=solution[:-1], intercept=solution[-1:])
+    return {"texts": texts, "words": words, "mean_squared_error": round(float(error), 6)}
+
+
+def _examples(
+    targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    find = word_finder(text.word_kind)
+    for batch in TERM_TARGETS.stream(targets, rows=TEXTS_AT_ONCE):
+        for row in range(batch.num_rows):
+            if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
+                continue
+            x = features.of(find(batch.column("text")[row].as_py()))
+            yield x, batch.column("targets")[row].values.to_numpy().astype(np.float64)
+
+
+@dataclass(frozen=True)
+class WordVectorPredictor:
+    coefficients: np.ndarray
+    intercept: float
+    features: WordFeatures
+    text: TextConfig
+
+    @classmethod
+    def open(cls, directory: str | Path, features: WordFeatures, text: TextConfig) -> Self:
+        """Load a saved regression; IntegrityError if it is missing, or of vectors of another length."""
+        try:
+            with np.load(Path(directory) / FILE) as saved:
+                coefficients, intercept = saved["coefficients"], float(saved["intercept"][0])
+            if coefficients.shape != (features.dimensions,):
+                raise ValueError(f"{coefficients.shape} coefficients for vectors of {features.dimensions}")
+        except (OSError, ValueError, KeyError) as error:
+            raise IntegrityError(
+                directory,
+                f"this is not a regression: {error}",
+                remedy=MAKE_AGAIN,
+            ) from None
+        return cls(coefficients, intercept, features, text)
+
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        find = word_finder(self.text.word_kind)
+        rows = []
+        number = 0
+        for text in texts:
+            words = find(text.text)
+            # A row at a time: how a matrix product rounds depends on its size.
+            weights = (self.features.of(words) * self.coefficients).sum(1) + self.intercept
+            terms, _ = weighted_terms(words, weights.astype(np.float32))
+            number += len(words)
+            rows.append(text.key | {"terms": terms})
+        counts = {"texts": len(texts), "words": number}
+        return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

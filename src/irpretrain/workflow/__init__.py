@@ -1,0 +1,1 @@
+"""The jobs of a configuration: which there are, what they cost, how a run shows them, and which runs are alive."""

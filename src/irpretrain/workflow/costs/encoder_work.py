@@ -1,0 +1,223 @@
+"""Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
+from irpretrain.config.depths import reranked
+from irpretrain.config.root import Config
+from irpretrain.config.term_weights import ENCODED, EPOCHS, TermWeightsConfig
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import ComputeConfig
+from irpretrain.config.usage import largest_shots, trained_on
+from irpretrain.corpora.embedded import Manifest, installed_path, resolve
+from irpretrain.text.passages import MOST_PASSAGES
+from irpretrain.workflow.costs import work
+from irpretrain.workflow.costs.work import Computing, Describe, Size, Wildcards, Work, inverse, product, total
+
+
+def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:
+    """Return what a rate of this encoder, computed like this, must have been measured with."""
+    return Computing(
+        encoder=encoder.label,
+        layers=encoder.layers,
+        precision=compute.precision,
+        device="gpu" if compute.gpus else "cpu",
+    )
+
+
+class Shape(NamedTuple):
+    """Sizes of a BERT."""
+
+    layers: int = 12
+    hidden: int = 768
+    intermediate: int = 3072
+    vocabulary: int = 30522
+
+    @property
+    def model_bytes(self) -> float:
+        """Bytes of a saved model in single precision."""
+        layer = 4 * self.hidden**2 + 2 * self.hidden * self.intermediate
+        return 4.0 * (self.layers * layer + self.vocabulary * self.hidden)
+
+    def operations(self, stage: str) -> float:
+        """Floating-point operations of a stage per word piece, in sequences of `SEQUENCE`."""
+        layer = 8 * self.hidden**2 + 4 * self.hidden * self.intermediate + 4 * SEQUENCE * self.hidden
+        head = MASKED * 2 * self.hidden * (self.hidden + self.vocabulary) if stage.endswith("with MLM") else 0
+        # both gradients of a product are products of its size
+        return (3 if stage in TRAINING_STAGES else 1) * (self.layers * layer + head)
+
+
+SEQUENCE = 512
+# Share of word pieces that the MLM head predicts.
+MASKED = 0.15
+TRAINING_STAGES = ("pretrain with MLM", "pretrain without MLM", "finetune", "train_term_weights")
+BERT_BASE = Shape()
+
+
+def encoders(config: Config) -> list[EncoderConfig]:
+    """Return every encoder of a configuration."""
+    given = [model.encoder for model in config.models.values()]
+    given += [weighting.encoder for weighting in config.term_weights.values()]
+    return [config.encoder, *filter(None, given)]
+
+
+def shapes(config: Config, manifest: Manifest) -> dict[str, Shape]:
+    """Return label → sizes of the encoders that are there; the others count as BERT-base."""
+    found = {}
+    for encoder in encoders(config):
+        kind, location = resolve(encoder.path)
+        folder = installed_path(manifest.asset(str(location))) if kind == "embedded" else Path(encoder.path)
+        # a link is a stand-in for an encoder that is not there
+        if folder is None or folder.is_symlink() or not (file := folder / "config.json").is_file():
+            continue
+        sizes = json.loads(file.read_text(encoding="utf-8"))
+        names = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
+        if all(isinstance(sizes.get(name), int) for name in names):
+            shape = Shape(*(sizes[name] for name in names))
+            found[encoder.label] = shape._replace(layers=encoder.layers or shape.layers)
+    return found
+
+
+def sequences_of_group(options: Any) -> Size:
+    """Return the most sequences that a ranking group of an objective has: the preferred one and its negatives."""
+    if hasattr(options, "most_negatives"):
+        return total(1, options.most_negatives)
+    return 1 + getattr(options, "negatives", 1)
+
+
+def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
+    model = config.models[wildcards["model"]]
+    if not model.tasks:
+        return []
+    training = config.training_of(wildcards["model"])
+    longest = (training.of_task(task).max_length for task in model.tasks)
+    groups = (sequences_of_group(config.objectives[task.objective]) for task in model.tasks)
+    pieces = [product(length, group) for length, group in zip(longest, groups, strict=True)]
+    masked = any(task.mlm_weight > 0 for task in model.tasks)
+    return [
+        Work(
+            "pretrain with MLM" if masked else "pretrain without MLM",
+            "word pieces",
+            product(training.steps, training.batch_groups, total(*pieces)),
+            computing(config.encoder_of(wildcards["model"]), training.compute),
+        )
+    ]
+
+
+def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: Size) -> Size:
+    reranking = config.reranking_of(wildcards["model"], regime)
+    depth = reranked(config, wildcards["candidates"], wildcards["dataset"]).documents
+    passages = 1 if reranking.passages is None else MOST_PASSAGES
+    return product(queries, depth, passages, reranking.max_length)
+
+
+def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
+    if config.models[model].cross_encoder is None:
+        return computing(config.encoder_of(model), compute)
+    encoder = EncoderConfig(path="given", label=config.models[model].label, layers=None, vocabulary_size=None)
+    return computing(encoder, compute)
+
+
+def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:
+    model = wildcards["model"]
+    queries = work.queries(config, wildcards["dataset"])
+    amount = _ranked_pieces(config, wildcards, "zero-shot", queries)
+    return [Work("rerank", "word pieces", amount, _model_computing(config, model, config.reranking.compute))]
+
+
+def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
+    """At most: every point of the grid with all its epochs."""
+    model, regime, fold = wildcards["model"], wildcards["regime"], int(wildcards["fold"])
+    if config.models[model].neural is not None:
+        return []
+    options = config.finetuning_of(model)
+    train = trained_on(config, wildcards["dataset"])
+    shots, folds = largest_shots([regime]), _folds(config, train)
+    # A fold validates where something is chosen; a fold is tested unless another data set is.
+    validating = int(options.chooses(regime))
+    share = (folds - validating - (1 if fold else 0)) / folds
+    # A few shots are so many queries; else all of the share train.
+    pairs = product(work.relevant(config, train), share)
+    if shots:
+        pairs = product(work.relevant(config, train), inverse(work.queries(config, train)), shots)
+    rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
+    cut = config.reranking_of(model).passages
+    passages = 1 if cut is None else cut.most_in_training
+    trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
+    validated = product(work.queries(config, train), validating / folds, rounds)
+    tested = product(work.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
+    ranked = _ranked_pieces(config, wildcards, regime, total(validated, tested))
+    used = computing(config.encoder_of(model), options.compute)
+    return [
+        Work("finetune", "word pieces", trained, used),
+        Work("finetune, ranking", "word pieces", ranked, used),
+    ]
+
+
+def _folds(config: Config, dataset: str) -> int:
+    from irpretrain.evaluation.folds import count_folds  # pyarrow
+
+    return count_folds(config.datasets[dataset])
+
+
+def _weighting(config: Config, wildcards: Wildcards) -> tuple[TermWeightsConfig, EncoderConfig]:
+    weighting = config.term_weights[wildcards["weighting"]]
+    return weighting, weighting.encoder or config.encoder
+
+
+def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
+    weighting, encoder = _weighting(config, wildcards)
+    training, dataset = weighting.training, str(weighting.dataset)
+    if training.steps is not None:
+        sequences: Size = training.steps * training.batch_size
+    else:
+        count = work.relevant if weighting.kind == "passages" else work.queries
+        sequences = product(count(config, dataset), training.epochs or EPOCHS)
+        if int(wildcards["fold"]):
+            folds = _folds(config, dataset)
+            sequences = product(sequences, (folds - 1) / folds)
+    amount = product(sequences, weighting.max_length)
+    return [Work("train_term_weights", "word pieces", amount, computing(encoder, training.compute))]
+
+
+def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: Size) -> list[Work]:
+    weighting, encoder = _weighting(config, wildcards)
+    if weighting.model not in ENCODED:
+        return []
+    # How many windows a text has is not known.
+    windows = 1 if weighting.window_overlap is None else None
+    amount = product(texts, weighting.max_length, windows)
+    return [Work(rule, "word pieces", amount, computing(encoder, weighting.inference.compute))]
+
+
+def _weigh_documents(rule: str, config: Config, wildcards: Wildcards) -> list[Work]:
+    return _weigh(rule, config, wildcards, work.documents_of_shard(config, wildcards["corpus"]))
+
+
+def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
+    return _weigh("weigh_queries", config, wildcards, work.queries(config, wildcards["dataset"]))
+
+
+def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
+    diagnosis, model = config.diagnoses[wildcards["diagnosis"]], wildcards["model"]
+    sequences = 2 * diagnosis.documents * PAIRS_PER_DOCUMENT
+    amount = product(sequences, config.reranking_of(model).max_length)
+    used = _model_computing(config, model, config.reranking.compute)
+    return [Work("score_diagnosis_pairs", "word pieces", amount, used)]
+
+
+# Rule → how its work is counted.
+ENCODER_RULES: dict[str, Describe] = {
+    "pretrain": _pretrain,
+    "rerank": _rerank,
+    "rerank_snapshot": _rerank,
+    "finetune": _finetune,
+    "train_term_weights": _train_term_weights,
+    "weigh_documents": partial(_weigh_documents, "weigh_documents"),
+    "weigh_by_attention": partial(_weigh_documents, "weigh_by_attention"),
+    "weigh_queries": _weigh_queries,
+    "score_diagnosis_pairs": _score_diagnosis_pairs,
+}

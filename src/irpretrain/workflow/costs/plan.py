@@ -1,0 +1,131 @@
+"""Plan a configuration without its data: `python -m irpretrain.workflow.costs.plan --configfile mine.yaml`.
+
+An ordinary dry run refuses files of one's own that are not there, as a run would, and looks at what is done already.
+This one lays empty files where they are wanted, in a folder of its own, and plans there: how many jobs each rule has,
+what they would cost and fill. `--card NAME` names the GPU that hours are estimated for; the name of a data set or of a
+paper's table, among the targets, stands for its scores. All other arguments go to Snakemake.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from irpretrain.config import Config, load_config
+from irpretrain.config.arguments import check_configuration_files
+from irpretrain.config.papers.files import read_paper
+from irpretrain.config.usage import active_experiments
+from irpretrain.corpora.catalogue.absence import catalogue_paths, needed_files
+from irpretrain.errors import IRPretrainError
+from irpretrain.foundation.other_code import other_code_text, results_of_other_code
+from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.resources import project_directory
+from irpretrain.foundation.wording import did_you_mean
+from irpretrain.workflow.costs.counted import CARD_VARIABLE, REFUSED
+from irpretrain.workflow.costs.estimate import CARD, Card
+from irpretrain.workflow.plan.paths import SCORES
+from irpretrain.workflow.plan.stand_ins import lay
+from snakemake_logger_plugin_irpretrain.refusals import refusal
+
+# How what Snakemake prints of an error begins.
+ERROR = re.compile(r"Traceback |\w+(Error|Exception) in ")
+GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
+
+
+def lay_out(config: Config, folder: Path) -> None:
+    """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
+    catalogue are a dry run's own affair (`skip_absent`)."""
+    catalogued = catalogue_paths(config.data_folder)
+    for needed in needed_files(config):
+        location = folder / needed.path
+        if Path(needed.path).is_absolute() or location.exists() or needed.path in catalogued:
+            continue
+        lay(needed, location)
+        if needed.kind == "folds":
+            location.write_text(GIVEN_FOLDS)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Plan, and return Snakemake's exit code; 1 where the configuration is refused."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    parser.add_argument("--card", default=CARD)
+    options, others = parser.parse_known_args(arguments)
+    overlays = options.configfile
+    with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:
+        try:
+            project = project_directory()
+            check_configuration_files(overlays)
+            config = load_config(project / "config.yaml", *overlays)
+            lay_out(config, Path(folder))
+            card = Card.find(options.card).name
+            others = [file for word in others for file in target_files(config, word)]
+        except IRPretrainError as error:
+            print_line(str(error))
+            return 1
+        if text := other_code_text(results_of_other_code()):
+            print_line(text)
+        print_line("Planned as if all data were there and nothing were done yet.")
+        command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none"]
+        command += ["--dry-run", "--quiet", "rules", "reason", "host"]
+        where = ["--snakefile", str(project / "Snakefile"), "--directory", folder]
+        last = Path(folder, "plan.yaml")
+        last.write_text("skip_absent: true\n")
+        environment = {**os.environ, CARD_VARIABLE: card, **({} if config.skip_absent else {REFUSED: "1"})}
+        return _counted_once(
+            [*command, *where, *others, "--configfile", *overlays, str(last)],
+            environment,
+            target_names(config),
+        )
+
+
+def target_names(config: Config) -> list[str]:
+    """Return the names that `target_files` knows: data sets, and tables of the report's papers."""
+    tables = [name for paper in config.report.papers for name in read_paper(paper).tables]
+    return [*config.datasets, *tables]
+
+
+def target_files(config: Config, word: str) -> list[str]:
+    """Return the files behind the name of a data set (its column) or of a paper's table; else the word itself."""
+    datasets = {word} & config.datasets.keys()
+    for paper in config.report.papers:
+        table = read_paper(paper).tables.get(word)
+        datasets |= {column.dataset for column in table.columns} if table else set()
+    experiments = active_experiments(config).items()
+    scores = [
+        SCORES.format(experiment=name)
+        for name, experiment in experiments
+        if experiment.dataset in datasets and not experiment.depths
+    ]
+    return scores or [word]
+
+
+def _counted_once(command: list[str], environment: Mapping[str, str], names: Sequence[str]) -> int:
+    """Run Snakemake, and return its exit code; it counts the jobs before and after it plans them: once is enough."""
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as planning:
+        counts, error = 0, ""
+        try:
+            for line in planning.stdout or ():
+                counts += line.startswith("Job stats:")
+                if error or ERROR.match(line):
+                    error += line
+                elif counts < 2:
+                    print(line, end="", flush=True)
+        except BrokenPipeError:  # `head` has seen enough
+            planning.kill()
+            # Python still writes what is left in its buffer at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error:
+        message = refusal(error)
+        target, unknown, _ = message.partition(": no rule makes such a file")
+        near = did_you_mean(target, names) if unknown and "did you mean" not in message else ""
+        print_line(f"{message}; {near}" if near else message)
+    return planning.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

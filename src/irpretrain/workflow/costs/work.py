@@ -1,0 +1,255 @@
+"""The work of a plan: sizes of corpora, and what each job does with them.
+
+How large the corpora and data sets of a configuration are, as far as it says so. None: it does not.
+"""
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import ValidationError
+
+from irpretrain.config.base import Section, option
+from irpretrain.config.root import Config
+from irpretrain.errors import InputError
+from irpretrain.foundation.resources import parse_yaml, resources_directory
+
+# A number of something; None where it is not known.
+Size = float | None
+
+
+def product(*sizes: Size) -> Size:
+    """Return the product of sizes, which is not known where one of them is not."""
+    result = 1.0
+    for size in sizes:
+        if size is None:
+            return None
+        result *= size
+    return result
+
+
+def total(*sizes: Size) -> Size:
+    """Return the sum of sizes, which is not known where one of them is not."""
+    known_sizes = [size for size in sizes if size is not None]
+    return sum(known_sizes) if len(known_sizes) == len(sizes) else None
+
+
+def inverse(size: Size) -> Size:
+    """Return 1 / size, which is not known where the size is not, or is 0."""
+    return 1 / size if size else None
+
+
+def records(config: Config, corpus: str) -> Size:
+    """Return how many records the files of a corpus hold."""
+    section = config.corpora[corpus]
+    return section.about or section.expected
+
+
+def documents(config: Config, corpus: str) -> Size:
+    """Return how many documents a corpus has; how many passages records are cut into is not known."""
+    return records(config, corpus) if config.corpora[corpus].passage_words is None else None
+
+
+def documents_of_shard(config: Config, corpus: str) -> Size:
+    """Return how many documents one shard of a corpus has, on average."""
+    return product(documents(config, corpus), 1 / config.corpora[corpus].shards)
+
+
+def documents_of_collection(config: Config, collection: str) -> Size:
+    """Return how many documents a collection has."""
+    return total(*(documents(config, corpus) for corpus in config.collections[collection]))
+
+
+def queries(config: Config, dataset: str) -> Size:
+    """Return how many queries a data set has."""
+    section = config.datasets[dataset]
+    number = section.queries.about or section.queries.expected
+    return section.sample_queries if number is None else min(number, section.sample_queries or number)
+
+
+def relevant(config: Config, dataset: str) -> Size:
+    """Return how many (query, relevant document) pairs a data set has; `expected` counts other judgements too."""
+    section = config.datasets[dataset]
+    if section.sample_queries is None:
+        return section.qrels.about
+    return product(section.qrels.about, section.sample_queries, inverse(section.queries.about))
+
+
+# What a job does, counted.
+
+
+Device = Literal["cpu", "gpu"]
+Unit = Literal["documents", "queries", "words", "word pieces"]
+Wildcards = Mapping[str, str]
+
+
+class Computing(Section):
+    """What a rate of an encoder holds for: no other encoder, arithmetic or device is guessed from it."""
+
+    encoder: str = option(..., "Its name, as `encoder.label` gives it.")
+    layers: int | None = option(..., "As `encoder.layers`.")
+    precision: str = option(..., "As `compute.precision`.")
+    device: Device = option(..., "cpu, or gpu for jobs that ask for one.")
+
+
+class Throughput(Section):
+    """How much one core, or one GPU, did in a second of its time."""
+
+    stage: str = option(..., "A rule, with what its speed depends on, as `costs.work` calls it.")
+    per_second: float = option(..., "Units in a second of one core or GPU.", gt=0)
+    unit: Unit = option(..., "What is counted.")
+    computing: Computing | None = option(None, "null where no encoder computes.")
+    of: str = option(..., "What it was measured on, in a few words.")
+    date: datetime.date = option(..., "When.")
+    section: str = option(
+        ..., "Heading in docs/benchmarks.md under which the command stands that measured it."
+    )
+
+
+def read_throughputs(path: str | Path | None = None) -> list[Throughput]:
+    """Return the measured rates of a file, by default those of `resources/throughput.yaml`.
+
+    Raises:
+        InputError: the file is no list of rates, or gives one twice.
+    """
+    path = resources_directory() / "throughput.yaml" if path is None else Path(path)
+    try:
+        entries: Any = parse_yaml(path.read_text(encoding="utf-8"))
+        rates = [Throughput.model_validate(entry) for entry in entries]
+    except (OSError, yaml.YAMLError, ValidationError, TypeError) as error:
+        raise InputError(path, f"is no list of rates: {error}") from None
+    keys = [(rate.stage, rate.computing) for rate in rates]
+    if twice := [key for key in keys if keys.count(key) > 1]:
+        raise InputError(path, f"gives the rate of {twice[0][0]} twice; keep the later one")
+    return rates
+
+
+@dataclass(frozen=True)
+class Work:
+    """A part of a job's work.
+
+    Attributes:
+        stage: its rule, with what the speed depends on; as in `resources/throughput.yaml`.
+        unit: what is counted.
+        amount: how much; None where it is not known.
+        computing: encoder, arithmetic and device; None where no encoder computes.
+    """
+
+    stage: str
+    unit: Unit
+    amount: Size
+    computing: Computing | None = None
+
+
+# From the configuration and a job's wildcards to the parts of its work; none where it is not estimated.
+Describe = Callable[[Config, Wildcards], list[Work]]
+
+
+# Work on documents, words and links: every rule that counts documents or queries and runs no encoder.
+
+
+Stage = Callable[[Config, Wildcards], str]
+Amount = Callable[[Config, Wildcards], Size]
+# Of a document, where words are counted; the documents that were measured have as many.
+WORDS = 1_000
+
+
+def _documents(stage: str | Stage, amount: Amount) -> Describe:
+    def describe(config: Config, wildcards: Wildcards) -> list[Work]:
+        name = stage if isinstance(stage, str) else stage(config, wildcards)
+        return [Work(name, "documents", amount(config, wildcards))]
+
+    return describe
+
+
+def _queries(stage: str, amount: Amount) -> Describe:
+    return lambda config, wildcards: [Work(stage, "queries", amount(config, wildcards))]
+
+
+def _shard(config: Config, wildcards: Wildcards) -> Size:
+    return documents_of_shard(config, wildcards["corpus"])
+
+
+def _records_of_shard(config: Config, wildcards: Wildcards) -> Size:
+    corpus = wildcards["corpus"]
+    return product(records(config, corpus), 1 / config.corpora[corpus].shards)
+
+
+def _corpus(config: Config, wildcards: Wildcards) -> Size:
+    return documents(config, wildcards["corpus"])
+
+
+def _collection(config: Config, wildcards: Wildcards) -> Size:
+    return documents_of_collection(config, wildcards["collection"])
+
+
+def _pseudo_queries(config: Config, wildcards: Wildcards) -> Size:
+    return product(_shard(config, wildcards), config.pseudo_queries.per_document)
+
+
+def _dataset(config: Config, wildcards: Wildcards) -> Size:
+    return queries(config, wildcards["dataset"])
+
+
+def _negatives(config: Config, wildcards: Wildcards) -> Size:
+    return product(_dataset(config, wildcards), config.pseudo_queries.per_document)
+
+
+def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
+    """What is trained; vectors that a file has are read, which is not counted."""
+    options, collection = config.word_vectors, wildcards["collection"]
+    if collection in options.files:
+        return []
+    words = product(documents_of_collection(config, collection), WORDS)
+    if options.most_words is not None:
+        words = options.most_words if words is None else min(words, options.most_words)
+    stage = f"make_word_vectors of {options.dimensions} dimensions"
+    return [Work(stage, "words", product(words, options.epochs))]
+
+
+def _reading(config: Config, wildcards: Wildcards) -> str:
+    return f"read_corpus {config.corpora[wildcards['corpus']].format}"
+
+
+def _linking(config: Config, wildcards: Wildcards) -> str:
+    return "extract_links" + (" with mentions" if config.graph.mentions != "none" else "")
+
+
+def _of_objective(rule: str) -> Stage:
+    def stage(config: Config, wildcards: Wildcards) -> str:
+        options: Any = config.objectives[wildcards["objective"]]
+        return f"{rule} {options.type}"
+
+    return stage
+
+
+# Rule → how its work is counted.
+TEXT_RULES: dict[str, Describe] = {
+    "read_corpus": _documents(_reading, _records_of_shard),
+    "count_words": _documents("count_words", _shard),
+    "store_tokens": _documents("store_tokens", _shard),
+    "store_words": _documents("store_words", _shard),
+    "extract_links": _documents(_linking, _shard),
+    "build_graph": _documents("build_graph", _collection),
+    "list_anchor_texts": _documents("list_anchor_texts", _collection),
+    "build_groups": _documents(_of_objective("build_groups"), _shard),
+    "merge_groups": _documents(_of_objective("merge_groups"), _collection),
+    "build_postings": _documents("build_postings", _collection),
+    "make_word_vectors": _make_word_vectors,
+    "weigh_textrank": _documents("weigh_textrank", _shard),
+    "count_term_frequencies": _documents("count_term_frequencies", _shard),
+    "index_corpus": _documents("index_corpus", _corpus),
+    "index_weights": _documents("index_weights", _corpus),
+    "build_positions": _documents("build_positions", _corpus),
+    "sample_pseudo_queries": _queries("sample_pseudo_queries", _pseudo_queries),
+    "compute_axioms": _queries("compute_axioms", _pseudo_queries),
+    "compute_judged_axioms": _queries("compute_judged_axioms", _dataset),
+    "sample_negative_queries": _queries("sample_pseudo_queries", _negatives),
+    "compute_negative_axioms": _queries("compute_axioms", _negatives),
+    "search": _queries("search", _dataset),
+    "search_first_stage": _queries("search_first_stage", _dataset),
+    "search_structured": _queries("search_structured", _dataset),
+}

@@ -1,0 +1,75 @@
+"""ARES: word vectors, pseudo-queries, preference predictors, diagnoses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.models import Models
+from irpretrain.workflow.plan.part import Input, PlanPart, as_list, is_embedded
+from irpretrain.workflow.plan.requests import Wildcards
+
+# What decides which words are terms.
+TERM_SETTINGS = {"stemming", "stop_list"}
+
+# What decides the values of RANK alone.
+RANKING_SETTINGS = TERM_SETTINGS | {"bm25"}
+
+
+class Axioms(PlanPart):
+    """Jobs of a collection's axioms."""
+
+    def rank_options(self) -> dict[str, Any]:
+        """BM25 of RANK, for which postings keep bounds of scores."""
+        return dict(self.settings("axioms.bm25"))
+
+    def given_vectors(self, wildcards: Wildcards) -> Input:
+        """The user's file of a collection's word vectors, or the copy of an embedded one; nothing if trained."""
+        path = self.config.word_vectors.files.get(wildcards.collection)
+        if path is None:
+            return []
+        return self.source(path) if is_embedded(path) else self.there(path)
+
+    def calibrated_temperature(self, wildcards: Wildcards) -> Input:
+        """The temperature that is found for a collection, where the configuration gives no number."""
+        if self.config.pseudo_queries.temperature != "calibrated":
+            return []
+        return paths.TEMPERATURE.format(collection=wildcards.collection)
+
+    def judges_held(self, wildcards: Wildcards) -> bool:
+        """Whether the terms of a query that its document lacks are left out."""
+        return wildcards.terms == "held"
+
+    def negatives(self, wildcards: Wildcards) -> list[str]:
+        """Values of pseudo-queries for a predictor's negatives: of each judged query, or of the data set's corpus."""
+        if self.entry("predictors", wildcards).negative_terms == "any":
+            return self.of_dataset(paths.AXIOMS, "predictors")(wildcards)
+        return as_list(self.file(paths.NEGATIVE_AXIOMS, "predictors", terms="judged_terms")(wildcards))
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnoses(PlanPart):
+    """Jobs of a diagnosis: which axioms re-rankers have learned."""
+
+    models: Models
+
+    def model(self, wildcards: Wildcards) -> Input:
+        return self.models.final_files(wildcards.model, self._seed(wildcards))
+
+    def directory(self, wildcards: Wildcards) -> str:
+        return self.models.final(wildcards.model, self._seed(wildcards))
+
+    def scores(self, wildcards: Wildcards) -> list[str]:
+        return [
+            paths.DIAGNOSIS_SCORES.format(diagnosis=wildcards.diagnosis, model=model)
+            for model in self.labels(wildcards)
+        ]
+
+    def labels(self, wildcards: Wildcards) -> dict[str, str]:
+        """Models of a diagnosis with their names in tables, in its order."""
+        models = self.config.diagnoses[wildcards.diagnosis].models
+        return {model: self.config.models[model].label for model in models}
+
+    def _seed(self, wildcards: Wildcards) -> int:
+        return self.config.diagnoses[wildcards.diagnosis].seed

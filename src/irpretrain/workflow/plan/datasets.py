@@ -1,0 +1,256 @@
+"""Jobs on data sets, and the runs that each experiment compares.
+
+Data sets: queries, judgements, folds, and what fine-tuning reads of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import product
+from typing import Any, NamedTuple
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.config.depths import Depth, retrieved, scored
+from irpretrain.config.query_uses import QueryUse, query_uses
+from irpretrain.config.root import Config
+from irpretrain.config.usage import (
+    first_stages_of,
+    most_shots,
+    needs_folds,
+    ranked_stage,
+    searched_stages,
+    trained_on,
+    training_candidates,
+)
+from irpretrain.corpora.file_lists import list_files
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.models import Models
+from irpretrain.workflow.plan.part import Input, PlanPart, described, each, first_stage_run, strings, without
+from irpretrain.workflow.plan.requests import Wildcards
+
+# Of the data set of that name (ARES), for configurations without a number of questions.
+ENTITY_QUESTIONS = 22_036
+
+
+class Datasets(PlanPart):
+    """Jobs of a data set, which the wildcard `dataset` names."""
+
+    def options(self, wildcards: Wildcards) -> Any:
+        """What decides queries, judgements and folds; measures do not, nor does the name in tables."""
+        options = without(described(self._dataset_of(wildcards)), {"measures", "validation_measure"})
+        return options | {"label": wildcards.dataset}
+
+    def queries(self, wildcards: Wildcards) -> list[str]:
+        return self.files_of(self._dataset_of(wildcards).queries)
+
+    def qrels(self, wildcards: Wildcards) -> list[str]:
+        return self.files_of(self._dataset_of(wildcards).qrels)
+
+    def given_folds(self, wildcards: Wildcards) -> Input:
+        folds = self._dataset_of(wildcards).folds
+        if not isinstance(folds, str):
+            return []
+        return strings(list_files(folds, [".txt"])) if os.path.isdir(self.there(folds)) else folds
+
+    def shots(self, wildcards: Wildcards) -> tuple[int, int]:
+        """The most training queries that a few-shot regime asks for."""
+        return most_shots(self.config, wildcards.dataset)
+
+    @cache
+    def fold_numbers(self, dataset: str) -> list[int]:
+        """The test folds of a data set; one that trains on another is tested whole."""
+        from irpretrain.evaluation.folds import WHOLE, count_folds
+
+        if self.config.datasets[dataset].train_on:
+            return [WHOLE]
+        return list(range(1, count_folds(self.config.datasets[dataset]) + 1))
+
+    # Judgements that follow from answers, once first stages have retrieved something
+
+    def answered(self, by_answers: bool = True) -> list[str]:
+        """Data sets whose judgements follow from answers, or those whose judgements are given."""
+        return [
+            name for name, dataset in self.config.datasets.items() if bool(dataset.by_answers) == by_answers
+        ]
+
+    def judged_runs(self, wildcards: Wildcards) -> list[str]:
+        """What first stages retrieve in the experiments on a data set: these passages are judged."""
+        stages = sorted(searched_stages(self.config, wildcards.dataset))
+        return [first_stage_run(wildcards.dataset, stage) for stage in stages]
+
+    def judging_memory(self, wildcards: Wildcards) -> int:
+        """MB of judging by answers."""
+        from irpretrain.workflow.costs import work
+
+        stages = searched_stages(self.config, wildcards.dataset)
+        # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
+        # share one, with the run in which it is read.
+        candidates = sum(retrieved(self.config, stage, wildcards.dataset).documents for stage in stages)
+        questions = int(work.queries(self.config, wildcards.dataset) or ENTITY_QUESTIONS)
+        return 2000 + questions * candidates // 2000
+
+    # Queries that are tested are none of those that train, choose or tune
+
+    @cached_property
+    def _query_uses(self) -> list[QueryUse]:
+        return query_uses(self.config)
+
+    def leakage_check(self, wildcards: Wildcards) -> list[str]:
+        """Proofs that an experiment tests no queries that train, choose or tune what it tests."""
+        uses = [use for use in self._query_uses if use.experiment == wildcards.experiment]
+        return sorted({paths.LEAKAGE_CHECK.format(dataset=use.tested, used=use.dataset) for use in uses})
+
+    def keys_of_use(self, wildcards: Wildcards) -> list[str]:
+        """Keys of the configuration that name a data set whose queries are used, where another is tested."""
+        pair = (wildcards.used, wildcards.dataset)
+        return sorted({use.key for use in self._query_uses if (use.dataset, use.tested) == pair})
+
+    def comparable_judgements(self, wildcards: Wildcards) -> list[str]:
+        """Judgements of used and of tested queries. Those by answers come too late."""
+        names = (wildcards.used, wildcards.dataset)
+        if any(self.config.datasets[name].by_answers for name in names):
+            return []
+        return each(paths.QRELS, names)
+
+    def compared_documents(self, wildcard: str) -> Callable[[Wildcards], list[str]]:
+        """Return the documents of the data set that a wildcard names, where judgements are compared."""
+
+        def documents(wildcards: Wildcards) -> list[str]:
+            corpora = {
+                name: self.config.datasets[getattr(wildcards, name)].corpus for name in ("used", "dataset")
+            }
+            # Corpora of one path need no comparison; others may hold the same documents nevertheless.
+            sources = {self.config.corpora[corpus].path for corpus in corpora.values()}
+            compared = len(sources) > 1 and self.comparable_judgements(wildcards)
+            return self.each_shard(paths.DOCUMENTS, [corpora[wildcard]]) if compared else []
+
+        return documents
+
+    # Fine-tuning
+
+    def training_file(self, template: str) -> Callable[[Wildcards], str]:
+        return lambda wildcards: template.format(dataset=trained_on(self.config, wildcards.dataset))
+
+    def training_documents(self, wildcards: Wildcards) -> list[str]:
+        return self._read_documents(wildcards.model, trained_on(self.config, wildcards.dataset))
+
+    def training_run(self, wildcards: Wildcards) -> str:
+        """Candidates of the training queries; of another first stage if an external run has the tested ones alone."""
+        candidates = training_candidates(self.config, wildcards.dataset, wildcards.candidates)
+        trained = trained_on(self.config, wildcards.dataset)
+        return first_stage_run(trained, candidates)
+
+    def test_documents(self, wildcards: Wildcards) -> list[str]:
+        return self._read_documents(wildcards.model, wildcards.dataset) if self._is_whole(wildcards) else []
+
+    def test_file(self, template: str) -> Callable[[Wildcards], Input]:
+        """Return a file of what is tested whole, where another data set trains; nothing under cross-validation."""
+
+        def file(wildcards: Wildcards) -> Input:
+            whole = self._is_whole(wildcards)
+            names = {"dataset": wildcards.dataset, "candidates": wildcards.candidates}
+            return template.format_map(names) if whole else []
+
+        return file
+
+    def _read_documents(self, model: str, dataset: str) -> list[str]:
+        """The documents that a model is fine-tuned on: token stores of a corpus, or a ranker's word stores."""
+        corpora = [self.config.datasets[dataset].corpus]
+        neural = self.config.models[model].neural
+        if neural is not None:
+            return self.each_shard(paths.WORDS, corpora, collection=neural.collection)
+        return self.each_shard(paths.TOKENS, corpora, tokenizer=self.tokenizer_of(model))
+
+    def _is_whole(self, wildcards: Wildcards) -> bool:
+        return self._dataset_of(wildcards).train_on is not None
+
+    def _dataset_of(self, wildcards: Wildcards) -> DatasetConfig:
+        return self.config.datasets[wildcards.dataset]
+
+
+# Experiments: the runs that each compares.
+
+
+class ScoredCell(NamedTuple):
+    """A run of a model that an experiment asks for; `model` may be a snapshot, `<model>@<step>`."""
+
+    dataset: str
+    candidates: str
+    model: str
+    regime: str
+    seed: int
+
+
+def scored_run(config: Config, dataset: str, stage: str, depth: Depth) -> dict[str, Any]:
+    """Return the files of a first stage's run and how much of it is scored, as evaluation.runs.as_scored takes it."""
+    candidates = ranked_stage(config, stage)
+    return {
+        "paths": [first_stage_run(dataset, stage)],
+        "depth": depth.documents,
+        "ranked": None if candidates == stage else first_stage_run(dataset, candidates),
+    }
+
+
+def run_files(run: Mapping[str, Any]) -> list[str]:
+    """Return every file that a description of a run names."""
+    return [*run["paths"], *filter(None, [run.get("ranked")])]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiments(PlanPart):
+    """Jobs of an experiment, which the wildcard `experiment` names."""
+
+    datasets: Datasets
+    models: Models
+
+    def cells(self, experiment: str) -> list[ScoredCell]:
+        """Return every run of a model that an experiment asks for, once, in a fixed order."""
+        requested = self.config.experiments[experiment]
+        cells: dict[ScoredCell, None] = {}
+        for model, regime, seed in product(requested.models, requested.regimes, requested.seeds):
+            steps = self.models.snapshot_steps(model) if regime == "zero-shot" else []
+            for name in (model, *(f"{model}@{step}" for step in steps)):
+                cells[ScoredCell(requested.dataset, requested.candidates, name, regime, seed)] = None
+        return list(cells)
+
+    def run_files(self, cell: ScoredCell) -> list[str]:
+        """Return the files of a run: one, or one per test fold."""
+        if cell.regime == "zero-shot":
+            return [paths.ZERO_SHOT_RUN.format(**cell._asdict())]
+        folds = self.datasets.fold_numbers(cell.dataset)
+        return [paths.FINETUNED_RUN.format(fold=fold, **cell._asdict()) for fold in folds]
+
+    def runs(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Every run of an experiment, its first stages among them, as evaluation.evaluate takes them."""
+        experiment = self.config.experiments[wildcards.experiment]
+        dataset = experiment.dataset
+        first = [
+            {
+                **ScoredCell(dataset, stage, stage, "first-stage", 0)._asdict(),
+                **scored_run(self.config, dataset, stage, scored(self.config, stage, dataset)),
+                "of_others": bool(stage in self.config.first_stages and self.config.first_stages[stage].runs),
+            }
+            for stage in first_stages_of(experiment)
+        ]
+        cells = self.cells(wildcards.experiment)
+        return first + [{**cell._asdict(), "paths": self.run_files(cell)} for cell in cells]
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        return [path for run in self.runs(wildcards) for path in run_files(run)]
+
+    def folds(self, wildcards: Wildcards) -> Input:
+        """The folds of the experiment's data set, where it is cut into folds."""
+        dataset = self.config.experiments[wildcards.experiment].dataset
+        is_cut = needs_folds(self.config, dataset) and not self.config.datasets[dataset].train_on
+        return paths.FOLDS.format(dataset=dataset) if is_cut else []
+
+    def measures(self, wildcards: Wildcards) -> list[str]:
+        return self.config.datasets[self.config.experiments[wildcards.experiment].dataset].measures
+
+    def on_squad(self, wildcards: Wildcards) -> bool:
+        """Whether the documents of an experiment are SQuAD's, which name their articles."""
+        dataset = self.config.datasets[self.config.experiments[wildcards.experiment].dataset]
+        return self.config.corpora[dataset.corpus].format == "squad"

@@ -1,0 +1,124 @@
+"""Models for others to take, with their cards."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.usage import (
+    used_models,
+    with_starts,
+)
+from irpretrain.corpora.catalogue.table import HUB
+from irpretrain.corpora.embedded import resolve
+from irpretrain.errors import ConfigError
+from irpretrain.foundation.provenance import sha256
+from irpretrain.models.encoder_files import hub_name
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.corpora import Catalogue
+from irpretrain.workflow.plan.part import PlanPart, each, is_embedded, plain
+from irpretrain.workflow.plan.requests import Wildcards
+from irpretrain.workflow.plan.shown import Shown
+
+NOTHING = "no experiment of the configuration tests a model that is trained here"
+
+
+@dataclass(frozen=True, eq=False)
+class Exports(PlanPart):
+    """Jobs of an exported model."""
+
+    catalogue: Catalogue
+    shown: Shown
+
+    def models(self, wildcards: Wildcards) -> list[str]:
+        """Every model that is pre-trained for some experiment, those that others start from too; ConfigError for none.
+
+        Models that have the head of CEDR-KNRM are left out.
+        """
+        pretrained = [
+            paths.EXPORTED.format(model=model, seed=seed)
+            for model, seed in self.shown.pretrainings
+            if self.config.models[model].tasks and self._has_known_shape(model)
+        ]
+        if not pretrained:
+            raise ConfigError(f"{NOTHING}; name a file: {paths.EXPORTED}")
+        return pretrained
+
+    def _has_known_shape(self, model: str) -> bool:
+        """Whether Hugging Face has a shape for a model: not for the head of CEDR-KNRM, its own or its start's."""
+        stages = with_starts(self.config, [model])
+        return all(self.config.training_of(name).head != "cedr-knrm" for name in stages)
+
+    def scores(self, wildcards: Wildcards) -> dict[str, str]:
+        """Existing scores of experiments that test a model, with their hashes."""
+        # No job makes them for an export, so they are no inputs; an export is made again if they have changed.
+        experiments = self.config.experiments
+        tested = [name for name in self.shown.scored if wildcards.model in experiments[name].models]
+        return {path: sha256(path) for path in each(paths.SCORES, tested) if Path(path).exists()}
+
+    def card(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Fields of report.model_card.CardFacts."""
+        model = self.config.models[wildcards.model]
+        stages = [self.config.models[name] for name in with_starts(self.config, [wildcards.model])]
+        encoder = self.config.encoder_of(wildcards.model)
+        collections = dict.fromkeys(str(stage.collection) for stage in stages if stage.tasks)
+        corpora = dict.fromkeys(corpus for name in collections for corpus in self.config.collections[name])
+        return {
+            "key": wildcards.model,
+            "label": model.label,
+            "seed": int(wildcards.seed),
+            "scored": {"model": [wildcards.model], "seed": [wildcards.seed], "fold": ["0"]},
+            "papers": [
+                numbers.citation
+                for paper, numbers in zip(self.shown.papers, self.shown.numbers, strict=True)
+                if wildcards.model in used_models(self.config.of_papers([paper]))
+            ],
+            **self._trained(wildcards.model),
+            "earlier": [{"model": name, **self._trained(name)} for name in self._earlier(wildcards)],
+            "encoder": self._source(encoder.label, encoder),
+            "encoder_caveat": self._caveat(encoder.path),
+            "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
+        }
+
+    def earlier(self, wildcards: Wildcards) -> list[str]:
+        """The trainings that a model went through before its own, the first one first."""
+        return [paths.PRETRAINED.format(model=name, seed=wildcards.seed) for name in self._earlier(wildcards)]
+
+    def probes(self, wildcards: Wildcards) -> list[str]:
+        """What the model made of held-out groups after each training, the first one first."""
+        names = [*self._earlier(wildcards), wildcards.model]
+        return [paths.PROBE.format(model=name, seed=wildcards.seed) for name in names]
+
+    def _earlier(self, wildcards: Wildcards) -> list[str]:
+        _, *starts = with_starts(self.config, [wildcards.model])
+        return [name for name in reversed(starts) if self.config.models[name].tasks]
+
+    def _trained(self, model: str) -> dict[str, Any]:
+        return {
+            "tasks": [
+                {**plain(task), "options": plain(self.config.objectives[task.objective])}
+                for task in self.config.models[model].tasks
+            ],
+            "training": plain(self.config.training_of(model)),
+        }
+
+    def _source(self, name: str, section: Any) -> list[str]:
+        """Fields of report.model_card.Source for a corpus or an encoder, as far as they are known."""
+        if is_embedded(section.path):
+            asset = self.manifest.asset(str(resolve(section.path)[1]))
+            return [name, asset.licence, asset.hub or ""]
+        if getattr(section, "entry", None):
+            entry = self.catalogue.entries[section.entry]
+            return [name, entry.licence.terms, ""]
+        for entry in self.catalogue.entries.values():  # an encoder of the catalogue has no key `entry`
+            for folder in self.catalogue.folders:
+                file = entry.files.get(os.path.relpath(section.path, folder))
+                if file and file.url and file.url.startswith(HUB):
+                    return [name, entry.licence.terms, file.url.removeprefix(HUB)]
+        return [name, "not known here: the user's own files", hub_name(section.path)]
+
+    def _caveat(self, path: str) -> str:
+        """What a reader of any number made with the encoder must know."""
+        return (self.manifest.asset(str(resolve(path)[1])).caveat or "") if is_embedded(path) else ""

@@ -1,0 +1,284 @@
+"""Models: starts, training data, inputs of ranking, and resources of their jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+from typing import Any
+
+from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.labels import model_label
+from irpretrain.config.pretraining import PretrainingConfig
+from irpretrain.config.usage import active_downstream, used_models
+from irpretrain.errors import ConfigError
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.part import Input, JobOptions, PlanPart, described, each, plain
+from irpretrain.workflow.plan.requests import FIRST_PAPER, Wildcards
+
+# MB of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
+#
+# Measured: the embedded encoder has peaks of 8.4 GB for 12,288 pieces of passages and 3.4 GB for 4,096. A larger
+# encoder has its memory at a later attempt.
+PIECE_MB = 0.65
+
+# Keys of `pretraining` that decide a model without tasks: it is the encoder with fresh heads.
+FRESH_MODEL = {"head", "dropout", "attention_dropout"}
+
+# Where all passages of a document are read, their number is not known beforehand: as many as re-ranking reads.
+PASSAGES_OF_A_DOCUMENT = 30
+
+
+class Models(PlanPart):
+    """Jobs of a model, which the wildcard `model` names."""
+
+    # Where weights lie
+
+    def is_given(self, model: str) -> bool:
+        """Whether a model is a re-ranker given by its path, which nothing here trains."""
+        return self.config.models[model].cross_encoder is not None
+
+    def final(self, model: str, seed: object) -> str:
+        """Return the model that others start from and that is tested.
+
+        The last weights, those that a data set has chosen, an external re-ranker, or a word ranker that only
+        fine-tuning trains.
+        """
+        section = self.config.models[model]
+        if section.cross_encoder is not None:
+            return self.source(section.cross_encoder)
+        if section.neural is not None:
+            return paths.NEURAL.format(model=model, seed=seed)
+        template = paths.PRETRAINED if section.select_on is None else paths.SELECTED
+        return template.format(model=model, seed=seed)
+
+    def final_files(self, model: str, seed: object) -> Input:
+        """Return what the model's runs depend on: its directory, or the files of an external one."""
+        path = self.config.models[model].cross_encoder
+        return self.final(model, seed) if path is None else self.model_files(path)
+
+    def directory(self, wildcards: Wildcards) -> str:
+        return self.final(wildcards.model, wildcards.seed)
+
+    def files(self, wildcards: Wildcards) -> Input:
+        return self.final_files(wildcards.model, wildcards.seed)
+
+    # Pre-training
+
+    def start(self, wildcards: Wildcards) -> Input:
+        """The model whose weights this one starts from, if it is not the encoder."""
+        start = self.config.models[wildcards.model].start
+        return [] if start == "encoder" else self.final(start, wildcards.seed)
+
+    def groups(self, wildcards: Wildcards) -> list[str]:
+        model = self.config.models[wildcards.model]
+        return [
+            paths.GROUPS.format(
+                collection=model.collection,
+                tokenizer=self.tokenizer_of(wildcards.model),
+                objective=task.objective,
+            )
+            for task in model.tasks
+        ]
+
+    def tokens(self, wildcards: Wildcards) -> list[str]:
+        tasks = self.config.models[wildcards.model].tasks
+        return self.of_collection(paths.TOKENS, "models")(wildcards) if tasks else []
+
+    def training(self, wildcards: Wildcards) -> Any:
+        training = self._training(wildcards.model)
+        learns = self.config.models[wildcards.model].tasks
+        return plain(training) if learns else JobOptions(plain(training), plain(training, FRESH_MODEL))
+
+    def threads(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.model).compute.threads * self.processes(wildcards)
+
+    def processes(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.model).compute.process_count
+
+    def gpus(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.model).compute.gpus
+
+    @cache
+    def _training(self, model: str) -> PretrainingConfig:
+        return self.config.training_of(model)
+
+    # Rankers over words
+
+    def neural_vectors(self, wildcards: Wildcards) -> Input:
+        neural = self.config.models[wildcards.model].neural
+        needed = neural is not None and neural.needs_vectors
+        return self.file(paths.VECTORS, "models", collection="neural.collection")(wildcards) if needed else []
+
+    # Re-ranking
+
+    def if_given(self, value: Any, otherwise: Any = None) -> Callable[[Wildcards], Any]:
+        """Return a job's input or parameter by whether its model is an external re-ranker, which reads documents."""
+
+        def chosen(wildcards: Wildcards) -> Any:
+            part = value if self.is_given(wildcards.model) else otherwise
+            return part(wildcards) if callable(part) else part
+
+        return chosen
+
+    def reranking(self, wildcards: Wildcards) -> Any:
+        """How a model's candidates are scored; rules without the wildcard `regime` score models as pre-trained."""
+        regime = getattr(wildcards, "regime", "zero-shot")
+        return plain(self.config.reranking_of(wildcards.model, regime))
+
+    def finetuning(self, wildcards: Wildcards) -> Any:
+        """What a model is fine-tuned with, without the name of a recipe."""
+        is_few_shot = wildcards.regime.startswith("few-shot")
+        other = "batch_sizes" if is_few_shot else "few_shot_batch_sizes"
+        return plain(self._finetuning(wildcards.model), exclude={"recipe", other})
+
+    def finetuning_memory(self, wildcards: Wildcards) -> int:
+        """MB of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
+        options = self._finetuning(wildcards.model)
+        if options.compute.gpus or self.config.models[wildcards.model].neural is not None:
+            return 6000
+        passages = self.config.reranking_of(wildcards.model).passages
+        batches = options.batch_sizes_of(wildcards.regime)
+        sequences = max(batches) * (1 + options.negatives)
+        if passages is not None:
+            sequences *= passages.most_in_training or PASSAGES_OF_A_DOCUMENT
+        pieces = sequences * options.max_length
+        if options.compute.micro_batch_tokens is not None:
+            group = pieces // max(batches)  # is never split
+            pieces = min(pieces, max(options.compute.micro_batch_tokens, group))
+        return max(6000, round(2000 + PIECE_MB * pieces))
+
+    @cache
+    def _finetuning(self, model: str) -> FinetuningConfig:
+        return self.config.finetuning_of(model)
+
+    # Snapshots; a data set may choose one
+
+    def snapshot_steps(self, model: str) -> list[int]:
+        """Return the steps with runs of their own; the last one too where the final model may be another."""
+        if not self.config.models[model].tasks:
+            return []
+        options = self._training(model)
+        last = [options.steps] if self.config.models[model].select_on else []
+        return sorted({*options.snapshots, *(step for step in last if step is not None)})
+
+    def snapshot(self, wildcards: Wildcards) -> int | None:
+        """The step of a snapshot; None for the last one, whose weights are the model's own."""
+        step = int(wildcards.step)
+        return None if step == self._training(wildcards.model).steps else step
+
+    def selection_steps(self, wildcards: Wildcards) -> list[int]:
+        return self.snapshot_steps(wildcards.model)
+
+    def selection_runs(self, wildcards: Wildcards) -> list[str]:
+        """A zero-shot run of every snapshot, over the queries that choose."""
+        choosing: Any = self.config.models[wildcards.model].select_on
+        names = {"dataset": choosing.dataset, "candidates": choosing.candidates}
+        return [
+            paths.SNAPSHOT_RUN.format(model=wildcards.model, step=step, seed=wildcards.seed, **names)
+            for step in self.snapshot_steps(wildcards.model)
+        ]
+
+    # Which job starts first
+
+    def training_priority(self, wildcards: Wildcards) -> int:
+        """Within a paper the longest job starts first: short jobs fill the gaps, and none is left for the end."""
+        # Models of several tasks and those that others start from run longest: right after the first paper's.
+        models = self.config.models
+        is_start = any(models[name].start == wildcards.model for name in used_models(self.config))
+        is_long = is_start or len(models[wildcards.model].tasks) > 1
+        papers = len(self.config.report.papers)
+        return max(self.ranking_priority(wildcards) + 1, 10 * papers - 5 if is_long else 0)
+
+    def ranking_priority(self, wildcards: Wildcards) -> int:
+        position = self._position(wildcards.model)
+        return 10 * (len(self.config.report.papers) - position) if position else FIRST_PAPER
+
+    @cache
+    def _position(self, model: str) -> int:
+        """The position of the first paper that needs a model, in the order of `report.papers`."""
+        papers = self.config.report.papers
+        needing = (
+            position
+            for position, paper in enumerate(papers)
+            if model in used_models(self.config.of_papers([paper]))
+        )
+        return next(needing, len(papers))
+
+
+# Tasks beside retrieval.
+
+
+class Downstream(PlanPart):
+    """Jobs of a task (wildcard `task`), and of an entry of `downstream` (wildcard `experiment`)."""
+
+    def data(self, wildcards: Wildcards) -> Any:
+        """What decides a task's examples; its name in tables, and how models are fine-tuned on them, do not."""
+        data = described(self.config.downstream_tasks[wildcards.task])
+        del data["training"]
+        return data | {"label": wildcards.task}
+
+    def sources(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """Part → its files; embedded ones as their verified copies."""
+        parts = self.config.downstream_tasks[wildcards.task].files
+        return {part: self.files_of(section) for part, section in parts.items()}
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        return [path for files in self.sources(wildcards).values() for path in files]
+
+    def training(self, wildcards: Wildcards) -> Any:
+        return plain(self._training(wildcards.task))
+
+    def threads(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.task).compute.threads
+
+    def gpus(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.task).compute.gpus
+
+    def _training(self, task: str) -> Any:
+        return self.config.downstream_training_of(task)
+
+    # Entries of `downstream`
+
+    def runs(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        tested = self.config.downstream[wildcards.experiment]
+        return [
+            {
+                "task": task,
+                "model": model,
+                "seed": seed,
+                "path": paths.TASK_PREDICTIONS.format(task=task, model=model, seed=seed),
+            }
+            for task, model, seed in product(tested.tasks, tested.models, tested.seeds)
+        ]
+
+    def predictions(self, wildcards: Wildcards) -> list[str]:
+        return [run["path"] for run in self.runs(wildcards)]
+
+    def tasks(self, wildcards: Wildcards) -> dict[str, Any]:
+        return {
+            task: {
+                "task": described(self.config.downstream_tasks[task]) | {"training": {}},
+                "examples": paths.TASK_EXAMPLES.format(task=task),
+            }
+            for task in self.config.downstream[wildcards.experiment].tasks
+        }
+
+    def examples(self, wildcards: Wildcards) -> list[str]:
+        return [task["examples"] for task in self.tasks(wildcards).values()]
+
+    def labels(self, wildcards: Wildcards) -> dict[str, str]:
+        models = self.config.downstream[wildcards.experiment].models
+        return {model: model_label(self.config, model) for model in models}
+
+    def tables(self, wildcards: Wildcards) -> list[str]:
+        """What the target downstream makes; ConfigError where there is nothing that can be run."""
+        names = list(active_downstream(self.config))
+        if not names:
+            absent = self.config.absent_tasks.items()
+            missing = "".join(f"\n  {task}: {reason}" for task, reason in absent)
+            raise ConfigError(
+                "the configuration runs no downstream task; add --configfile "
+                f"configs/downstream.yaml, or an entry under downstream{missing}"
+            )
+        return each(paths.TASK_TABLE, names)

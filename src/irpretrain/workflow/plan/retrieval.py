@@ -1,0 +1,143 @@
+"""Indexes and first stages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irpretrain.config.depths import retrieved
+from irpretrain.config.retrieval import (
+    MODEL_PARAMETERS,
+    MODEL_SECTIONS,
+    TF_INDEX,
+    FirstStageConfig,
+    RunConfig,
+)
+from irpretrain.config.usage import index_words
+from irpretrain.errors import ConfigError
+from irpretrain.evaluation.measures import parse_measure
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.part import Input, PlanPart, described, first_stage_run, plain
+from irpretrain.workflow.plan.requests import Wildcards
+
+# What decides an index, and how it is made; the rest of `retrieval` matters to searches only.
+INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
+
+# What decides a search beside the parameters of its model; grids of parameters do not.
+SEARCH_SETTINGS = {"stemmer", "stop_list", "threads", "depth"}
+
+
+class Retrieval(PlanPart):
+    """Jobs of an index (wildcard `index`) and of a first stage (wildcard `candidates`)."""
+
+    # Indexes
+
+    def indexes_of_type(self, *types: str) -> list[str]:
+        return [name for name, index in self.config.indexes.items() if index.type in types]
+
+    def index_of(self, index: str, dataset: str) -> str:
+        corpus = self.config.datasets[dataset].corpus
+        template = paths.INDEX if index == TF_INDEX else paths.WEIGHTED_INDEX
+        return template.format(index=index, corpus=corpus)
+
+    def vectors(self, wildcards: Wildcards) -> list[str]:
+        """Weights of a corpus's terms, all shards."""
+        return self.each_shard(paths.INDEX_VECTORS, [wildcards.corpus], index=wildcards.index)
+
+    def query_words(self, wildcards: Wildcards) -> str:
+        return index_words(self.config, wildcards.index)
+
+    # First stages
+
+    def named(self, structured: bool) -> list[str]:
+        """Return the named first stages that we search, by structured queries or not."""
+        stages = self.config.first_stages.items()
+        return [name for name, stage in stages if not stage.runs and (stage.model == "indri") == structured]
+
+    def of_others(self) -> list[str]:
+        """Return the first stages whose runs others made."""
+        return [name for name, stage in self.config.first_stages.items() if stage.runs]
+
+    def index(self, wildcards: Wildcards) -> str:
+        return self.index_of(self._stage(wildcards).index, wildcards.dataset)
+
+    def built_in_options(self, wildcards: Wildcards) -> Any:
+        """What decides the search of a built-in first stage, which is called as its model."""
+        depth = retrieved(self.config, wildcards.candidates, wildcards.dataset).documents
+        return self._search_options(wildcards.candidates, depth)
+
+    def search_options(self, wildcards: Wildcards) -> Any:
+        """What decides a named first stage's search, beside what is its own alone."""
+        stage = self._stage(wildcards)
+        return self._search_options(stage.model, stage.depth)
+
+    def ranked(self, wildcards: Wildcards) -> Input:
+        """The run whose candidates a first stage ranks, for those that search no whole index."""
+        candidates = self._stage(wildcards).candidates
+        return first_stage_run(wildcards.dataset, candidates) if candidates else []
+
+    def tuning(self, wildcards: Wildcards) -> Input:
+        """Where a first stage's parameters are chosen, for those that are tuned."""
+        return self._tuning(wildcards.candidates) or []
+
+    def structured_options(self, wildcards: Wildcards) -> Any:
+        """What decides a search with structured queries, beside what is the first stage's own."""
+        return {"depth": retrieved(self.config, wildcards.candidates, wildcards.dataset).documents}
+
+    def structured_stage(self, wildcards: Wildcards) -> Any:
+        """What of a first stage decides its structured queries; they are cut into words as positions were."""
+        stage = plain(self._stage(wildcards), include={"parameters", "dependence"})
+        return stage | {"query_words": self.config.text.word_kind}
+
+    # External runs
+
+    def given_run(self, wildcards: Wildcards) -> list[str]:
+        return self.files_of(self._run_of_others(wildcards))
+
+    def given_run_options(self, wildcards: Wildcards) -> Any:
+        return described(self._run_of_others(wildcards))
+
+    def given_run_soundness(self, wildcards: Wildcards) -> list[str]:
+        return self.sound(self._run_of_others(wildcards))
+
+    def _run_of_others(self, wildcards: Wildcards) -> RunConfig:
+        """The section of a run; ConfigError where the configuration has none for the data set."""
+        runs = self._stage(wildcards).runs
+        if wildcards.dataset not in runs:
+            raise ConfigError(f"first_stages.{wildcards.candidates} has no run for {wildcards.dataset}")
+        return runs[wildcards.dataset]
+
+    # Parameters that are tuned
+
+    def tuning_index(self, wildcards: Wildcards) -> str:
+        stage = self._stage(wildcards)
+        return self.index_of(stage.index, str(stage.tuned_on))
+
+    def tuning_options(self, wildcards: Wildcards) -> Any:
+        stage = self._stage(wildcards)
+        grid = {"measure", *MODEL_PARAMETERS[stage.model]}
+        return {
+            "model": stage.model,
+            "dataset": stage.tuned_on,
+            "sweep": plain(self.config.retrieval.sweep, grid),
+            "drop_own": self.config.datasets[str(stage.tuned_on)].queries_are_documents,
+        }
+
+    def tuning_search_options(self, wildcards: Wildcards) -> Any:
+        """What decides the searches of a sweep: the depth only where the measure has no cutoff, which is the depth."""
+        if "cutoff" in parse_measure(self.config.retrieval.sweep.measure).params:
+            return self.settings("retrieval", include=INDEX_SETTINGS)
+        return self._with_depth(self._stage(wildcards).depth, INDEX_SETTINGS | {"depth"})
+
+    def _search_options(self, model: str, depth: int | None = None) -> Any:
+        return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
+
+    def _with_depth(self, depth: int | None, keys: set[str]) -> Any:
+        changed = {} if depth is None else {"depth": depth}
+        return plain(self.config.retrieval.model_copy(update=changed), include=keys | changed.keys())
+
+    def _tuning(self, stage: str) -> str | None:
+        is_tuned = self.config.first_stages[stage].tuned_on is not None
+        return paths.TUNING.format(candidates=stage) if is_tuned else None
+
+    def _stage(self, wildcards: Wildcards) -> FirstStageConfig:
+        return self.config.first_stages[wildcards.candidates]

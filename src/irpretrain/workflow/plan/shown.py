@@ -1,0 +1,240 @@
+"""What reports show: the files behind the tables and figures of some papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.config.experiments import Paper
+from irpretrain.config.papers.files import figure_names, paper_file, read_paper, show_term_weights
+from irpretrain.config.papers.published import Published
+from irpretrain.config.usage import (
+    active_downstream,
+    active_experiments,
+    displayed_predictors,
+    used_first_stages,
+    with_starts,
+)
+from irpretrain.evaluation.claims.files import claims_file, has_claims
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.corpora import Corpora
+from irpretrain.workflow.plan.datasets import Experiments
+from irpretrain.workflow.plan.part import each
+from irpretrain.workflow.plan.retrieval import Retrieval
+
+TABLE_FORMATS = ("md", "csv", "tex")
+FIGURE_FORMATS = ("svg", "png")
+
+# Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name.
+MEASURED = (
+    "scores", "per_query", "trainings", "predictors", "rank_intervals", "diagnoses", "depths", "answers",
+)  # fmt: skip
+
+# Files behind a report.
+REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes")
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The files of a report on some papers, by the names that rules of reports give them."""
+
+    whole: Config
+    papers: list[Paper]
+    corpora: Corpora
+    experiments: Experiments
+    retrieval: Retrieval
+
+    @cached_property
+    def config(self) -> Config:
+        """The configuration with these papers alone."""
+        return self.whole.of_papers(self.papers)
+
+    @cached_property
+    def numbers(self) -> list[Published]:
+        """The numbers printed in these papers."""
+        return [read_paper(paper) for paper in self.papers]
+
+    @property
+    def published(self) -> list[str]:
+        """The files with these numbers."""
+        return [str(paper_file(paper)) for paper in self.papers]
+
+    @property
+    def measured(self) -> dict[str, list[str]]:
+        """The files behind the tables, by their names."""
+        return {name: getattr(self, name) for name in MEASURED}
+
+    @property
+    def reported(self) -> dict[str, list[str]]:
+        """The files behind a report, by their names."""
+        return {name: getattr(self, name) for name in REPORTED}
+
+    # Experiments
+
+    @cached_property
+    def scored(self) -> list[str]:
+        """Experiments whose runs are scored as they are; those at several depths have tables of their own."""
+        shown = active_experiments(self.config).items()
+        return [name for name, experiment in shown if not experiment.depths]
+
+    @property
+    def scores(self) -> list[str]:
+        return each(paths.SCORES, self.scored)
+
+    @property
+    def per_query(self) -> list[str]:
+        return each(paths.PER_QUERY, self.scored)
+
+    @property
+    def depths(self) -> list[str]:
+        """What is measured at several depths."""
+        shown = active_experiments(self.config).items()
+        return [paths.DEPTHS.format(experiment=name) for name, experiment in shown if experiment.depths]
+
+    @property
+    def answers(self) -> list[str]:
+        """Scores of the tasks beside retrieval, for the papers with a table of them."""
+        if not any(numbers.answers for numbers in self.numbers):
+            return []
+        return each(paths.TASK_PER_QUERY, active_downstream(self.config))
+
+    @property
+    def claimed(self) -> list[str]:
+        """The files with what these papers claim."""
+        return [str(claims_file(paper)) for paper in self.papers if has_claims(paper)]
+
+    @property
+    def claims(self) -> list[str]:
+        return each(paths.CLAIMS, self.papers)
+
+    # Trainings
+
+    @cached_property
+    def trained_models(self) -> list[tuple[str, int]]:
+        """(model, seed) of every model with a learning curve behind a cell."""
+        cells = [cell for name in active_experiments(self.config) for cell in self.experiments.cells(name)]
+        pairs = dict.fromkeys((cell.model.partition("@")[0], cell.seed) for cell in cells)
+        return [(model, seed) for model, seed in pairs if self.config.models[model].tasks]
+
+    @property
+    def metrics(self) -> list[str]:
+        return [
+            paths.PRETRAINING_METRICS.format(model=model, seed=seed) for model, seed in self.trained_models
+        ]
+
+    @property
+    def trainings(self) -> list[str]:
+        """Sidecars of these models, and of those that they start from: what each has read, and chosen snapshots."""
+        return [
+            paths.sidecar(template.format(model=model, seed=seed))
+            for model, seed in self.pretrainings
+            for template in (paths.PRETRAINED, paths.SELECTED)
+            if template == paths.PRETRAINED or self.config.models[model].select_on
+        ]
+
+    @property
+    def probes(self) -> list[str]:
+        """What these models, and those that they start from, make of held-out groups."""
+        return [paths.PROBE.format(model=model, seed=seed) for model, seed in self.pretrainings]
+
+    @cached_property
+    def pretrainings(self) -> list[tuple[str, int]]:
+        """(model, seed) of every trained model and of those that it starts from."""
+        chains = [
+            (name, seed)
+            for model, seed in self.trained_models
+            for name in reversed(with_starts(self.config, [model]))
+        ]
+        return list(dict.fromkeys(chains))
+
+    # Axioms
+
+    @property
+    def _shows_axioms(self) -> bool:
+        return any(numbers.axioms for numbers in self.numbers)
+
+    @property
+    def predictors(self) -> list[str]:
+        """The scores of every preference predictor, for the papers that show them."""
+        shown = displayed_predictors(self.whole) if self._shows_axioms else {}
+        return each(paths.PREDICTOR_SCORES, shown)
+
+    @cached_property
+    def _sampled_collections(self) -> list[str]:
+        """Every collection that has pseudo-queries, for the papers that show them."""
+        if not self._shows_axioms:
+            return []
+        models = [self.config.models[model] for model, _ in self.trained_models]
+        compared = [
+            model
+            for model in models
+            if any("axiom_values" in self.corpora.needed(task.objective) for task in model.tasks)
+        ]
+        users: Iterable[Any] = [
+            *displayed_predictors(self.whole).values(),
+            *compared,
+            *self.config.diagnoses.values(),
+        ]
+        return list(dict.fromkeys(user.collection for user in users))
+
+    @property
+    def rank_intervals(self) -> list[str]:
+        """How high pseudo-queries rank their documents."""
+        return each(paths.RANK_INTERVALS, self._sampled_collections)
+
+    @property
+    def diagnoses(self) -> list[str]:
+        """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
+        names = self.config.diagnoses if self._shows_axioms else []
+        return each(paths.DIAGNOSIS, names)
+
+    # First stages
+
+    @property
+    def _tuned(self) -> list[str]:
+        stages = self.config.first_stages
+        shown = used_first_stages(self.config)
+        return [name for name in shown if name in stages and stages[name].tuned_on]
+
+    @property
+    def sweeps(self) -> list[str]:
+        """What tuned first stages were tuned to."""
+        return each(paths.TUNING, self._tuned)
+
+    # Views, tables, figures
+
+    @property
+    def distributions(self) -> list[str]:
+        """The distribution of weights of every collection that has one, for the papers with a figure of them."""
+        return each(
+            paths.WEIGHT_SHARES, self.config.weight_distributions if show_term_weights(self.papers) else []
+        )
+
+    @property
+    def tables(self) -> list[str]:
+        """Each paper's headline table, that of its claims, and its own tables."""
+        names, comparing = list[str](), list[str]()
+        for numbers in self.numbers:
+            printed = numbers.table_names()
+            claims = ["claims"] if has_claims(numbers.paper) else []
+            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *printed)]
+            runs = [table for table in printed if numbers.compares_runs(table)]
+            comparing += [f"{numbers.paper}_{table}" for table in ("headline", *runs)]
+        return table_files(names, comparing)
+
+    @property
+    def figures(self) -> list[str]:
+        return [
+            paths.FIGURE.format(name=name, format=format)
+            for name, format in product(figure_names(self.papers), FIGURE_FORMATS)
+        ]
+
+
+def table_files(names: Iterable[str], comparing: Iterable[str] = ()) -> list[str]:
+    """Return the files of tables, each in every format, and the ledgers of those that compare runs."""
+    files = [*product(names, TABLE_FORMATS), *product(comparing, ["ledger.csv"])]
+    return [paths.TABLE.format(name=name, format=format) for name, format in files]

@@ -1,0 +1,150 @@
+"""DeepCT: weights of words, and views of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from irpretrain.config.labels import index_labels
+from irpretrain.config.retrieval import TF_INDEX
+from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
+from irpretrain.config.text import EncoderConfig
+from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.datasets import Datasets
+from irpretrain.workflow.plan.part import Input, PlanPart, first_stage_run, plain
+from irpretrain.workflow.plan.requests import Wildcards
+
+# What of a weighting does not decide its weights: its name in tables, and what only its integers take.
+NO_WEIGHTS = {
+    "label": True,
+    "same_as": True,
+    "square_root": True,
+    "inference": {"compute": {"gpus"}},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TermWeights(PlanPart):
+    """Jobs of a weighting, which the wildcard `weighting` names."""
+
+    datasets: Datasets
+
+    # Which weightings a rule is for
+
+    def learned(self, kind: str | None, *models: str) -> list[str]:
+        """Return the weightings of a kind (of any: None) by some models, but those that are the same as another."""
+        return [
+            name
+            for name, weighting in self.config.term_weights.items()
+            if kind in (None, weighting.kind) and weighting.model in models and not weighting.same_as
+        ]
+
+    def counted(self) -> list[str]:
+        """Return the weightings that are term frequencies, as the tf index is."""
+        return [TF_INDEX, *self.learned("passages", "tf")]
+
+    def indexed(self) -> list[str]:
+        """Return the weightings whose predicted weights become integers."""
+        return [
+            name
+            for name, weighting in self.config.term_weights.items()
+            if weighting.kind == "passages" and (weighting.same_as or weighting.model != "tf")
+        ]
+
+    # What decides them
+
+    def options(self, wildcards: Wildcards) -> Any:
+        """What decides a weighting."""
+        return plain(self._weighting(wildcards), exclude=NO_WEIGHTS) | {"label": wildcards.weighting}
+
+    def attention_options(self, wildcards: Wildcards) -> Any:
+        """What decides weights by attention, their encoder among it."""
+        return self.options(wildcards) | {"encoder": self.encoder(wildcards)}
+
+    def threads(self, wildcards: Wildcards) -> int:
+        compute = self._weighting(wildcards).training.compute
+        return compute.threads * compute.process_count
+
+    # Files
+
+    def folds(self, wildcards: Wildcards) -> Input:
+        """The folds of the data set that the model of one fold is trained on; fold 0 has all queries."""
+        dataset = self._weighting(wildcards).dataset
+        return paths.FOLDS.format(dataset=dataset) if int(wildcards.fold) else []
+
+    def if_model(self, model: str, template: str) -> Callable[[Wildcards], Input]:
+        """Return a file that only weightings by some model read."""
+        file = self.file(template, "term_weights")
+        return lambda wildcards: file(wildcards) if self._weighting(wildcards).model == model else []
+
+    def model_of_all(self, wildcards: Wildcards) -> list[str]:
+        """The model that all queries train, of a weighting that learns."""
+        return self._models(wildcards, [0])
+
+    def models_of_folds(self, wildcards: Wildcards) -> list[str]:
+        """The models that weight a data set's queries."""
+        return self._models(wildcards, self._folds_of_queries(wildcards))
+
+    def weighed_folds(self, wildcards: Wildcards) -> Input:
+        """The folds of these models, where there is one of each."""
+        trained = self._weighting(wildcards).model in TRAINED
+        cut = trained and self._folds_of_queries(wildcards) != [0]
+        return paths.FOLDS.format(dataset=wildcards.dataset) if cut else []
+
+    def predicted(self, wildcards: Wildcards) -> str:
+        """Weights of a shard's words by a weighting, or by the one that it is the same as."""
+        name = self._weighting(wildcards).same_as or wildcards.weighting
+        return paths.TERM_WEIGHTS.format(weighting=name, corpus=wildcards.corpus, shard=wildcards.shard)
+
+    def _folds_of_queries(self, wildcards: Wildcards) -> list[int]:
+        """Where a data set's own queries gave the targets, one model a test fold, else one of all."""
+        same = self._weighting(wildcards).dataset == wildcards.dataset
+        return self.datasets.fold_numbers(wildcards.dataset) if same else [0]
+
+    def _models(self, wildcards: Wildcards, folds: list[int]) -> list[str]:
+        if self._weighting(wildcards).model not in TRAINED:
+            return []
+        return [paths.TERM_MODEL.format(weighting=wildcards.weighting, fold=fold) for fold in folds]
+
+    def _encoder(self, wildcards: Wildcards) -> EncoderConfig:
+        return self._weighting(wildcards).encoder or self.config.encoder
+
+    def _weighting(self, wildcards: Wildcards) -> TermWeightsConfig:
+        return self.config.term_weights[wildcards.weighting]
+
+
+class WeightViews(PlanPart):
+    """Distributions of weights (wildcard `distribution`), and pages of heat maps (wildcard `page`)."""
+
+    def shown(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """Weightings of a distribution, each with its files."""
+        distribution = self.config.weight_distributions[wildcards.distribution]
+        return {
+            name: self.each_shard(paths.TERM_VECTORS, distribution.corpora, weighting=name)
+            for name in distribution.weightings
+        }
+
+    def vectors(self, wildcards: Wildcards) -> list[str]:
+        return [path for files in self.shown(wildcards).values() for path in files]
+
+    # Pages of heat maps
+
+    def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Label and term vectors of each weighting of a page."""
+        page, labels = self.config.term_weight_pages[wildcards.page], index_labels(self.config)
+        corpus = self.config.datasets[page.dataset].corpus
+        return [
+            {
+                "label": labels[name],
+                "vectors": self.each_shard(paths.TERM_VECTORS, [corpus], weighting=name),
+            }
+            for name in page.weightings
+        ]
+
+    def page_vectors(self, wildcards: Wildcards) -> list[str]:
+        return [path for weighting in self.page_weightings(wildcards) for path in weighting["vectors"]]
+
+    def page_runs(self, wildcards: Wildcards) -> list[str]:
+        page = self.config.term_weight_pages[wildcards.page]
+        return [first_stage_run(page.dataset, name) for name in page.first_stages]

@@ -1,0 +1,159 @@
+"""The display of a run, driven by its events. `PlainDisplay` writes lines; `screen.live` draws on a terminal."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from irpretrain.report.headline import headline, result_lines
+from irpretrain.workflow.plan.paths import PAPER_REPORT
+from irpretrain.workflow.screen.job_output import Status, failure_message, newest_status, notices
+from irpretrain.workflow.screen.run_state import FailedJob, Job, RunState, finished_line, progress_line
+from irpretrain.workflow.screen.user_paths import as_user_path, with_user_paths
+
+# Seconds between two lines of progress, without a terminal.
+SECONDS_BETWEEN_LINES = 20.0
+PAPER_REPORTS = PAPER_REPORT.partition("{")[0]
+
+
+class PlainDisplay:
+    """Lines for a file or a pipe: one per finished job, and the progress every so many seconds, unless `quiet`."""
+
+    def __init__(self, screen: TextIO, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self.state = RunState()
+        self.phase = "Reading the configuration"
+        self._screen, self._quiet, self._clock = screen, quiet, clock
+        self._began = self._last = clock()
+        self._lock = threading.RLock()
+        self._table_displayed = False
+
+    def planned(self, jobs_by_rule: Mapping[str, int]) -> None:
+        with self._lock:
+            self.state.plan(jobs_by_rule)
+
+    def started(self, job: Job) -> None:
+        with self._lock:
+            self.state.start(job)
+
+    def finished(self, number: int, now: float) -> None:
+        with self._lock:
+            ended = self.state.finish(number, now)
+            if ended is None:
+                return
+            job, seconds = ended
+            self.job_ended(job, seconds)
+            for text in (text for log in job.logs for text in notices(log)):
+                self.log(with_user_paths(text))
+            for report in (path for path in job.outputs if path.startswith(PAPER_REPORTS)):
+                if report.endswith(".html"):
+                    self.report_made(Path(report).stem)
+
+    def failed(self, number: int, how: str, logs: list[Path]) -> FailedJob | None:
+        """A job has failed; its message is for the end of the run."""
+        with self._lock:
+            failure = self.state.fail(number, how, logs)
+            if failure and not _is_interrupted(failure):
+                self.log(f"FAILED {failure.job.title}")
+            return failure
+
+    def job_ended(self, job: Job, seconds: float) -> None:
+        if not self._quiet:
+            self.log(finished_line(self.state, job, seconds))
+
+    def report_made(self, paper: str) -> None:
+        """Show what a paper's report says: the first with its headline table, of others the result in words."""
+        if not self._quiet:
+            text = result_lines if self._table_displayed else headline
+            self.log("\n" + text("results", as_user_path("results"), paper).rstrip())
+            self._table_displayed = True
+
+    def log(self, text: str) -> None:
+        with self._lock:
+            print(text, file=self._screen, flush=True)
+
+    def tick(self) -> None:
+        """Say how far the run is, if the last time was long enough ago; called every second."""
+        with self._lock:
+            now = self._clock()
+            if now - self._last < SECONDS_BETWEEN_LINES or self._quiet:
+                return
+            self._last = now
+            if self.state.total:
+                self.log(progress_line(self.state, now, self.statuses()))
+            else:
+                self.log(f"{self.phase}: {now - self._began:.0f} s")
+
+    def statuses(self) -> dict[int, Status | None]:
+        """Return the reported progress of the running jobs."""
+        return {
+            job.number: next(filter(None, map(_status_since(job.started), job.logs)), None)
+            for job in self.state.running.values()
+        }
+
+    def failure_texts(self, other_messages: Mapping[str, str]) -> list[str]:
+        """Return the messages of failed jobs, each once; `other_messages`, by rule or script, if there is no log."""
+        texts = [_failure_text(failure, other_messages) for failure in self.state.failures.values()]
+        return list(dict.fromkeys(filter(None, texts)))
+
+    def close(self) -> None:
+        """Take away what moves."""
+
+
+def script_of(rule: str, scripts: Iterable[str]) -> str:
+    """Return which of the scripts a rule runs: rules of papers share a script, whose name theirs begins with."""
+    fitting = (script for script in scripts if rule == script or rule.startswith(f"{script}_"))
+    return max(fitting, key=len, default="")
+
+
+def _status_since(start: float) -> Callable[[Path], Status | None]:
+    """Read the status of a log that was written to since its job was started; older ones are of an earlier run."""
+
+    def read(log: Path) -> Status | None:
+        try:
+            fresh = log.stat().st_mtime >= start - 1
+        except OSError:
+            return None
+        return newest_status(log) if fresh else None
+
+    return read
+
+
+# How jobs end that the user ends.
+INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM")
+
+
+def _is_interrupted(failure: FailedJob) -> bool:
+    return any(word in failure.how for word in INTERRUPTED)
+
+
+def _failure_text(failure: FailedJob, other_messages: Mapping[str, str]) -> str:
+    for log in failure.logs:
+        if text := failure_message(log):
+            return text
+    if text := other_messages.get(script_of(failure.job.rule, other_messages), ""):
+        return text
+    if _is_interrupted(failure):
+        return ""
+    ending = f": {failure.how}" if failure.how else ""
+    memory = " The system ends jobs so when memory runs out." if "SIGKILL" in failure.how else ""
+    where = ", ".join(map(as_user_path, failure.logs))
+    fault = f"{failure.job.title} stopped without a message{ending}.{memory}"
+    return f"ERROR in {failure.job.rule}: {fault}\n  Its log: {where}"
+
+
+class Ticker(threading.Thread):
+    """Calls a function at an interval until it is stopped."""
+
+    def __init__(self, function: Callable[[], None], seconds: float = 1.0) -> None:
+        super().__init__(daemon=True)
+        self._function, self._seconds, self._ended = function, seconds, threading.Event()
+
+    def run(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self._function()
+
+    def stop(self) -> None:
+        self._ended.set()
+        if self.is_alive():
+            self.join()
