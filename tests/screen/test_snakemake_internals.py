@@ -34,7 +34,9 @@ def test_nothing_else_asks_for_what_is_private():
     requested = ("sys.argv", "atexit", "snakemake.cli", "snakemake.settings")
     assert [word for text in texts for word in requested if word in text] == []
     documented = {"current_basedir"}
-    attributes = {name for text in texts for name in re.findall(r"(?<!irpretrain\.)\bworkflow\.(?!smk)(\w+)", text)}
+    attributes = {
+        name for text in texts for name in re.findall(r"(?<!irpretrain\.)\bworkflow\.(?!smk)(\w+)", text)
+    }
     assert attributes == documented
     plugin = (ROOT / "src/snakemake_logger_plugin_irpretrain/__init__.py").read_text()
     assert "snakemake." not in plugin

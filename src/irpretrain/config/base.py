@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import NoneType
 from typing import Any, TypeVar, get_args
 
@@ -111,7 +111,10 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
 
 def explained(model: type[BaseModel], error: ValidationError, source: str) -> ConfigError:
     """Return pydantic's errors of a model as one ConfigError."""
-    faults = _faults(model, error)
+    return listing_error(source, _faults(model, error))
+
+
+def listing_error(source: str, faults: Sequence[str]) -> ConfigError:
     where = cli_or_api("the configuration", "the options")
     heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in {where}"
     listed = (f"  - {fault}" for fault in faults)

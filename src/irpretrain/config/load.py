@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.base import DISPLAYED, deep_merge, explain
-from irpretrain.config.consistency import NAMED
+from irpretrain.config.base import DISPLAYED, deep_merge, explain, listing_error
+from irpretrain.config.consistency import NAMED, cross_faults
 from irpretrain.config.papers.files import fill_objective, read_preset, read_recipe
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
@@ -164,7 +164,14 @@ def _no_layer(path: Path, layer: str) -> str:
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
     """Return the checked `Config` of a mapping, with the preset and what the catalogue of data sets knows."""
     completed = _with_labels(complete(with_ir_datasets(_drop_removed(given))))
-    return explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
+    config = explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
+    try:
+        faults = list(cross_faults(config))
+    except ValueError as error:  # of options that a model has of its own
+        faults = [str(error)]
+    if faults:
+        raise listing_error(source, faults)
+    return config
 
 
 def _with_labels(given: dict[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""The whole configuration."""
+"""The whole configuration, section by section; `config.load` checks what spans sections."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import SerializeAsAny, field_validator, model_validator
+from pydantic import SerializeAsAny, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.axioms import (
@@ -15,7 +15,6 @@ from irpretrain.config.axioms import (
     WordVectorsConfig,
 )
 from irpretrain.config.base import Section, deep_merge, explain, option
-from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.downstream import (
     DownstreamConfig,
@@ -40,7 +39,6 @@ from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.config.usage import with_starts
 from irpretrain.objectives.registry import read_options
 
 
@@ -165,12 +163,6 @@ class Config(Section):
             raise ValueError("must be a mapping from names to objectives")
         return {name: read_options(name, options) for name, options in given.items()}
 
-    @model_validator(mode="after")
-    def _check_references(self) -> Self:
-        if faults := list(cross_faults(self)):
-            raise ValueError("\n".join(faults))
-        return self
-
     def of_papers(self, papers: list[Paper]) -> Config:
         """Return the configuration with the report of these papers alone; `config.usage` has what they show.
 
@@ -180,8 +172,10 @@ class Config(Section):
 
     def encoder_of(self, model: str) -> EncoderConfig:
         """Return the encoder that a model starts from, directly or through others."""
-        *_, first = with_starts(self, [model])
-        return self.models[first].encoder or self.encoder
+        chain = [model]
+        while (start := self.models[chain[-1]].start) in self.models and start not in chain:
+            chain.append(start)
+        return self.models[chain[-1]].encoder or self.encoder
 
     def training_of(self, model: str) -> PretrainingConfig:
         """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,7 @@ from irpretrain.objectives.prop.language_model import (
     keep_probabilities,
     read_collection_model,
 )
+from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.word_sets import (
     DOCUMENT_AND_SAMPLE,
     EMPTY,
@@ -38,9 +38,6 @@ from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.texts import texts_of
 from irpretrain.text.words import word_finder
-
-if TYPE_CHECKING:
-    from irpretrain.objectives.prop.rop import RopOptions
 
 # Name of the random streams: (seed, "rop", document id).
 STAGE = "rop"
