@@ -275,7 +275,7 @@ rule choose_diagnosis_pairs:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        options=settings("diagnoses", exclude={"models", "label", "seed"}),
+        options=settings("diagnoses", exclude={"models", "label", "seeds"}),
         axioms=settings("axioms"),
         seed=CFG.seed,
     script:
@@ -292,7 +292,7 @@ rule score_diagnosis_pairs:
         scores=paths.DIAGNOSIS_SCORES,
         meta=sidecar(paths.DIAGNOSIS_SCORES),
     log:
-        "results/logs/diagnosis/{diagnosis}-{model}.log",
+        "results/logs/diagnosis/{diagnosis}-{model}-{seed}.log",
     priority: plan.models.ranking_priority
     threads: CFG.reranking.compute.threads
     resources:
@@ -310,10 +310,9 @@ rule score_diagnosis_pairs:
 rule diagnose:
     input:
         pairs=paths.DIAGNOSIS_PAIRS,
-        scores=plan.diagnoses.scores,
+        scores=plan.diagnoses.all_scores,
     output:
         shares=paths.DIAGNOSIS,
-        comparisons=paths.DIAGNOSIS_COMPARISONS,
         meta=sidecar(paths.DIAGNOSIS),
     log:
         "results/logs/diagnosis/{diagnosis}.log",
@@ -322,6 +321,7 @@ rule diagnose:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
+        scores=plan.diagnoses.scores,
         labels=plan.diagnoses.labels,
     script:
         "../scripts/diagnose.py"

@@ -4,13 +4,11 @@ from irpretrain.axioms.diagnosis import diagnose
 from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:
-    labels = snakemake.params.labels
     done(
         diagnose(
             snakemake.input.pairs,
-            dict(zip(labels, snakemake.input.scores, strict=True)),
-            labels,
+            snakemake.params.scores,
+            snakemake.params.labels,
             snakemake.output.shares,
-            snakemake.output.comparisons,
         )
     )

@@ -77,12 +77,16 @@ def _axioms(config: Config) -> AxiomResults:
             name,
             "",
             tuple(
-                Agreement(model=m, label=m, axiom=a, pairs=2, agreeing=1, share=0.5, low=0.4, high=0.6)
+                Agreement(
+                    model=m, label=m, other=o, axiom=a, pairs=2, seeds=len(diagnosis.seeds), share=0.5, low=0.4,
+                    high=0.6, variance=0.01, freedom=1, seed_variance=0.01,
+                )
                 for m, a in product(diagnosis.models, AXIOMS)
+                for o in ("", *diagnosis.models)
             ),
         )
         for name, diagnosis in config.diagnoses.items()
-    )
+    )  # fmt: skip
     return AxiomResults(predictors, diagnoses=diagnoses)
 
 

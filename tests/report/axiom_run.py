@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+from irpretrain.axioms.diagnosis import COLUMNS
 from irpretrain.config import Config
 
 AXIOMS = ["RANK", "REP-QL", "REP-TFIDF", "PROX-1", "PROX-2", "REG", "STM-1", "STM-2", "STM-3"]
@@ -39,21 +40,19 @@ def diagnosis(folder: Path, name: str, models: dict[str, str], rows: list[dict] 
     """Write a diagnosis of models (key → label): 60 of 100 pairs with RANK, 40 with REG, none to count with STM-2."""
     path = folder / "results" / "diagnosis" / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    shares = {"REG": ("100", "40", "0.4", "0.3", "0.5"), "RANK": ("100", "60", "0.6", "0.5", "0.7")}
-    shares["STM-2"] = ("0", "0", "", "", "")
+    shares = {"REG": ("100", "0.4", "0.3", "0.5"), "RANK": ("100", "0.6", "0.5", "0.7")}
+    shares["STM-2"] = ("0", "", "", "")
     if rows is None:
-        keys = ("pairs", "agreeing", "share", "low", "high")
+        keys = ("pairs", "share", "low", "high")
         rows = [
             {"model": model, "label": label, "axiom": axiom, **dict(zip(keys, numbers, strict=True))}
             for model, label in models.items()
             for axiom, numbers in shares.items()
         ]
     with open(path, "w", newline="") as handle:
-        writer = csv.DictWriter(
-            handle, ("model", "label", "axiom", "pairs", "agreeing", "share", "low", "high")
-        )
+        writer = csv.DictWriter(handle, COLUMNS)
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({"seeds": "1", "variance": "0.01", "freedom": "99"} | row for row in rows)
     return path
 
 

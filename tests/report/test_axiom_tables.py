@@ -174,14 +174,13 @@ def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: 
     PAIR_SCORES.write(tmp_path / "prop.parquet", scores)
     diagnose(
         tmp_path / "pairs.parquet",
-        {"prop": tmp_path / "prop.parquet"},
+        {"prop": [tmp_path / "prop.parquet"]},
         {"prop": "PROP"},
         tmp_path / "heads.csv",
-        tmp_path / "comparisons.csv",
     )
     (found,) = AxiomResults.read(diagnoses=[tmp_path / "heads.csv"]).diagnoses
     agreement = found.get("prop", "RANK")
-    assert (agreement.pairs, agreement.agreeing, agreement.share) == (3, 1.5, 0.5)
+    assert (agreement.pairs, agreement.share) == (3, 0.5)
     table = tables(with_axioms(config), AxiomResults.read(diagnoses=[tmp_path / "heads.csv"]))["diagnosis"]
     assert table.panels[0].rows[0].cells[0].ours.mean == 0.5
 
@@ -280,7 +279,7 @@ def test_faulty_rank_intervals(tmp_path: Path, changes: dict, message: str) -> N
 
 
 def test_a_faulty_diagnosis_names_the_line(tmp_path: Path) -> None:
-    row = {"model": "prop", "label": "PROP", "axiom": "RANK", "pairs": "10", "agreeing": "5"}
+    row = {"model": "prop", "label": "PROP", "axiom": "RANK", "pairs": "10"}
     good, bad = (
         {**row, "share": "0.5", "low": "0.3", "high": "0.7"},
         {**row, "share": "0.9", "low": "0.3", "high": "0.7"},
@@ -289,7 +288,7 @@ def test_a_faulty_diagnosis_names_the_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"heads\.csv:3: .*the share 0\.9 is not between 0\.3 and 0\.7"):
         AxiomResults.read(diagnoses=[path])
     empty = diagnosis(tmp_path, "empty", {}, [])
-    with pytest.raises(InputError, match="it has no rows of model, label, axiom"):
+    with pytest.raises(InputError, match="it has no rows of model, label, other, axiom"):
         AxiomResults.read(diagnoses=[empty])
 
 

@@ -306,10 +306,10 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
             auc_high=auc + 0.01, pairs=900, test_pairs=90, importance={"RANK": 1.0, "REP-QL": gains[0]}, seeds=seeds,
         )  # fmt: skip
 
-    def agreement(model: str, share: float) -> Agreement:
+    def agreement(model: str, share: float, other: str = "") -> Agreement:
         return Agreement(
-            model=model, label=model, axiom="PROX-1", pairs=100, agreeing=100 * share, share=share,
-            low=share - 0.1, high=share + 0.1,
+            model=model, label=model, other=other, axiom="PROX-1", pairs=100, seeds=3, share=share,
+            low=share - 0.1, high=share + 0.1, variance=0.0001, freedom=49, seed_variance=0.0001,
         )  # fmt: skip
 
     axioms = AxiomResults(
@@ -318,7 +318,17 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
             predictor("hard", 0.8, [0.5, 0.4, 0.4]),
             predictor("rep", 0.7, [0.5]),
         ),
-        diagnoses=(Diagnosis("embedded", "", (agreement("prop", 0.6), agreement("ares-simple", 0.65))),),
+        diagnoses=(
+            Diagnosis(
+                "embedded",
+                "",
+                (
+                    agreement("prop", 0.6),
+                    agreement("ares-simple", 0.7),
+                    agreement("prop", -0.1, "ares-simple"),
+                ),
+            ),
+        ),
     )
     shares = [
         WeightingShares(weighting=name, passages=410, passages_without_terms=10, shares=[share, 0.1])
@@ -356,7 +366,9 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
     assert (rows["gain"].verdict, rows["once"].verdict) == (SUPPORTED, UNDECIDED)
     # RANK has the largest gain of both, by which gains are divided: 1 whatever the seed.
     assert (rows["largest"].difference, rows["largest"].verdict) == (0, UNDECIDED)
-    assert rows["follows"].verdict == UNDECIDED
+    follows = rows["follows"]  # variances of documents and of seeds, each with its own t
+    assert (follows.verdict, follows.seeds, follows.difference) == (SUPPORTED, 3, 0.1)
+    assert follows.low == pytest.approx(0.1 - 0.01 * math.hypot(2.0096, 4.3027), abs=1e-5)
     assert (rows["skewed"].verdict, rows["skewed"].queries) == (SUPPORTED, 400)
     assert rows["absent"].verdict == NOT_RUN
 
@@ -382,6 +394,10 @@ def test_each_paper_s_claims_can_be_read(paper: str) -> None:
         ({"needs": "much"}, "take out better, overlay, worse"),
         ({"overlay": ""}, "overlay"),
         ({"share": 0.9, "effect": 0.1}, "share stands without effect"),
+        (
+            {"better": {"model": "prop", "axiom": "REG"}, "worse": {"model": "control", "axiom": "RANK"}},
+            "models are compared on one axiom",
+        ),
     ],
     ids=lambda value: "" if isinstance(value, str) else "-".join(value),
 )
@@ -492,14 +508,15 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
 def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
     rows = [
         Agreement(
-            model=model, label=model, axiom="PROX-1", pairs=100, agreeing=60, share=0.6, low=0.5, high=0.7
+            model=model, label=model, other=other, axiom="PROX-1", pairs=100, seeds=1, share=0.6, low=0.5, high=0.7,
+            variance=0.01, freedom=99, seed_variance=math.nan,
         )
-        for model in ("wikiformer", "prop")
-    ]
+        for model, other in (("wikiformer", ""), ("prop", ""), ("wikiformer", "prop"))
+    ]  # fmt: skip
     axioms = AxiomResults(diagnoses=(Diagnosis("embedded", "", tuple(rows)),))
     sides = {
         side: {"model": row.model, "axiom": "PROX-1"}
-        for side, row in zip(("better", "worse"), rows, strict=True)
+        for side, row in zip(("better", "worse"), rows[:2], strict=True)
     }
     (row,) = answer(claims_of(follows=sides), Measured(Scores({}), axioms), load_config(ROOT / "config.yaml"))
     assert row.differs == (

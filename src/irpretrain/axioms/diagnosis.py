@@ -5,7 +5,6 @@ count on which it has a preference. Equal scores of a pair agree by one half. Sc
 `irpretrain.retrieval.diagnosis_scores`, as it alone needs a model.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -19,39 +18,16 @@ from irpretrain.axioms.pair_choice import PairChoice, any_pair, choose_pairs
 from irpretrain.config.axioms import AXIOMS, PAIRS_PER_DOCUMENT, AxiomsConfig, DiagnosisConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.evaluation.significance import wilson_interval
+from irpretrain.evaluation.claims.verdicts import paired
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.randomness import stream_key
 
-COMPARISON_COLUMNS = ("model", "other", "axiom", "pairs", "model_alone", "other_alone", "p")
-
 # Names of the random streams: (seed, stage, document id), for a document's pairs and for whether it is drawn.
 STAGE, DOCUMENT_STAGE = "diagnosis", "diagnosis-documents"
-COLUMNS = ("model", "label", "axiom", "pairs", "agreeing", "share", "low", "high")
-
-
-def compare_models(preferred: np.ndarray, signs: Mapping[str, np.ndarray]) -> Iterator[list[Any]]:
-    """Yield a row of `COMPARISON_COLUMNS` for each two models and axiom.
-
-    Args:
-        preferred: int8 [pairs, 9], the axioms' preferences.
-        signs: model → [pairs], 1 if it prefers the first query, -1 the second, 0 neither. Pairs on which one of the two
-            models has equal scores are left out of the test.
-    """
-    for (model, model_signs), (name, other) in combinations(signs.items(), 2):
-        for column, axiom in enumerate(AXIOMS):
-            expected = preferred[:, column]
-            reported = (expected != 0) & (model_signs != 0) & (other != 0)
-            alone = int((reported & (model_signs == expected) & (other != expected)).sum())
-            other_alone = int((reported & (model_signs != expected) & (other == expected)).sum())
-            yield [model, name, axiom, int(reported.sum()), alone, other_alone, mcnemar(alone, other_alone)]
-
-
-def mcnemar(first: int, second: int) -> float:
-    """Return the two-tailed p-value of McNemar's exact test on pairs that one model alone orders rightly."""
-    from scipy.stats import binom
-
-    return float(min(1.0, 2 * binom.cdf(min(first, second), first + second, 0.5)))
+COLUMNS = (
+    *("model", "label", "other", "axiom", "pairs", "seeds", "share", "low", "high"),
+    *("variance", "freedom", "seed_variance"),
+)
 
 
 def choose_diagnosis_pairs(
@@ -100,38 +76,62 @@ def choose_diagnosis_pairs(
 
 def diagnose(
     pairs: str | Path,  # AXIOM_PAIRS table
-    scores: Mapping[str, str | Path],  # model → PAIR_SCORES of these pairs
+    scores: Mapping[
+        str, Sequence[str | Path]
+    ],  # model → PAIR_SCORES of these pairs, one of each seed, in one order
     labels: Mapping[str, str],  # model → name in tables
-    # CSV with the columns of `COLUMNS`: pairs on which the axiom has a preference, how many of these the
-    # model agrees on (ties count one half), their share with Wilson's interval of 95 %, which takes pairs as
-    # independent. The last three are empty if the axiom has no preference.
+    # CSV with the columns of `COLUMNS`: the share of the pairs on which the axiom has a preference that the model
+    # agrees on (ties count one half), with its 95 % interval for other documents and other seeds
+    # (`evaluation.claims.verdicts.paired`), and the two variances of the mean with the freedom of the first. Where
+    # `other` names a model, it is the difference to that model's share. Empty if the axiom has no preference.
     output: str | Path,
-    comparisons: str | Path,  # CSV of any two models, see `compare_models`
 ) -> dict[str, Any]:
     """Write how often each model agrees with each axiom; IntegrityError if scores are those of other pairs.
 
     Returns:
-        Counts: models, pairs, and for each model the pairs with equal scores.
+        Counts: models, pairs, and for each model the pairs with equal scores, of all seeds.
     """
     table = AXIOM_PAIRS.read(pairs)
     preferred = np.array(table["preferences"].to_pylist(), np.int8).reshape(-1, len(AXIOMS))
-    rows: list[list[Any]] = []
-    signs = {model: _signs(path, table.num_rows) for model, path in scores.items()}
-    for model, of_model in signs.items():
-        rows += [[model, labels[model], *row] for row in _agreement(preferred, of_model)]
-    write_csv(output, COLUMNS, rows)
-    write_csv(comparisons, COMPARISON_COLUMNS, compare_models(preferred, signs))
+    documents = np.array(table["document_id"].to_pylist())
+    signs = {
+        model: np.array([_signs(path, table.num_rows) for path in of_seeds])
+        for model, of_seeds in scores.items()
+    }
+    sides = [*((model, "") for model in signs), *combinations(signs, 2)]
+    write_csv(
+        output,
+        COLUMNS,
+        (
+            [model, labels[model], other, *row]
+            for model, other in sides
+            for row in _shares(preferred, signs[model], signs.get(other), documents)
+        ),
+    )
     ties = {model: int((of_model == 0).sum()) for model, of_model in signs.items()}
     return {"models": len(scores), "pairs": table.num_rows, "pairs_with_equal_scores": ties}
 
 
-def _agreement(preferred: np.ndarray, signs: np.ndarray) -> Iterator[list[Any]]:
-    """Yield axiom, pairs, agreeing, share, low, high of one model; see `compare_models`."""
+def _shares(
+    preferred: np.ndarray, signs: np.ndarray, others: np.ndarray | None, documents: np.ndarray
+) -> Iterator[list[Any]]:
+    """Yield axiom, pairs and what follows in `COLUMNS`, of one model or of its lead over another."""
     for column, axiom in enumerate(AXIOMS):
-        reported = preferred[:, column] != 0
-        agreeing = float((1 + preferred[reported, column] * signs[reported]).sum()) / 2
-        interval = wilson_interval(agreeing, int(reported.sum()))
-        yield [axiom, int(reported.sum()), agreeing, *("" if math.isnan(x) else x for x in interval)]
+        decided = np.flatnonzero(preferred[:, column])
+        agreeing = (1 + preferred[decided, column] * signs[:, decided]) / 2
+        worse = 0 if others is None else (1 + preferred[decided, column] * others[:, decided]) / 2
+        row: list[Any] = [axiom, len(decided), len(signs)]
+        if not len(decided):
+            yield [*row, *("",) * 6]
+            continue
+        estimate = paired(agreeing, worse, documents[decided].tolist())
+        if not estimate.parts:  # all of one document
+            yield [*row, estimate.difference, *("",) * 5]
+            continue
+        (variance, freedom), *of_seeds = estimate.parts
+        seed_variance = of_seeds[0][0] if of_seeds else ""
+        low, high = (max(estimate.low, 0), min(estimate.high, 1)) if others is None else estimate[1:3]
+        yield [*row, estimate.difference, low, high, variance, freedom, seed_variance]
 
 
 def _signs(path: str | Path, pairs: int) -> np.ndarray:

@@ -143,4 +143,4 @@ class DiagnosisConfig(Section):
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
     models: list[str] = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)
-    seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the models.")
+    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds of the models.", min_length=1)

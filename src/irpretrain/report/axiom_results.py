@@ -14,6 +14,7 @@ from irpretrain.config.base import listed_faults
 from irpretrain.config.labels import dataset_label
 from irpretrain.config.papers.base import PublishedAxioms, Setting
 from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.evaluation.claims.verdicts import EffectEstimate
 from irpretrain.foundation.atomic import read_csv, read_given_json
 
 Measured = TypeVar("Measured", bound=BaseModel)
@@ -72,23 +73,33 @@ class RankIntervals(_Named):
 
 
 class Agreement(_Measured):
-    """Of the pairs on which an axiom prefers one query, how many a re-ranker decides alike, equal scores being halves.
-    Share and interval are not numbers where there is no such pair."""
+    """Of the pairs on which an axiom prefers one query, the share that a re-ranker decides alike, equal scores being
+    halves; or its lead over another re-ranker's share. Not a number where there is no such pair."""
 
     model: str
     label: str
+    other: str
     axiom: str
     pairs: int = Field(ge=0)
-    agreeing: float = Field(ge=0)
+    seeds: int = Field(ge=1)
     share: float
     low: float
     high: float
+    variance: float
+    freedom: float
+    seed_variance: float
+
+    @property
+    def estimate(self) -> EffectEstimate:
+        """The share or lead with the interval for other documents and, of several seeds, other seeds."""
+        if math.isnan(self.variance):
+            return EffectEstimate(self.share, math.nan, math.nan, math.nan, ())
+        of_seeds = [(self.seed_variance, self.seeds - 1)] if self.seeds > 1 else []
+        return EffectEstimate.of(self.share, (self.variance, self.freedom), *of_seeds)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.agreeing > self.pairs:
-            raise ValueError(f"{self.agreeing:g} agreeing of {self.pairs} pairs")
-        if self.pairs and not self.low <= self.share <= self.high:
+        if not math.isnan(self.low) and not self.low <= self.share <= self.high:
             raise ValueError(f"the share {self.share} is not between {self.low} and {self.high}")
         return self
 
@@ -105,9 +116,19 @@ class Diagnosis:
     def models(self) -> dict[str, str]:
         return {row.model: row.label for row in self.agreements}
 
-    def get(self, model: str, axiom: str) -> Agreement | None:
-        """Return the agreement of a model with an axiom, or None where the file has none."""
-        return next((row for row in self.agreements if (row.model, row.axiom) == (model, axiom)), None)
+    def get(self, model: str, axiom: str, other: str = "") -> Agreement | None:
+        """Return a model's agreement with an axiom, or its lead over another's; None where the file has none."""
+        key = (model, other, axiom)
+        return next((row for row in self.agreements if (row.model, row.other, row.axiom) == key), None)
+
+    def lead(self, better: str, worse: str, axiom: str) -> EffectEstimate | None:
+        """Return by how much a model's agreement with an axiom is above another's."""
+        if row := self.get(better, axiom, worse):
+            return row.estimate
+        if not (row := self.get(worse, axiom, better)):
+            return None
+        difference, low, high, p, parts = row.estimate
+        return EffectEstimate(-difference, -high, -low, p, parts)
 
 
 @dataclass(frozen=True)
@@ -154,8 +175,8 @@ def _diagnosis(path: str | Path) -> Diagnosis:
 
 
 def _number(key: str, text: str | None) -> str | float | None:
-    """Nothing where a share should stand is no number: there was no pair to count."""
-    return math.nan if text == "" and key in ("share", "low", "high") else text
+    """Nothing where a number should stand is no number: there was no pair to count, or no second seed."""
+    return math.nan if text == "" and key not in ("model", "label", "other", "axiom") else text
 
 
 def _read(

@@ -153,8 +153,7 @@ MISSING_TERMS = (
 )
 AGREEING = (
     "Of the pairs of pseudo-queries of one document on which an axiom prefers one query, the share on which the "
-    "re-ranker gives that query the higher score [95% interval, Wilson's, pairs taken as independent]. Half is "
-    "what chance gives.",
+    "re-ranker gives that query the higher score [95% interval over documents and seeds]. Half is what chance gives.",
     "Axioms agree with each other on many pairs. A share above one half says that the scores agree with an axiom, "
     "not that the model has learnt it.",
 )

@@ -82,15 +82,13 @@ class ClaimComparison:
 
 
 class _Value(NamedTuple):
-    """A value with its 95 % interval, whose it is, of how many pairs or passages, and of which model or weighting."""
+    """How much of a passage's weight is on its heaviest term, with a 95 % interval."""
 
-    name: str
     mean: float
     low: float
     high: float
-    number: int
-    model: str = ""
-    weighting: WeightingShares | None = None
+    number: int  # of passages
+    weighting: WeightingShares
 
     def times(self, share: float) -> tuple[float, float, float]:
         return (share * self.mean, share * self.low, share * self.high)
@@ -162,21 +160,7 @@ class Finder:
             return self._compare_runs(claim)
         if kind in ("predictor", "importance"):
             return self._compare_predictors(claim, "AUC" if kind == "predictor" else "gain")
-        for values in self._values(claim, kind):
-            better, worse = values
-            if better is not None and worse is not None:
-                return ClaimComparison(
-                    better.name,
-                    claim.reached(worse.name),
-                    "agreement" if kind == "agreement" else "weight of the heaviest term",
-                    unpaired(better.times(1.0), worse.times(_share(claim))),
-                    worse.mean,
-                    min(better.number, worse.number),
-                    1 if kind == "agreement" else 0,
-                    runs=tuple(RunName("", "", v.model, "zero-shot") for v in values if v and v.model),
-                    weightings=tuple(v.weighting for v in values if v and v.weighting),
-                )
-        return None
+        return self._compare_agreements(claim) if kind == "agreement" else self._compare_weightings(claim)
 
     # Runs
 
@@ -273,24 +257,42 @@ class Finder:
         by_name = {scores.name: scores for scores in self._measured.axioms.predictors}
         return next((by_name[name] for name in side.predictor if name in by_name), None)
 
-    def _values(self, claim: Claim, kind: str) -> Iterable[list[_Value | None]]:
-        if kind == "agreement":
-            for diagnosis in self._measured.axioms.diagnoses:
-                rows = {(row.model, row.axiom): row for row in diagnosis.agreements if row.pairs}
-                measured = [
-                    _first(rows, [(model, side.axiom) for model in side.model]) for side in claim.sides
-                ]
-                yield [
-                    row
-                    and _Value(
-                        f"{row.model} on {row.axiom}", row.share, row.low, row.high, row.pairs, row.model
-                    )
-                    for row in measured
-                ]
-        else:
-            for weightings in self._measured.shares:
-                shares = {row.weighting: row for row in weightings}
-                yield [_heaviest(_first(shares, side.weighting)) for side in claim.sides]
+    def _compare_agreements(self, claim: Claim) -> ClaimComparison | None:
+        """Compare two re-rankers' shares of the pairs on which they decide as one axiom does."""
+        better, worse = claim.sides
+        axiom = better.axiom or ""
+        for diagnosis in self._measured.axioms.diagnoses:
+            for first, second in product(better.model, worse.model):
+                lead, level = diagnosis.lead(first, second, axiom), diagnosis.get(second, axiom)
+                if lead is None or level is None or not level.pairs:
+                    continue
+                return ClaimComparison(
+                    f"{first} on {axiom}",
+                    f"{second} on {axiom}",
+                    "agreement",
+                    lead,
+                    level.share,
+                    level.pairs,
+                    level.seeds,
+                    runs=tuple(RunName("", "", model, "zero-shot") for model in (first, second)),
+                )
+        return None
+
+    def _compare_weightings(self, claim: Claim) -> ClaimComparison | None:
+        for weightings in self._measured.shares:
+            shares = {row.weighting: row for row in weightings}
+            better, worse = (_heaviest(_first(shares, side.weighting)) for side in claim.sides)
+            if better is not None and worse is not None:
+                return ClaimComparison(
+                    better.weighting.weighting,
+                    claim.reached(worse.weighting.weighting),
+                    "weight of the heaviest term",
+                    unpaired(better.times(1.0), worse.times(_share(claim))),
+                    worse.mean,
+                    min(better.number, worse.number),
+                    weightings=(better.weighting, worse.weighting),
+                )
+        return None
 
 
 def _of_seeds(scores: PredictorScores, side: Side) -> dict[int, float]:
@@ -328,7 +330,7 @@ def _heaviest(row: WeightingShares | None) -> _Value | None:
     if row is None or row.shares[0] is None:
         return None
     number = row.passages - row.passages_without_terms
-    return _Value(row.weighting, *wilson_interval(row.shares[0] * number, number), number, weighting=row)
+    return _Value(*wilson_interval(row.shares[0] * number, number), number, row)
 
 
 def _common_seeds(results: Sequence[Results]) -> list[int] | None:

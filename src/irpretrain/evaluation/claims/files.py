@@ -117,6 +117,11 @@ class Claim(Section):
             raise ValueError("share stands without effect and more_than")
         if len({side.kind for side in self.sides}) > 1:
             raise ValueError("all sides are of one kind")
+        if self.sides and self.sides[0].kind == "agreement":
+            if self.share is not None:
+                raise ValueError("share does not stand beside models on an axiom")
+            if len({side.axiom for side in self.sides}) > 1:
+                raise ValueError("models are compared on one axiom")
         if self.more_than and self.sides[0].kind != "run":
             raise ValueError("more_than compares runs")
         for side in self.sides:

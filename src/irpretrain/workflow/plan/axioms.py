@@ -55,21 +55,23 @@ class Diagnoses(PlanPart):
     models: Models
 
     def model(self, wildcards: Wildcards) -> Input:
-        return self.models.final_files(wildcards.model, self._seed(wildcards))
+        return self.models.final_files(wildcards.model, int(wildcards.seed))
 
     def directory(self, wildcards: Wildcards) -> str:
-        return self.models.final(wildcards.model, self._seed(wildcards))
+        return self.models.final(wildcards.model, int(wildcards.seed))
 
-    def scores(self, wildcards: Wildcards) -> list[str]:
-        return [
-            paths.DIAGNOSIS_SCORES.format(diagnosis=wildcards.diagnosis, model=model)
+    def scores(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """The scores of each model, a file for each seed."""
+        name, seeds = wildcards.diagnosis, self.config.diagnoses[wildcards.diagnosis].seeds
+        return {
+            model: [paths.DIAGNOSIS_SCORES.format(diagnosis=name, model=model, seed=seed) for seed in seeds]
             for model in self.labels(wildcards)
-        ]
+        }
+
+    def all_scores(self, wildcards: Wildcards) -> list[str]:
+        return [path for of_model in self.scores(wildcards).values() for path in of_model]
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         """Models of a diagnosis with their names in tables, in its order."""
         models = self.config.diagnoses[wildcards.diagnosis].models
         return {model: self.config.models[model].label for model in models}
-
-    def _seed(self, wildcards: Wildcards) -> int:
-        return self.config.diagnoses[wildcards.diagnosis].seed

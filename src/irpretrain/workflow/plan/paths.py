@@ -75,9 +75,8 @@ PREDICTOR_TABLE = "results/predictors/{predictor}/probabilities.npy"
 PREDICTOR = "results/predictors/{predictor}/predictor.json"
 PREDICTOR_CARD = "results/predictors/{predictor}/card.md"
 DIAGNOSIS = "results/diagnosis/{diagnosis}.csv"
-DIAGNOSIS_COMPARISONS = "results/diagnosis/{diagnosis}/comparisons.csv"
 DIAGNOSIS_PAIRS = "results/diagnosis/{diagnosis}/pairs.parquet"
-DIAGNOSIS_SCORES = "results/diagnosis/{diagnosis}/scores/{model}.parquet"
+DIAGNOSIS_SCORES = "results/diagnosis/{diagnosis}/scores/{model}/seed-{seed}.parquet"
 
 # Pre-training
 GROUPS_SHARD = "results/groups/{collection}{tokenizer}/{objective}/{corpus}-{shard}.parquet"
