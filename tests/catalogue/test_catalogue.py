@@ -198,3 +198,17 @@ def test_keys_of_the_configuration_are_laid_over_the_catalogue(tmp_path):
 def test_configurations_of_another_shape_are_left_to_the_checks(tmp_path, given):
     write_entry(tmp_path)
     complete(given, tmp_path)
+
+
+def test_downloads_are_as_large_as_their_files_or_as_the_entry_says(tmp_path):
+    files = {"a": {"holds": "x", "bytes": 3}, "b": {"holds": "y", "bytes": 4}, "c": {"holds": "z"}}
+    write_entry(tmp_path, "known", files=files, corpora={}, datasets={}, first_stages={}, gigabytes=2)
+    write_entry(tmp_path, "other", files=files, corpora={}, datasets={}, first_stages={})
+    known, other = read_catalogue(tmp_path).values()
+    assert (known.download(["a", "b"]), known.download(["a", "c"])) == (7, 2e9)
+    assert other.download(["c"]) is None
+
+
+@entries
+def test_a_source_fits_the_screen(name):
+    assert len(f"      {CATALOGUE[name].source}") <= 100

@@ -164,6 +164,24 @@ def test_another_encoder_or_device_is_an_estimate_by_operations(paper) -> None:
     assert small < expected / 5
 
 
+def test_a_stage_that_was_not_measured_follows_from_another_of_its_encoder(paper) -> None:
+    """Training takes three times the operations of ranking, which is the same whoever asks for it."""
+    jobs = [PlannedJob("finetune", {**ROBUST, "regime": "full", "fold": "1"})]
+    found = estimate(paper, jobs, [rate("rerank", 600, BERT)])
+    assert {row.work.stage: (row.rate, row.per_second) for row in found.rows} == {
+        "finetune": (None, pytest.approx(200)),
+        "finetune, ranking": (None, pytest.approx(600)),
+    }
+    assert table(found).count("estimate: BERT-base") == 2
+
+
+def test_jobs_without_an_estimate_are_named_and_counted(paper) -> None:
+    jobs = [PlannedJob("pretrain", {"model": "control", "seed": "1"}), PlannedJob("evaluate", {})]
+    sentence = "Without an estimate: 2 jobs of evaluate, pretrain without training."
+    assert table(estimate(paper, jobs)) == sentence
+    assert sentence in table(estimate(paper, [*jobs, PlannedJob("rerank", ROBUST)]))
+
+
 def test_a_card_is_known_by_a_part_of_its_name() -> None:
     assert Card.find("h200").rates["bf16"] == 989.5
     assert Card.find(CARD).operations_per_second("auto") == 312e12 * UTILISATION

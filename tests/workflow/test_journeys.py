@@ -253,7 +253,7 @@ def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):
     assert planned.returncode == 0, displayed[-4000:]
     assert "Estimated cost" in displayed
     assert not re.search(r"squad|robust04|wikipedia", displayed)
-    assert displayed.count("Job stats:") == 1
+    assert "Job stats:" not in displayed
     assert "planned as if they were; a run is refused without them:" in displayed
     refused = walk(run, tmp_path, expect=1)
     assert "    data/msmarco/msmarco-docs.tsv.gz\n" in refused.stdout + refused.stderr

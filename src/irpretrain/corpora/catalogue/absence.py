@@ -4,6 +4,7 @@ Which files of a data set are there, before anything is read, and what follows f
 """
 
 import os
+import textwrap
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import Kind, used_files
 from irpretrain.errors import ConfigError
+from irpretrain.foundation.progress import size_text
 
 FileStatus = Literal["verified", "present", "missing", "broken"]
 Status = Literal["verified", "present", "incomplete", "missing", "broken"]
@@ -104,17 +106,32 @@ def read_entries(config: Config, folders: Iterable[str]) -> set[str]:
 
 
 def reported(missing: dict[str, list[str]], heading: str) -> str:
-    """Return which files are missing, and where each can be had, as text for the screen; nothing if none is."""
+    """Return which files are missing, where each can be had, and how large the downloads are, as text for the screen;
+    nothing if none is missing."""
     if not missing:
         return ""
     catalogue = read_catalogue()
     width = max(map(len, missing))
-    lines = [heading]
+    lines, sizes = [heading], dict[str, float | None]()
     for name, paths in missing.items():
+        entry = catalogue[name]
+        # A path begins with the data folder.
+        sizes[name] = entry.download(
+            file for file in entry.files if any(path.endswith(f"/{file}") for path in paths)
+        )
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        lines += [f"  {name:<{width}}  {paths[0]}{others}", f"      {catalogue[name].source}"]
+        lines += [f"  {name:<{width}}  {paths[0]}{others}, {_size(sizes[name])}", f"      {entry.source}"]
+    known = sum(size for size in sizes.values() if size is not None)
+    unknown = [name for name, size in sizes.items() if size is None]
+    total = [size_text(known)] if known else []
+    total += [f"what is not known of {', '.join(unknown)}"] if unknown else []
+    lines.append(textwrap.fill(f"To fetch: {', and '.join(total)}.", 100))
     lines.append(f"{LISTING} says where each belongs, on which terms, and how to get it.")
     return "\n".join(lines)
+
+
+def _size(size: float | None) -> str:
+    return "size not known" if size is None else f"about {size_text(size)}"
 
 
 @cache

@@ -1,6 +1,6 @@
 """What the catalogue knows of a data set: one YAML file of resources/datasets, checked."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
@@ -84,6 +84,9 @@ class Entry(Section):
         "together its queries and judgements.",
     )
     needs: list[str] = Field(default_factory=list, description="Entries whose files it reads too.")
+    gigabytes: float | None = Field(
+        None, gt=0, description="About what is fetched for the required files, where not all have `bytes`."
+    )
     files: dict[str, SourceFile] = Field(
         default_factory=dict, description="Files by their path in the data folder."
     )
@@ -107,6 +110,12 @@ class Entry(Section):
             if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
                 raise ValueError(f"{path}: must be a path inside the data folder")
         return files
+
+    def download(self, paths: Iterable[str]) -> float | None:
+        """Return about how many bytes are fetched for some of its files; None where that is not known."""
+        sizes = [self.files[path].bytes for path in paths]
+        whole = None if self.gigabytes is None else 1e9 * self.gigabytes
+        return whole if None in sizes else sum(filter(None, sizes))
 
     def required(self) -> dict[str, SourceFile]:
         """Return the files without which the data set is not whole."""

@@ -196,7 +196,7 @@ def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
     if prepared.as_if_there:
         missing = needed_entries(config, missing, jobs)
     parts = [
-        table(estimated) if estimated.rows else "",
+        table(estimated) if jobs else "",
         columns_text(config, jobs),
         "\n".join(hidden_views(prepared.config)),
         reported(missing, f"Not there, and {what}:"),

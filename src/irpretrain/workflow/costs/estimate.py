@@ -1,5 +1,6 @@
 """What the jobs of a plan would cost: a row for each stage, disk, and memory."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -156,7 +157,9 @@ def estimate(
             # One row for all variants of a rule that were not measured.
             if rate is None and rule in TEXT_RULES:
                 work = replace(work, stage=f"{rule}, others" if rule in variants else rule)
-            per_second = rate.per_second if rate else _estimated_rate(work, shape, result.card)
+            per_second = (
+                rate.per_second if rate else _estimated_rate(work, shape, result.card, measured.values())
+            )
             row = rows.setdefault(
                 (work.stage, work.computing), CostRow(work, rate, order[rule], per_second=per_second)
             )
@@ -167,11 +170,21 @@ def estimate(
     return result
 
 
-def _estimated_rate(work: Work, shape: Shape, card: Card) -> float | None:
-    """Return word pieces per second of a card: its rate over the operations of a word piece. A CPU is not guessed."""
-    if work.computing is None or work.computing.device == "cpu":
+def _estimated_rate(work: Work, shape: Shape, card: Card, measured: Iterable[Throughput]) -> float | None:
+    """Return word pieces per second: operations per second over those of a word piece. Operations per second are those
+    of the most similar stage that was measured with the same computing, or else the card's; no CPU's are guessed."""
+    if work.computing is None:
         return None
-    layers = work.computing.layers or shape.layers
-    return card.operations_per_second(work.computing.precision) / shape._replace(layers=layers).operations(
-        work.stage
-    )
+    shape = shape._replace(layers=work.computing.layers or shape.layers)
+    operations = shape.operations(work.stage)
+    others = {
+        abs(math.log(shape.operations(rate.stage) / operations)): rate.per_second
+        * shape.operations(rate.stage)
+        for rate in measured
+        if rate.computing == work.computing
+    }
+    if others:
+        return others[min(others)] / operations
+    if work.computing.device == "cpu":
+        return None
+    return card.operations_per_second(work.computing.precision) / operations

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config.papers.files import read_paper
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_experiments
+from irpretrain.foundation.progress import size_text
 from irpretrain.workflow.costs import PlannedJob
 from irpretrain.workflow.costs.encoder_work import encoders
 from irpretrain.workflow.costs.estimate import UTILISATION, CostRow, Estimate
@@ -14,6 +15,7 @@ WIDTH = 100
 HEAD = ("stage", "jobs", "work", "core time", "GPU time", "basis")
 BASIS = (
     "Measured: on one core, articles of 1,000 words (docs/benchmarks.md). Estimate: operations of all word pieces over "
+    "those per second of another measured stage of the encoder, or else over "
     f"{UTILISATION:.0%} of the peak rate of one {{card}} (--card NAME: of another); an encoder whose config.json is "
     "missing counts as BERT-base. Sequences count as long as they may be, and fine-tuning with all its epochs: upper "
     "bounds. A size that is unknown can be given as `about` of corpora, queries and qrels."
@@ -66,6 +68,8 @@ def _wrapped(line: str) -> str:
 
 def table(found: Estimate) -> str:
     """Return an estimate as plain text."""
+    if not found.rows:
+        return _others(found)
     lines = [HEAD, *(_cells(row) for row in found.rows), _totals(found)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD) - 1)]
     printed = ["Estimated cost", *(_line(line, widths) for line in lines)]
@@ -77,12 +81,17 @@ def table(found: Estimate) -> str:
             textwrap.fill(f"Not whole in the total: {'; '.join(dict.fromkeys(incomplete))}.", WIDTH)
         )
     if found.others:
-        names = ", ".join(sorted(found.others))
-        printed.append(textwrap.fill(f"Not counted: {sum(found.others.values()):,} jobs of {names}.", WIDTH))
-    disk = f"Disk: about {_bytes(found.disk)} of results, beside the data. "
-    memory = f"Memory: {_bytes(found.memory_mb * 1e6)} for the largest job." if found.memory_mb else ""
+        printed.append(_others(found))
+    disk = f"Disk: about {size_text(found.disk)} of results, beside the data. "
+    memory = f"Memory: {size_text(found.memory_mb * 1e6)} for the largest job." if found.memory_mb else ""
     printed += [disk + memory, textwrap.fill(BASIS.format(card=found.card.name), WIDTH)]
     return "\n".join(printed)
+
+
+def _others(found: Estimate) -> str:
+    # Rules that have a row have jobs without work too: a model without objectives is its encoder with a fresh head.
+    names = (f"{rule} without training" if rule == "pretrain" else rule for rule in sorted(found.others))
+    return textwrap.fill(f"Without an estimate: {found.others.total():,} jobs of {', '.join(names)}.", WIDTH)
 
 
 def _cells(row: CostRow) -> tuple[str, ...]:
@@ -109,13 +118,6 @@ def time_text(hours: float) -> str:
     if hours < 1:
         return f"{hours * 60:.0f} min" if hours * 60 >= 1 else "< 1 min"
     return f"{hours:,.0f} h" if hours >= 10 else f"{hours:.1f} h"
-
-
-def _bytes(size: float) -> str:
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
-        if size >= unit:
-            return f"{size / unit:.2g} {name}" if size < 10 * unit else f"{size / unit:,.0f} {name}"
-    return "1 MB"
 
 
 def _number(value: float) -> str:

@@ -31,6 +31,10 @@ from irpretrain.workflow.plan.paths import SCORES
 from irpretrain.workflow.plan.stand_ins import lay
 from snakemake_logger_plugin_irpretrain.refusals import refusal
 
+# How lines of Snakemake begin that are no answer.
+CHATTER = ("Config file ", "Assuming unrestricted ", "Building DAG ", "This was a dry-run ")
+# How its counts of jobs and their reasons begin, which end at an empty line or at one of the others.
+COUNTS = ("Job stats:", "Reasons:")
 # How what Snakemake prints of an error begins.
 ERROR = re.compile(r"Traceback |\w+(Error|Exception) in ")
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
@@ -76,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
         last = Path(folder, "plan.yaml")
         last.write_text("skip_absent: true\n")
         environment = {**os.environ, CARD_VARIABLE: card, **({} if config.skip_absent else {REFUSED: "1"})}
-        return _counted_once(
+        return _answered(
             [*command, *where, *others, "--configfile", *overlays, str(last)],
             environment,
             target_names(config),
@@ -104,16 +108,19 @@ def target_files(config: Config, word: str) -> list[str]:
     return scores or [word]
 
 
-def _counted_once(command: list[str], environment: Mapping[str, str], names: Sequence[str]) -> int:
-    """Run Snakemake, and return its exit code; it counts the jobs before and after it plans them: once is enough."""
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as planning:
-        counts, error = 0, ""
+def _answered(command: list[str], environment: Mapping[str, str], names: Sequence[str]) -> int:
+    """Run Snakemake, print its lines without chatter and counts of jobs, which the answer has, return its exit code."""
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as planning:
+        error, counts, blank = "", False, True
         try:
             for line in planning.stdout or ():
-                counts += line.startswith("Job stats:")
+                counts = line.startswith(COUNTS) or (counts and not line.startswith(("\n", *CHATTER)))
                 if error or ERROR.match(line):
                     error += line
-                elif counts < 2:
+                elif not (counts or line.startswith(CHATTER) or (blank and not line.strip())):
+                    blank = not line.strip()
                     print(line, end="", flush=True)
         except BrokenPipeError:  # `head` has seen enough
             planning.kill()
