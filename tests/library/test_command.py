@@ -510,6 +510,26 @@ def test_a_folder_of_indexes_names_them(tmp_path: Path, capsys: pytest.CaptureFi
         (tmp_path / "indexes" / name / "irpretrain.json").write_text("{}")
     assert main(["search", str(tmp_path / "indexes"), "topics.tsv"]) == 2
     assert "the folder holds indexes\n  Give one: news, pies.\n" in capsys.readouterr().err
+    # A folder in an index, such as a copy of another one, is no reason to refuse the index itself.
+    (tmp_path / "indexes" / "irpretrain.json").write_text("{}")
+    assert main(["search", str(tmp_path / "indexes"), str(tmp_path / "topics.tsv")]) == 2
+    assert "holds indexes" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "hint"),
+    [
+        ("id,text\n1,apple pie\n", "Commas separate no columns here: write identifier, tab, text"),
+        ("1 apple pie\n", "Put a tab, not a blank, between identifier and text on each line (tsv)"),
+    ],
+)
+def test_topics_without_tabs_are_refused_with_what_they_need(
+    lines: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "topics").write_text(lines)
+    write_lines(tmp_path / "documents.jsonl", [{"id": "d", "text": "pear"}])
+    assert run("search", tmp_path / "documents.jsonl", tmp_path / "topics") == 2
+    assert hint in capsys.readouterr().err
 
 
 def test_runs_and_topics_in_place_of_judgements(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

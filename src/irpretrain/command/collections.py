@@ -201,10 +201,11 @@ def search(
     is_index = Path(documents, RECORD).exists()
     if is_index and (given["format"] or given["format_options"]):
         raise click.UsageError("--format and --option are of documents, and this is an index.")
-    if indexes := sorted(record.parent.name for record in Path(documents).glob(f"*/{RECORD}")):
-        raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
-    if not is_index and model != "bm25":
-        raise click.UsageError(f"--model {model} is of an index, and these are documents.")
+    if not is_index:
+        if indexes := sorted(record.parent.name for record in Path(documents).glob(f"*/{RECORD}")):
+            raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
+        if model != "bm25":
+            raise click.UsageError(f"--model {model} is of an index, and these are documents.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
     queries = {name: queries[name] for name in sorted(queries)}
     if is_index:

@@ -100,14 +100,7 @@ def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None 
                 if path.stat().st_size
                 else "the file is empty"
             )
-            # No command and no function takes the format of judgements or of a run.
-            needed = (
-                "Name the format"
-                if kind in ("documents", "topics")
-                else "Give a file of one of these formats"
-            )
-            remedy = f"{needed}: {', '.join(FORMATS[kind])} (docs/corpora.md)."
-            raise InputError(path, fault, remedy=remedy)
+            raise InputError(path, fault, remedy=_remedy(kind, path))
         known.setdefault(name, path)
         if len(known) > 1:
             found = " and ".join(f"{path.name} ({name})" for name, path in known.items())
@@ -126,11 +119,31 @@ def _files_or_folds(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
     return [one_file(source)]
 
 
+def _remedy(kind: Kind, path: Path) -> str:
+    """Return what to do about a file without a known format; a tab is what lists of topics most often lack."""
+    formats = f"{', '.join(FORMATS[kind])} (docs/corpora.md)."
+    if kind not in ("documents", "topics"):  # no command and no function takes their format
+        return f"Give a file of one of these formats: {formats}"
+    line = _beginning(path).partition("\n")[0]
+    hint = ""
+    if path.name.endswith(".csv") or (kind == "topics" and re.match(r'"?[^\s,"]+"?,', line)):
+        hint = "Commas separate no columns here: write identifier, tab, text on each line (tsv). Else name"
+    elif kind == "topics" and line.isprintable() and re.match(r"\S+ +\S", line):
+        hint = "Put a tab, not a blank, between identifier and text on each line (tsv). Else name"
+    return f"{hint or 'Name'} the format: {formats}"
+
+
 def _sign(kind: Kind, path: Path) -> str | None:
     if path.is_file():
         with open(path, "rb") as raw:
             if raw.read(4) == b"PAR1":
                 return "parquet" if kind == "documents" else None
+    text = _beginning(path)
+    return next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)
+
+
+def _beginning(path: Path) -> str:
+    """Return the beginning of a file, without what may stand in front of its records."""
     try:
         with open_bytes(path) as stream:
             start = stream.read(BEGINNING)
@@ -140,8 +153,7 @@ def _sign(kind: Kind, path: Path) -> str | None:
     refuse_utf16(path, start)
     text = start.decode("utf-8", errors="replace")
     text = text.lstrip("\ufeff \r\n\f\v")  # not a tab: an empty first cell is no blank line
-    text = re.sub(r"\A(\s*(<\?xml[^>]*>|<!--[\s\S]*?-->|#[^\n]*\n))*", "", text)
-    return next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)
+    return re.sub(r"\A(\s*(<\?xml[^>]*>|<!--[\s\S]*?-->|#[^\n]*\n))*", "", text)
 
 
 def read_topics(
