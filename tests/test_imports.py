@@ -83,3 +83,7 @@ def test_the_workflow_itself_imports_nothing_heavy():
     }
     assert {"irpretrain.config", "irpretrain.workflow.plan", "irpretrain.workflow.screen.closing"} <= named
     assert heavy_imports(sorted(named), (*HEAVY, "numba", "matplotlib", "scipy", "gensim")) == {}
+
+
+def test_the_command_init_imports_neither_compiler_nor_statistics() -> None:
+    assert heavy_imports(["irpretrain.library.own_folder"], (*HEAVY, "numba", "scipy")) == {}

@@ -179,15 +179,17 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
         against = [""] * 5
         if row.difference is not None:
             against = [
-                f"{row.difference:+.3f}",
-                _interval(row.difference_low, row.difference_high, "+.3f"),
+                f"{row.difference:+z.3f}",
+                _interval(row.difference_low, row.difference_high, "+z.3f"),
                 *(
                     "–" if p is None or math.isnan(p) else f"{p:.3f}"
                     for p in (row.t_test_p, row.randomisation_p, row.holm_p)
                 ),
             ]
         name = "" if row.measure == measure else row.measure
-        cells.append((name, names[row.run], f"{row.mean:.3f}", _interval(row.low, row.high, ".3f"), *against))
+        cells.append(
+            (name, names[row.run], f"{row.mean:z.3f}", _interval(row.low, row.high, "z.3f"), *against)
+        )
         measure = row.measure
     if all(row.difference is None for row in rows):
         cells = [line[:4] for line in cells]
@@ -214,7 +216,7 @@ def in_make(arguments: str) -> str:
 @click.pass_obj
 def init(session: Session, folder: str, output: str | None, **paths: str | None) -> str:
     """Write the overlay that compares rankers on your own files."""
-    from irpretrain.library.own_groups import describe_folder
+    from irpretrain.library.own_folder import describe_folder
 
     with cli_messages(False):  # the overlay has what the command has no options for
         overlay, message = describe_folder(Path(folder), paths)

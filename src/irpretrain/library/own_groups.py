@@ -3,149 +3,20 @@
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import yaml
+from typing import Any
 
 from irpretrain.contracts import GROUPS
-from irpretrain.corpora.file_lists import role_of
-from irpretrain.corpora.registry import Kind
-from irpretrain.errors import ConfigError, InputError, need_folder
+from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import relevant
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
-from irpretrain.library.documents import read_documents
-from irpretrain.library.formats import guess_format, read_relevance, read_topics
+from irpretrain.library.formats import read_relevance, read_topics
 from irpretrain.library.groups import GivenOptions, Groups, TextGroup
 from irpretrain.library.options import Options, given_text, listed
+from irpretrain.library.own_folder import find_files
 from irpretrain.objectives.groups import Span, group
-
-# A folder of documents, topics and judgements: its files, and the overlay by which the workflow reads them.
-
-
-KINDS: Mapping[str, Kind] = {"qrels": "judgements", "topics": "topics", "documents": "documents"}
-MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
-# Documents that are read, to see that the format is theirs.
-CHECKED = 100
-FOLDS = 5
-FEWEST_FOLDS = 3
-
-
-class OwnFiles(NamedTuple):
-    """Documents, topics and judgements of a folder.
-
-    Attributes:
-        names: role → path in the folder.
-        paths: role → path.
-        formats: role → format, known by the beginning of the file.
-    """
-
-    names: dict[str, str]
-    paths: dict[str, str]
-    formats: dict[str, str]
-
-
-def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
-    """Return the files of a folder.
-
-    Args:
-        folder: with documents, topics and judgements.
-        paths: documents, topics, qrels → path in the folder; None for one that is found by name. Options of the
-            command: a message refers to them.
-
-    Raises:
-        InputError: one of the three is missing, begins as no format does, or several files could be it.
-    """
-    need_folder(folder, "Name a folder with documents, topics and judgements.")
-    names = {}
-    for role in KINDS:
-        remedy = f"Rename the file: its name needs the word {role}."
-        if role in paths:
-            remedy = f"Give the path in the folder: --{role} PATH."
-        name = paths.get(role) or _named(folder, role, remedy)
-        names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
-    located = {role: str(folder / name) for role, name in names.items()}
-    formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
-    return OwnFiles(names, located, formats)
-
-
-def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str, str]:
-    """Return the overlay, as YAML, and what was found, in a sentence.
-
-    Args:
-        folder: which `make run` is given as --directory.
-        paths: as in `find_files`.
-
-    Raises:
-        InputError: as in `find_files`; or the files cannot be read.
-    """
-    files, located, known = find_files(folder, paths)
-    topics, qrels = located["topics"], located["qrels"]
-    for _ in islice(read_documents(located["documents"], known["documents"]), CHECKED):
-        pass
-    queries, judged = read_topics(topics), read_relevance(qrels)
-    usable = [query for query in queries if relevant(judged.get(query, {}))]
-    if not usable:
-        fault = f"none of the {len(queries):,} topics of {topics} has a relevant document here"
-        raise InputError(qrels, fault, remedy="Check that topics and judgements belong together.")
-    message = (
-        f"{len(queries):,} topics in {files['topics']} ({known['topics']}), {len(usable):,} with a relevant document "
-        f"in {files['qrels']} ({known['qrels']}); documents in {files['documents']} ({known['documents']})"
-    )
-    return _overlay(files, known, len(usable)), message
-
-
-def _named(folder: Path, role: str, remedy: str) -> str:
-    """Return the one entry of the folder whose name is that of a role; InputError with the remedy without one."""
-    names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
-    fitting = [name for name in names if _role(name) == role]
-    if len(fitting) == 1:
-        return fitting[0]
-    fault = (
-        f"{' and '.join(fitting)} could be the {role}" if fitting else f"nothing here is named like {role}"
-    )
-    raise InputError(folder, fault, remedy=remedy)
-
-
-def _file_in(folder: Path, name: str, role: str, remedy: str) -> str:
-    """Return the one file of a folder of topics or judgements, such as BEIR's qrels; LETOR's folds are one source."""
-    location = folder / name
-    if not location.is_dir() or any(path.is_dir() for path in location.iterdir()):
-        return name
-    files = sorted(path.name for path in location.iterdir() if not path.name.startswith("."))
-    if len(files) == 1:
-        return f"{name}/{files[0]}"
-    fault = f"this is a folder; {' and '.join(files)} could be the {role}" if files else "the folder is empty"
-    raise InputError(location, fault, remedy=remedy)
-
-
-def _role(name: str) -> str | None:
-    return None if name == "results" or name.endswith((".yaml", ".md")) else role_of(name)
-
-
-def _overlay(files: Mapping[str, str], known: Mapping[str, str], queries: int) -> str:
-    dataset: dict[str, Any] = {
-        "corpus": "mine",
-        "queries": {"path": files["topics"], "format": known["topics"]},
-        "qrels": {"path": files["qrels"], "format": known["qrels"]},
-        "measures": MEASURES,
-    }
-    if FEWEST_FOLDS <= queries < FOLDS:
-        dataset["folds"] = FEWEST_FOLDS
-    regimes = ["zero-shot", *(["full"] if queries >= FEWEST_FOLDS else [])]
-    overlay = {
-        "inherit": "definitions",
-        "corpora": {"mine": {"format": known["documents"], "path": files["documents"]}},
-        "datasets": {"mine": dataset},
-        "experiments": {"mine": {"dataset": "mine", "models": ["control", "prop"], "regimes": regimes}},
-        "reranking": {"depth": 100},
-    }
-    head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
-    return head + yaml.safe_dump(overlay, sort_keys=False, allow_unicode=True, width=120)
-
 
 Texts = str | Sequence[str]
 # Queries and documents, the preferred one first, one of the two a single text; or a mapping with the keys `queries`
