@@ -8,8 +8,9 @@ import pytest
 from small_run import flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.report.cells import Table
+from irpretrain.report.cells import Table, bounds_text, difference_text
 from irpretrain.report.first_screen import first_table, picture
+from irpretrain.report.pages import number_text
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_headline
 
@@ -69,7 +70,7 @@ def test_dots_lie_where_their_means_are(config: Config, tmp_path: Path) -> None:
         ("zero-shot", "fine-tuned"),
     )
     lines = dict(drawn.lines)
-    assert list(lines) == ["BM25", "QL", "control", "PROP"]
+    assert list(lines) == ["PROP", "control", "BM25", "QL"], "best first"
     assert [dot.series for dot in lines["BM25"]] == [-1]
     assert drawn.bm25 == lines["BM25"][0].mean
     for dot, series, mean in zip(lines["PROP"], (0, 1), (0.4, 0.6), strict=True):
@@ -93,7 +94,13 @@ def test_the_table_has_a_column_for_each_data_set_and_regime(config: Config, tmp
     labels = [config.datasets[name].label for name in ("squad", "squad", "squad-first-stages")]
     assert [column.group for column in panel.columns] == labels
     assert [column.label for column in panel.columns] == ["zero-shot", "fine-tuned", "first stage"]
-    assert [row.label for row in panel.rows] == ["BM25", "QL", "control", "PROP"]
-    prop = panel.rows[-1].cells
+    assert [row.label for row in panel.rows] == ["PROP", "control", "BM25", "QL"]
+    prop = panel.rows[0].cells
     assert [cell.ours.mean for cell in prop[:2]] == pytest.approx([0.4, 0.6])
     assert prop[2].text == ""
+
+
+def test_a_bound_that_rounds_to_nothing_has_no_sign() -> None:
+    assert bounds_text(-0.0004, 0.08, 2) == "[0.00, 0.08]"
+    assert difference_text(-0.0004) == "+0.000"
+    assert number_text(-0.0004) == "0.000"

@@ -125,8 +125,8 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     files = ResultFiles(scores, per_query)
     (line, *_) = build_headline(default, files.read()).notes
     assert line == (
-        "Rows differ in documents scored per query, at most: 10 (BM25, control, PROP), 7 (QL); queries with a list: "
-        "20 (BM25, control, PROP), 19 (QL); documents scored in all: 200 (control), 199 (PROP)."
+        "Rows differ in documents scored per query, at most: 10 (PROP, BM25, control), 7 (QL); queries with a list: "
+        "20 (PROP, BM25, control), 19 (QL); documents scored in all: 199 (PROP), 200 (control)."
     )
     make_tables(PROP_YAML, default, files, tmp_path / "tables")
     with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
@@ -175,7 +175,7 @@ def test_a_claim_says_what_its_sides_differ_in(
     write_answers(rows.values(), tmp_path / "claims.csv")
     published = load_published(PROP_YAML.with_name("wikiformer.yaml"))
     (table,) = claims_tables([published], default, [tmp_path / "claims.csv"]).values()
-    assert table.notes[0].startswith(f"Sides differ in {difference} (zero-shot-better-than-prop")
+    assert table.notes[0].startswith(f"Sides differ in {difference} (Wikiformer, zero-shot – PROP, zero-shot")
 
 
 def test_a_snapshot_has_read_only_a_part(default: Config, trainings: list[Path], tmp_path: Path) -> None:

@@ -253,4 +253,4 @@ def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
 
 
 def _displayed(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
+    return "–" if value is None else f"{value:z.{digits}f}"

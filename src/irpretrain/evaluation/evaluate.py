@@ -148,7 +148,7 @@ def _in_a_line(measure: str, means: list[tuple[Any, ...]]) -> str:
         seeds = {row["seed"] for row in group} - {0}
         one = f", seed {min(seeds)}" if len(seeds) == 1 else ""
         listed = (
-            f"{row['model']} {row['value']:.3f}" + (f" (seed {row['seed']})" if len(seeds) > 1 else "")
+            f"{row['model']} {row['value']:z.3f}" + (f" (seed {row['seed']})" if len(seeds) > 1 else "")
             for row in group
         )
         groups.append(f"{CALLED.get(regime, regime)}{one}: {', '.join(listed)}")

@@ -306,12 +306,12 @@ def letter(number: int) -> str:
 
 def bounds_text(low: float, high: float, decimals: int = 3) -> str:
     """Return an interval as text, [0.373, 0.451]; nothing where there is none."""
-    return "" if math.isnan(low) else f"[{low:.{decimals}f}, {high:.{decimals}f}]"
+    return "" if math.isnan(low) else f"[{low:z.{decimals}f}, {high:z.{decimals}f}]"
 
 
 def value_text(ours: Ours, marks: bool = True) -> str:
     """Return our value as text: 0.412*† [0.373, 0.451]."""
-    return f"{ours.mean:.3f}{ours.marks if marks else ''} {bounds_text(ours.low, ours.high)}".rstrip()
+    return f"{ours.mean:z.3f}{ours.marks if marks else ''} {bounds_text(ours.low, ours.high)}".rstrip()
 
 
 def p_text(p: float) -> str:
@@ -328,7 +328,7 @@ def is_number(text: str) -> bool:
 
 def difference_text(difference: float) -> str:
     """Return a difference as text, +0.231; one that rounds to nothing is +0.000 whatever its sign."""
-    return f"{round(difference, 3) + 0.0:+.3f}"
+    return f"{difference:+z.3f}"
 
 
 def outcomes_text(outcomes: Outcomes | None) -> str:

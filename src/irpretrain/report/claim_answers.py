@@ -2,14 +2,15 @@
 
 import csv
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from irpretrain.config import Config
-from irpretrain.config.labels import dataset_label
+from irpretrain.config.labels import configured_label, dataset_label, regime_label
 from irpretrain.config.papers.published import Published
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import MAKE_AGAIN, InputError
@@ -153,7 +154,7 @@ def read_answers(paths: Iterable[str | Path]) -> Iterator[Answer]:
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.6g}"
+        return "" if math.isnan(value) else f"{value:z.6g}"
     return str(value)
 
 
@@ -191,32 +192,55 @@ def claims_tables(
 
 
 def _table(paper: Published, config: Config, answers: Sequence[Answer], source: str) -> Table:
-    tested = [_tested(row, config, source) for row in answers if row.verdict in TESTED]
+    sides = _side_labels(paper, config)
+    tested = [_tested(row, sides(row), config, source) for row in answers if row.verdict in TESTED]
     panels = [Panel("Tested by this run", _columns(TESTED_COLUMNS), tuple(tested), "Claim")] if tested else []
     for title, verdict in (("Not run", NOT_RUN), ("Not testable here", NOT_TESTABLE)):
-        rows = tuple(_untested(row) for row in answers if row.verdict == verdict)
+        rows = tuple(_untested(row, sides(row)) for row in answers if row.verdict == verdict)
         if rows:
             panels.append(Panel(title, _columns(UNTESTED_COLUMNS), rows, "Claim"))
     name, title = f"{paper.paper}_claims", "Claims: what the paper says, tested"
-    return Table(name, title, tuple(panels), (*_differing(answers), *NOTES), paper.citation, paper.name)
+    notes = (*_differing((row.differs, sides(row)) for row in answers), *NOTES)
+    return Table(name, title, tuple(panels), notes, paper.citation, paper.name)
 
 
-def _differing(answers: Iterable[Answer]) -> list[str]:
-    """The line on what sides differ in, claims with the same difference together."""
-    claims: dict[str, list[str]] = {}
-    for row in answers:
-        if row.differs:
-            claims.setdefault(row.differs, []).append(row.claim)
-    parts = (f"{text} ({', '.join(names)})" for text, names in claims.items())
-    return [f"Sides differ in {'; '.join(parts)}."] if claims else []
+def _side_labels(paper: Published, config: Config) -> Callable[[Answer], str]:
+    """Return the function from a row to its sides as tables call them: "PROP, fine-tuned – BM25"."""
+    rows = [row for table in paper.tables.values() for row in table.rows]
+    # Of several rows the first names a model.
+    printed = {row.models[0]: row.label for row in reversed(rows) if row.models and not row.is_best}
+
+    def label(name: str) -> str:
+        if name in config.predictors:
+            return config.predictors[name].label
+        if (configured := configured_label(config, name)) != name or name in config.models:
+            return configured
+        stage, at, depth = name.partition("@")
+        return label(stage) + at + depth if at else printed.get(name, regime_label(name))
+
+    def sides(row: Answer) -> str:
+        keys = f"{row.better} – {row.worse}" if row.better else "–"
+        return re.sub(r"[\w@.-]+", lambda word: label(word[0]), keys)
+
+    return sides
+
+
+def _differing(differing: Iterable[tuple[str, str]]) -> list[str]:
+    """The line on what sides differ in, those with the same difference together."""
+    comparisons: dict[str, list[str]] = {}
+    for text, sides in differing:
+        if text:
+            comparisons.setdefault(text, []).append(sides)
+    parts = (f"{text} ({'; '.join(dict.fromkeys(sides))})" for text, sides in comparisons.items())
+    return [f"Sides differ in {'; '.join(parts)}."] if comparisons else []
 
 
 def _columns(labels: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column("", label) for label in labels)
 
 
-def _tested(row: Answer, config: Config, source: str) -> Row:
-    sides, on = f"{row.better} – {row.worse}", _location_text(row, config)
+def _tested(row: Answer, sides: str, config: Config, source: str) -> Row:
+    on = _location_text(row, config)
     ours = Ours.of_file(
         (on, sides), row.measure, (row.difference, row.low, row.high), row.queries, "queries", source
     )
@@ -225,16 +249,15 @@ def _tested(row: Answer, config: Config, source: str) -> Row:
         Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),
         _p(row.p),
         _p(row.p_holm),
-        _number(row.power, "{:.2f}"),
-        _number(row.effect, "{:.3f}"),
+        _number(row.power, "{:z.2f}"),
+        _number(row.effect, "{:z.3f}"),
         TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else ""), order=str(row.queries)),
         TextCell(on),
     )
     return Row(row.claim, row.says, sides, cells)
 
 
-def _untested(row: Answer) -> Row:
-    sides = f"{row.better} – {row.worse}" if row.better else "–"
+def _untested(row: Answer, sides: str) -> Row:
     cells = (TextCell(row.verdict, row.reason, outcome=row.verdict), TextCell(sides), TextCell(row.place))
     return Row(row.claim, row.says, "", cells)
 
@@ -253,4 +276,4 @@ def _number(value: float, form: str) -> TextCell:
 def _p(value: float) -> TextCell:
     if math.isnan(value):
         return TextCell(order="")
-    return TextCell(p_text(value).removeprefix("p ").removeprefix("= "), order=f"{value:.6g}")
+    return TextCell(p_text(value).removeprefix("p ").removeprefix("= "), order=f"{value:z.6g}")

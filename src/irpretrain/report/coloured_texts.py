@@ -222,7 +222,7 @@ def _attribution_map(
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
     rank = f", rank {position[0]} of {position[1]}" if position else ", not in the run" if is_judged else ""
     detail = (
-        f"Score {attribution.score:+.4f}{rank}; score of the baseline {attribution.baseline:+.4f}, sum of all values "
+        f"Score {attribution.score:+z.4f}{rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all values "
         f"{signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."
     )
     texts = (

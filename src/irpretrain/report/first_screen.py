@@ -43,6 +43,11 @@ def _runs_by_regime(panel: Panel) -> Iterator[tuple[str, list[tuple[Row, Cell]]]
         position += width
 
 
+def _labels(panel: Panel) -> dict[str, str]:
+    """Return key → label of the rows, best first as in the panel."""
+    return {row.key: row.short_label for row in panel.rows if row.is_filled()}
+
+
 def main_panel(table: Table) -> Panel | None:
     """Return the panel with the most runs, the first of equal ones; None where nothing was run."""
     panels = [panel for panel in table.panels if panel.is_filled()]
@@ -115,7 +120,7 @@ def _difference(lead: EffectEstimate, over: str) -> str:
 
 
 def _value(ours: Ours) -> str:
-    return f"{ours.mean:.3f} {bounds_text(ours.low, ours.high, 2)}".rstrip()
+    return f"{ours.mean:z.3f} {bounds_text(ours.low, ours.high, 2)}".rstrip()
 
 
 def _queries(ours: Ours) -> str:
@@ -169,7 +174,7 @@ def picture(table: Table) -> Picture | None:
         values[0].measure,
         tuple(regime for regime, _ in columns),
         end,
-        tuple((label, tuple(of_row)) for label, of_row in dots.items()),
+        tuple((label, tuple(dots[label])) for label in _labels(panel).values() if label in dots),
         None if bm25 is None else round(100 * bm25 / end, 2),
     )
 
@@ -190,17 +195,16 @@ def first_table(table: Table) -> Table:
     """Return the headline table with one column for each regime of each data set."""
     panels = [panel for panel in table.panels if panel.is_filled()]
     columns: list[Column] = []
-    labels: dict[str, str] = {}
     cells: dict[tuple[str, int], Cell] = {}
     for panel in panels:
         for regime, runs in _runs_by_regime(panel):
             if not runs:
                 continue
             cells |= {(row.key, len(columns)): cell for row, cell in runs}
-            labels |= {row.key: row.short_label for row, _ in runs}
             columns.append(Column(panel.title, f"{regime} {runs[0][1].measure}"))
     if len({cell.measure for cell in cells.values()}) == 1:  # it stands in the caption
         columns = [Column(column.group, column.label.rpartition(" ")[0]) for column in columns]
+    labels = {key: label for panel in panels for key, label in _labels(panel).items()}
     rows = {key: Row(key, label) for key, label in labels.items()}
     panel = Panel.of("", rows, dict(enumerate(columns)), lambda *key: cells.get(key, TextCell(order="")))
     return replace(table, panels=(panel,) if rows else ())

@@ -123,8 +123,8 @@ def _panel(title: str, cells: list[dict[str, str]]) -> str:
 def _value(cell: dict[str, str] | None) -> str:
     if cell is None or not cell["ours"]:
         return "not run"
-    text = f"{float(cell['ours']):.3f}{cell['marks']:<2}"
-    return f"{text} [{float(cell['low']):.3f}, {float(cell['high']):.3f}]" if cell["low"] else text
+    text = f"{float(cell['ours']):z.3f}{cell['marks']:<2}"
+    return f"{text} [{float(cell['low']):z.3f}, {float(cell['high']):z.3f}]" if cell["low"] else text
 
 
 def _short(label: str) -> str:

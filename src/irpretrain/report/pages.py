@@ -40,7 +40,7 @@ def number_text(value: float) -> str:
     """Return a number as tables show it: 12,345; 12,345.6; 0.836."""
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3f}"
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:z.3f}"
 
 
 def svg_uri(path: Path) -> str:

@@ -135,7 +135,7 @@ def selections(config: Config, trainings: Iterable[str | Path], results: str | P
         assert choosing is not None
         choice = read_given_json(Path(results) / file.removeprefix(RESULTS), MAKE_AGAIN)
         dataset = dataset_label(config, choosing.dataset, choosing.candidates)
-        scores = ", ".join(f"{score['step']:,}: {score['score']:.3f}" for score in choice["scores"])
+        scores = ", ".join(f"{score['step']:,}: {score['score']:z.3f}" for score in choice["scores"])
         chosen_on = f"{dataset}, {choice['queries']:,} queries"
         step = choice["chosen"]["step"]
         rows.append((model_label(config, model), int(seed), chosen_on, choice["measure"], step, scores))
@@ -195,7 +195,7 @@ class TimeShare(NamedTuple):
     p_value: float | None
 
     def __str__(self) -> str:
-        return "–" if self.value is None else f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        return "–" if self.value is None else f"{self.value:z.2f} [{self.low:z.2f}, {self.high:z.2f}]"
 
 
 class ProbedTask(NamedTuple):

@@ -313,7 +313,7 @@ class _Values:
         if comparison is None:
             return TextCell(order="")
         difference = comparison.difference
-        return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:.6f}")
+        return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:z.6f}")
 
     def _ours(self, cell: Cell) -> Ours | None:
         if cell not in self._known:

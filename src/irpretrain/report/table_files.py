@@ -130,7 +130,7 @@ def _csv_cell(cell: Cell) -> tuple[object, ...]:
     )
 
 
-def _csv_number(value: float, form: str = ".6f") -> str:
+def _csv_number(value: float, form: str = "z.6f") -> str:
     return "" if math.isnan(value) else format(value, form)
 
 
@@ -228,7 +228,7 @@ def _latex_cell(table: Table, cell: AnyCell) -> str:
     if cell.ours is None:
         return f"{published or '--'}{note}"
     bounds = bounds_text(cell.ours.low, cell.ours.high)
-    value = latex_escape(f"{cell.ours.mean:.3f}{cell.ours.marks}")
+    value = latex_escape(f"{cell.ours.mean:z.3f}{cell.ours.marks}")
     difference = "" if cell.difference is None else f", ${difference_text(cell.difference)}$"
     ours = f"{_stack(value, bounds) if bounds else value}{difference}{note}"
     return f"{published} / {ours}" if published else ours

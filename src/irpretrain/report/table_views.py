@@ -263,9 +263,9 @@ def cell_view(book: CellBook, table: Table, cell: AnyCell, decimals: int = 3) ->
         return CellView(sort, cell.printed, text=text, note=cell.note)
     ours = cell.ours
     return CellView(
-        f"{ours.mean:.6f}",
+        f"{ours.mean:z.6f}",
         cell.printed,
-        value=f"{ours.mean:.3f}",
+        value=f"{ours.mean:z.3f}",
         marks=ours.marks,
         bounds=bounds_text(ours.low, ours.high, decimals),
         book=book.number(table.name, cell, ours),

@@ -14,7 +14,6 @@ from irpretrain.config.labels import (
     control_model,
     dataset_label,
     first_stage_labels,
-    is_control,
     model_label,
     regime_label,
 )
@@ -60,11 +59,19 @@ class HeadlineTable:
         title = f"Runs on {'; '.join(runs_on)}" if pairs else "No runs, or runs at several depths alone"
         return Table(name, title, panels, tuple(notes))
 
-    def _models(self, pair: Pair) -> list[str]:
-        reranked = {run.model for run in self._reranked(pair)}
-        first = [model for model in self.stages if self.scores.first_stage(pair[0], model)]
-        models = [model for model in self.config.models if model in reranked]
-        return first + sorted(models, key=lambda model: not is_control(self.config, model))
+    def _models(self, pair: Pair, measure: str) -> list[str]:
+        """Return all that rank a data set, best first, by the best value of their regimes."""
+        runs = {name: [run] for name in self.stages if (run := self.scores.first_stage(pair[0], name))}
+        for run in self._reranked(pair):
+            runs.setdefault(run.model, []).append(run)
+
+        def best(model: str) -> float:
+            results = (self.scores.get(run, measure) for run in runs[model])
+            return max((of_run.mean for of_run in results if of_run is not None), default=-math.inf)
+
+        return sorted(
+            (name for name in (*self.stages, *self.config.models) if name in runs), key=best, reverse=True
+        )
 
     def _regimes(self, pair: Pair) -> list[str]:
         return sorted({run.regime for run in self._reranked(pair)}, key=_training_queries) or [FIRST_STAGE]
@@ -74,7 +81,8 @@ class HeadlineTable:
         return [run for run in runs if (run.dataset, run.candidates) == pair and run.regime != FIRST_STAGE]
 
     def _panel(self, pair: Pair) -> Panel:
-        models, measures = self._models(pair), ordered_measures(self.config, self.scores, pair[0])
+        measures = ordered_measures(self.config, self.scores, pair[0])
+        models = self._models(pair, measures[0])
         control = control_model(self.config, models)
         contrasts = (
             {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "the control", BM25_MARK: "BM25"}

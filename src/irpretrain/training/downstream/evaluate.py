@@ -267,6 +267,6 @@ def _markdown(means: Sequence[tuple[Any, ...]], tasks: Mapping[str, str], models
     lines = [["Model", "Seed", *heads], ["---", "---:", *["---:"] * len(heads)]]
     for model, seed in dict.fromkeys((row[1], row[2]) for row in means):
         keys = [(task, model, seed, part, measure) for task, part, measure in columns]
-        values = [f"{100 * named[key]:.2f}" if key in named else "not run" for key in keys]
+        values = [f"{100 * named[key]:z.2f}" if key in named else "not run" for key in keys]
         lines.append([models.get(model, model), str(seed), *values])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
