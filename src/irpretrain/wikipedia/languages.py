@@ -29,8 +29,9 @@ _NO_MARKUP = re.compile(
     r".*?(?:</(?P=tag)\s*+>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# The name of a template that is called; a parameter has three braces.
-_CALLED = re.compile(r"(?<!\{)\{\{([^{}|]*+)(?=[|}])")
+# The name of a template that is called; a parameter has three braces. Looking back comes second: a search for `{{` alone
+# takes a tenth of the time.
+_CALLED = re.compile(r"\{\{(?<!\{\{\{)([^{}|]*+)(?=[|}])")
 _MARKED = re.compile("__(?ai:disambig)__")
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.

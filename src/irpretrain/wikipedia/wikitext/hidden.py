@@ -239,18 +239,21 @@ class _Scan:
             return unit_behind(self._recent(index, LONGEST_AMOUNT), unit) or None
         if len(arguments) > LONGEST:
             return None
-        parameters, calendar = split_arguments(arguments), self.templates.calendar
         line, alone = self._line(index), _ALONE.match(self.text, at) is not None
-        if not (alone and starts_line(line)):  # within a sentence
+        in_sentence = not (alone and starts_line(line))
+        quotes = alone and not line.rpartition("\n")[2].strip(_INDENT)
+        quotes = quotes and follows_prose(self._recent(index, LONGEST_BEFORE))
+        if not (in_sentence or quotes):  # most of them: before the arguments are read
+            return None
+        parameters, calendar = split_arguments(arguments), self.templates.calendar
+        if in_sentence:
             words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
             words = words or words_in_sentence(parameters, arguments)
             words = words or foreign_words(name, parameters, self.templates.languages)
             if words and is_within_sentence(line, words, self.text, at):
                 return words
-        if alone and not line.rpartition("\n")[2].strip(_INDENT):
-            words = quotation(parameters, calendar)
-            if words and follows_prose(self._recent(index, LONGEST_BEFORE)):
-                return self.templates.show("@quote 0", name, arguments)
+        if quotes and quotation(parameters, calendar):
+            return self.templates.show("@quote 0", name, arguments)
         return None
 
     def _line(self, index: int) -> str:
