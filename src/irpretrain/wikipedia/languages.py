@@ -29,8 +29,8 @@ _NO_MARKUP = re.compile(
     r".*?(?:</(?P=tag)\s*+>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# The name of a template that is called; a parameter has three braces. Looking back comes second: a search for `{{` alone
-# takes a tenth of the time.
+# The name of a template that is called; a parameter has three braces. Looking back comes second: what begins with `{{`
+# is found in a tenth of the time.
 _CALLED = re.compile(r"\{\{(?<!\{\{\{)([^{}|]*+)(?=[|}])")
 _MARKED = re.compile("__(?ai:disambig)__")
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})

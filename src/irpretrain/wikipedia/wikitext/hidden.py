@@ -64,8 +64,8 @@ _OPENING_BRACKETS = ("(", "[", "（")
 _REFERENCE_OR_END = re.compile(r"[)\]）]|<ref[\s>]", re.IGNORECASE)
 _FRACTION = re.compile("[0-9]+/[0-9]")
 _MARKUP = frozenset(f"'>]{NOTHING}")
-_NOWIKI = re.compile("<nowiki>", re.IGNORECASE)
-_NOWIKI_END = re.compile("</nowiki>", re.IGNORECASE)
+_NOWIKI = re.compile("<(?i:nowiki)>")
+_NOWIKI_END = re.compile("</(?i:nowiki)>")
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_:"})
 _UNCUT = str.maketrans({"|": BAR, "=": EQUAL})
 
@@ -101,7 +101,7 @@ class _Scan:
                 output.append(text[at:start])
             at = token.end()
             kind = token.lastindex
-            if kind in (_SIMPLE, _SIMPLE_ARGUMENTS):
+            if kind <= _SIMPLE_ARGUMENTS:
                 pattern, arguments = pattern_of(token[1]), token[2] or ""
                 result = None
                 if (pattern or (arguments and pattern is None)) and len(self.open) < DEEPEST:
@@ -342,7 +342,7 @@ class _Scan:
 
 @cache
 def _closing_tag(name: str) -> re.Pattern[str]:
-    return re.compile(rf"</{name}\s*>", re.IGNORECASE)
+    return re.compile(rf"</(?i:{name})\s*>")
 
 
 def _end(text: str, name: str, at: int) -> tuple[int, int]:
@@ -351,7 +351,7 @@ def _end(text: str, name: str, at: int) -> tuple[int, int]:
     return tag.span() if tag else (-1, -1)
 
 
-_TABLE_TAG = re.compile(r"<(/?)table(?=[\s/>])[^<>]*+>", re.IGNORECASE)
+_TABLE_TAG = re.compile(r"<(/?)(?i:table)(?=[\s/>])[^<>]*+>")
 
 
 def _end_of_table(text: str, at: int) -> tuple[int, int]:

@@ -146,7 +146,7 @@ def remove_line_marks(text: str) -> str:
 
     There is a blank line on both sides of list items, rules and lines of preformatted text.
     """
-    return _OWN_LINE.sub("\n\n\\1\n", text)
+    return _OWN_LINE.sub(lambda line: f"\n\n{line[1]}\n", text)  # faster than a template
 
 
 def change_lines(text: str, mark: str, change: Callable[[str], str]) -> str:
