@@ -153,7 +153,8 @@ class WikiLanguage:
 
     @cached_property
     def _page_names(self) -> Mapping[str, str]:
-        return _read_page_names()["all"] | _read_page_names().get(self.code, {})
+        names = _read_words("page_names.json")
+        return names["all"] | names.get(self.code, {})
 
     @cached_property
     def _page_name(self) -> re.Pattern[str]:
@@ -164,7 +165,6 @@ class WikiLanguage:
         return any(map(self._marks, set(_CALLED.findall(wikitext)))) or bool(_MARKED.search(wikitext))
 
     def _marks(self, name: str) -> bool:
-        """Whether a template, by its name as it is written, is one of the templates."""
         marks = self._known.get(name)
         if marks is None:
             key = spelt(name.partition("<!--")[0]).removeprefix("template:").lstrip()
@@ -223,9 +223,9 @@ def _spelt(names: list[str]) -> frozenset[str]:
 
 
 def _templates(code: str, more: Names | None) -> Templates:
-    locale = _read_locales().get(code, {})
+    locale = _read_words("cldr.json").get(code, {})
     patterns = _language_templates(code, locale.get("languages", ""))
-    listed = _read_templates()
+    listed = _read_words("templates.yaml")
     for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
     calendar = Calendar(**{key: text for key, text in locale.items() if key != "languages"})
@@ -261,23 +261,9 @@ def _read_mediawiki() -> Mapping[str, Names]:
 
 
 @cache
-def _read_locales() -> Mapping[str, dict[str, str]]:
-    """How editions write dates, and what they call languages."""
-    locales: dict[str, dict[str, str]] = _read("cldr.json", TypeAdapter(dict[str, dict[str, str]]))
-    return locales
-
-
-@cache
-def _read_page_names() -> Mapping[str, dict[str, str]]:
-    """What editions call NAMESPACE, PAGENAME and FULLPAGENAME; articles have no subpages."""
-    names: dict[str, dict[str, str]] = _read("page_names.json", TypeAdapter(dict[str, dict[str, str]]))
-    return names
-
-
-@cache
-def _read_templates() -> Mapping[str, dict[str, str]]:
-    templates: dict[str, dict[str, str]] = _read("templates.yaml", TypeAdapter(dict[str, dict[str, str]]))
-    return templates
+def _read_words(name: str) -> Mapping[str, dict[str, str]]:
+    words: dict[str, dict[str, str]] = _read(name, TypeAdapter(dict[str, dict[str, str]]))
+    return words
 
 
 def _read(name: str, kind: TypeAdapter[Any]) -> Any:

@@ -95,7 +95,6 @@ def _tag(tag: re.Match[str]) -> str:
 
 
 def _with_lines_of_poems(text: str) -> str:
-    """Return a text in which the line ends within <poem> stay."""
     pieces = _POEM_TAG.split(text)
     for position in range(2, len(pieces), 2):
         if pieces[position - 1][1] != "/":

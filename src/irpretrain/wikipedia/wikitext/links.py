@@ -89,7 +89,6 @@ def _show_external(text: str) -> str:
 
 @cache
 def _patterns(trail: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what finds a link or the beginning of one, and closing brackets."""
     # An apostrophe of the trail is none of bold or italics.
     letters = trail.replace("'", "")
     after = f"((?>(?:[{letters}]++|'(?!'))*))" if letters != trail else f"([{trail}]*+)" if trail else "()"
@@ -110,19 +109,12 @@ def _before(letters: str) -> re.Pattern[str]:
 
 
 class _Open(NamedTuple):
-    """Brackets that are not closed yet.
+    """Brackets that are not closed yet."""
 
-    Attributes:
-        piece: index in `output` that holds them.
-        links: number of links before them.
-        written: the target, if there is one before a bar.
-        is_file: whether it is one that is not shown.
-    """
-
-    piece: int
-    links: int
-    written: str | None
-    is_file: bool
+    piece: int  # index in `output` that holds them
+    links: int  # number of links before them
+    written: str | None  # the target, if there is one before a bar
+    is_file: bool  # whether it is one that is not shown
 
 
 class _Scan:
@@ -192,7 +184,6 @@ class _Scan:
         ]
 
     def _token(self, *groups: str | None) -> None:
-        """Deal with brackets: what the groups of the pattern found."""
         title, label, after, written, rest, trail, target = groups
         if title is not None:
             written, rest, trail = title, label and f"|{label}", after
@@ -250,7 +241,6 @@ class _Scan:
         return before + ANCHOR + visible + ANCHOR_END + after
 
     def _letters_before(self) -> str:
-        """Take the letters away that stand directly before a link; return them."""
         if not self.output:
             return ""
         piece, belongs = self.output[-1], _before(self.language.link_prefix).match
@@ -332,7 +322,6 @@ class _Scan:
                 self.output[index + 1] = line_end + after
 
     def _look(self, text: str) -> None:
-        """Find line ends and headings behind open brackets."""
         if "\n" in text:
             self.lines = len(self.open)
         if HEADING in text:
@@ -376,10 +365,6 @@ def _prefix(title: str) -> tuple[str, str, str]:
 
 
 def _checked(title: str, fragment: str) -> tuple[str, Target | None]:
-    if (
-        not (title or fragment)
-        or _INVALID.search(title)
-        or len(title.encode(errors="replace")) > LONGEST_TITLE
-    ):
-        return "invalid", None
-    return "article", (title, fragment)
+    too_long = len(title.encode(errors="replace")) > LONGEST_TITLE
+    is_valid = (title or fragment) and not too_long and _INVALID.search(title) is None
+    return ("article", (title, fragment)) if is_valid else ("invalid", None)
