@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -142,11 +143,15 @@ class WikiLanguage:
         return bool(colon) and spelt(prefix) in self.namespaces
 
     def with_page_names(self, wikitext: str, title: str) -> str:
-        """Return a page's wikitext with its names in place of PAGENAME, FULLPAGENAME and NAMESPACE."""
+        """Return a page's wikitext with its names in place of PAGENAME, FULLPAGENAME, NAMESPACE, or with E behind these
+        words, as in an address."""
         if self._page_name.search(wikitext) is None:  # faster than with what may stand before
             return wikitext
         prefix, _, name = title.partition(":") if self.in_other_namespace(title) else ("", "", title)
         names = {"NAMESPACE": prefix, "FULLPAGENAME": title, "PAGENAME": name}
+        names |= {
+            f"{kind}E": quote(words.strip().replace(" ", "_"), ";@$!*(),/:~") for kind, words in names.items()
+        }
         names = {word: names[kind].strip().translate(_PLAIN) for word, kind in self._page_names.items()}
         pattern = rf"(?<!\{{){self._page_name.pattern}|(?s:(?i:{_NO_MARKUP.pattern}))"
         return re.sub(pattern, lambda call: names[call[1]] if call[1] else call[0], wikitext)
@@ -154,7 +159,8 @@ class WikiLanguage:
     @cached_property
     def _page_names(self) -> Mapping[str, str]:
         names = _read_words("page_names.json")
-        return names["all"] | names.get(self.code, {})
+        encoded = {f"{word}E": f"{kind}E" for word, kind in names["all"].items()}
+        return names["all"] | encoded | names.get(self.code, {})
 
     @cached_property
     def _page_name(self) -> re.Pattern[str]:

@@ -9,6 +9,7 @@ from irpretrain.corpora.characters import unescaped
 from irpretrain.wikipedia.titles import normal_title, spelt
 
 _REDIRECT = re.compile(r"\s*+[#＃](?!\s)([^\[\]]++)\[\[([^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]\]")
+_PERCENT = re.compile("%[0-9a-fA-F]{2}")
 _DOT_ABOVE = "\N{COMBINING DOT ABOVE}"
 
 
@@ -26,6 +27,8 @@ def redirect_target(text: str | None, marked: str | None, words: Collection[str]
     title, _, fragment = (marked or "").partition("#")
     if link is not None:
         written, _, part = unicodedata.normalize("NFC", unescaped(unquote(link[2]))).partition("#")
+        if not title and _PERCENT.search(written):
+            return "", ""  # MediaWiki decodes once, and has no such title
         title, fragment = title or written, fragment or part
     return normal_title(title, "case-sensitive"), normal_title(fragment, "case-sensitive")
 

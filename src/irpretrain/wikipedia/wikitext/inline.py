@@ -63,7 +63,7 @@ _PREFERRED_VARIANTS = (
     *("zh", "zh-hans", "zh-cn", "zh-sg", "zh-my", "gan-hans", "wuu-hans", "sr-ec", "sr-cyrl", "sh-latn"),
     *("kk-cyrl", "ku-latn", "uz-latn", "crh-latn", "tg-cyrl", "shi-latn", "ike-cans"),
 )
-_ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}")
+_ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}", re.IGNORECASE)
 
 
 def choose_variants(text: str, code: str) -> str:
@@ -113,7 +113,9 @@ def _variant(markup: re.Match[str]) -> str:
         if flags & {"H", "-"} or flags & {"A", "D", "T"} == {"T"}:
             return ""
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
-        return content[: one_way.start()].strip()
+        is_read = one_way[0][2:-1].strip().lower() in _PREFERRED_VARIANTS
+        shown = _NEXT_VARIANT.split(content[one_way.end() :])[0] if is_read else content[: one_way.start()]
+        return shown.strip()
     if not _VARIANT_NAME.match(content):
         return content
     variants: dict[str, str] = {}
