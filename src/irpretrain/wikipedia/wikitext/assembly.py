@@ -59,10 +59,8 @@ _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
 _LOOSE_AT_START = re.compile(rf"[ {_SEPARATOR}]*+(?:[{_STOP}](?=[ \n]|$)[ {_SEPARATOR}]*+)?")
 _SPACES = re.compile("   *")  # faster than "  +"
-_SPACE_AFTER_MARK, _SPACE_BEFORE_MARK = (
-    re.compile(f"{ANCHOR} "),
-    re.compile(f"{ANCHOR_END}(?<= {ANCHOR_END})"),
-)
+_SPACE_AFTER_MARK = re.compile(f"{ANCHOR} ")
+_SPACE_BEFORE_MARK = re.compile(f"{ANCHOR_END}(?<= {ANCHOR_END})")
 _SECTION = re.compile(rf"\n{HEADING}([1-6]) ?")
 
 

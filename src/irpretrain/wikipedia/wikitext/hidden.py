@@ -104,7 +104,7 @@ class _Scan:
                 pattern, arguments = pattern_of(token[1]), token[2] or ""
                 result = None
                 if (pattern or (arguments and pattern is None)) and len(self.open) < DEEPEST:
-                    result = self._call(pattern, token[1], arguments[1:], at)
+                    result = self._call(pattern, token[1], arguments[1:], at, len(output))
                 if result is not None:
                     self._add(result)
                 elif output and output[-1][-1:] == "\n":
@@ -222,17 +222,11 @@ class _Scan:
         name, _, arguments = "".join(self.output[first:]).partition("|")
         return self._call(pattern, name, arguments, at, first - 1)
 
-    def _call(
-        self, pattern: str | None, name: str, arguments: str, at: int, index: int | None = None
-    ) -> str | None:
-        """Return what a call shows that ends at `at` and begins at an index of `output`, at its end if None.
-
-        None: nothing.
-        """
+    def _call(self, pattern: str | None, name: str, arguments: str, at: int, index: int) -> str | None:
+        """Return what a call shows that ends at `at` and begins at an index of `output`; None: nothing."""
         unit = self.templates.unit(pattern)
         if pattern and not unit:
             return self.templates.show(pattern, name, arguments) or None
-        index = len(self.output) if index is None else index
         if not arguments:
             return unit_behind(self._recent(index, LONGEST_AMOUNT), unit) or None
         if len(arguments) > LONGEST:

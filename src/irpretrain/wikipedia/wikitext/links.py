@@ -118,8 +118,6 @@ class _Open(NamedTuple):
 
 
 class _Scan:
-    """The scan over one page."""
-
     def __init__(self, text: str, language: WikiLanguage, parts: Parts) -> None:
         self.text, self.language, self.parts = text, language, parts
         self.opening, self.closing = _patterns(language.link_trail)
