@@ -108,6 +108,7 @@ def test_disambiguation_pages(wikitext, expected):
         ("T", "'''{{PAGENAME}}''' is {{nowrap|{{ FULLPAGENAME }}}}{{NAMESPACE}}", "T is T"),
         ("Portal:Y", "{{NAMESPACE}}, {{PAGENAME}}, {{FULLPAGENAME}}", "Portal, Y, Portal:Y"),
         ("L''x''=*", "{{nowrap|{{PAGENAME}}}}", "L''x''=*"),
+        ("Talk:A é", "{{PAGENAMEE}} {{FULLPAGENAMEE}} {{NAMESPACEE}}", "A_%C3%A9 Talk:A_%C3%A9 Talk"),
         ("T", "<nowiki>{{PAGENAME}}</nowiki> <!-- {{PAGENAME}} --> {{PAGENAME}}", "{{PAGENAME}} T"),
         ("T", "a {{{PAGENAME}}} {{PAGENAME:b}} {{pagename}}", "a b"),
     ],
@@ -177,7 +178,7 @@ def test_a_language_can_go_to_another_process():
 
 
 def test_every_pattern_of_the_resource_file_works():
-    for patterns in languages._read_templates().values():
+    for patterns in languages._read_words("templates.yaml").values():
         templates = Templates(patterns)
         for name, pattern in patterns.items():
             assert name == languages.spelt(name)

@@ -19,6 +19,7 @@ from irpretrain.wikipedia.redirect_target import redirect_target
         ("#REDIRECT [[Caf%C3%A9#Le%20nom|x]]", None, ("Café", "Le nom")),
         ("#REDIRECT [[O&#39;Neill%23Life]]", None, ("O'Neill", "Life")),
         ("#REDIRECT [[100%]]", None, ("100%", "")),
+        ("#REDIRECT [[A%2520B]]", None, ("", "")),  # no title has a code
         ("#REDIRECT [[E&#x301;cole]]", None, ("\N{LATIN CAPITAL LETTER E WITH ACUTE}cole", "")),
         ("#ANYTHING [[sun#Myth]]", "Sun", ("Sun", "Myth")),  # the dump says so itself
         (None, "Sun", ("Sun", "")),

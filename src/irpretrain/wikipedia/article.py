@@ -212,7 +212,6 @@ def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[Section]
 def _without(
     sections: Sequence[Section], parents: Sequence[int], dropped: Sequence[bool], drop_empty: bool
 ) -> list[int]:
-    """Return the numbers of the sections that stay; the root always does."""
     has_text = [False] * len(sections)
     for number in reversed(range(len(sections))):
         if not dropped[number]:

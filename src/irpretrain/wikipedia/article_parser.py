@@ -23,14 +23,9 @@ class ParsedPage:
 
     def __reduce__(self) -> tuple[object, ...]:
         # As plain tuples: pickling each section and link by itself would cost more than the rest of the way.
-        sections = list(map(_SECTION, self.article.sections))
-        return _unpack, (
-            self.article.text,
-            sections,
-            list(map(_LINK, self.article.links)),
-            self.article.parts,
-            self.disambiguation,
-        )
+        article = self.article
+        sections, links = list(map(_SECTION, article.sections)), list(map(_LINK, article.links))
+        return _unpack, (article.text, sections, links, article.parts, self.disambiguation)
 
 
 _SECTION = attrgetter("level", "heading", "start", "end", "role")

@@ -114,7 +114,6 @@ def _number_nodes(
 
 
 def _numbered(sources: Corpora) -> Iterator[pa.Table]:
-    """Yield the documents in the order of their nodes, with the columns `node` and `corpus`."""
     node = 0
     for corpus, shards in enumerate(sources):
         for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], _row_key):
@@ -130,7 +129,6 @@ def _row_key(block: pa.RecordBatch, row: int) -> tuple[int, int]:
 
 
 def _find_targets(base: GraphDatabase, links: Corpora) -> None:
-    """Make `found`: all links with nodes as source and target; the target is below 0 where there is none."""
     base.run(
         "CREATE TABLE found (source INTEGER, segment SMALLINT, section SMALLINT, start INTEGER, stop INTEGER, "
         "see_also BOOLEAN, mention BOOLEAN, target INTEGER, hops INTEGER)"
@@ -153,7 +151,6 @@ def _find_targets(base: GraphDatabase, links: Corpora) -> None:
 def _drop_frequent_mentions(
     base: GraphDatabase, options: GraphConfig, documents: int
 ) -> dict[str, dict[str, int]]:
-    """Take mentions of titles that more than a share of the documents mention out of `found`."""
     if options.mentions == "none":
         return {}
     most = int(MENTION_DOCUMENT_SHARE * documents)

@@ -57,17 +57,17 @@ class LongTags:
 
         Raises:
             expat.ExpatError: it is no XML.
-            TagTooLong: a tag is larger than a record may be.
+            XmlFault: a tag is larger than a record may be.
         """
         self._fed += len(text)
         self._parser.Parse(text, False)
         self._unfinished = self._fed - self._parser.CurrentByteIndex
         if self._unfinished > most_bytes():
-            raise TagTooLong
+            raise XmlFault(f"a tag of more than {most_bytes():,} bytes")
 
 
-class TagTooLong(Exception):
-    """A tag is larger than a record may be."""
+class XmlFault(Exception):
+    """XML that no dump has, though it is well-formed."""
 
 
 @dataclass
@@ -137,10 +137,8 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
         header.close()
     except expat.ExpatError as error:
         raise DamagedHeader(header.site, f"{expat.ErrorString(error.code)} in line {error.lineno}") from None
-    except TagTooLong:
-        raise DamagedHeader(header.site, f"a tag of more than {most_bytes():,} bytes") from None
-    except _WrongEncoding as error:
-        raise DamagedHeader(header.site, f"the encoding is {error}, not UTF-8") from None
+    except XmlFault as error:
+        raise DamagedHeader(header.site, str(error)) from None
     return header.site
 
 
@@ -160,13 +158,7 @@ def _refuse_foreign(text: bytes) -> None:
     )
 
 
-class _WrongEncoding(Exception):
-    """The XML declares an encoding that no dump has."""
-
-
 class _Header:
-    """Parses what stands before the first page."""
-
     def __init__(self) -> None:
         self.site = SiteInfo()
         self.started = False
@@ -202,7 +194,7 @@ class _Header:
 
     def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8"):
-            raise _WrongEncoding(encoding)
+            raise XmlFault(f"the encoding is {encoding}, not UTF-8")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._text = ""

@@ -121,11 +121,9 @@ class Graph:
         nodes = pc.index_in(identifiers, value_set=self.document_ids)
         if nodes.null_count:
             missing = identifiers.filter(pc.is_null(nodes))[0].as_py()
-            raise IntegrityError(
-                self._directory,
-                f"document {missing!r} is not in this graph",
-                remedy="Delete the graph and run the workflow again; its collection has changed.",
-            )
+            fault = f"document {missing!r} is not in this graph"
+            remedy = "Delete the graph and run the workflow again; its collection has changed."
+            raise IntegrityError(self._directory, fault, remedy=remedy)
         return nodes.to_numpy(zero_copy_only=False).astype(np.int32)
 
     def document_id(self, node: int) -> str:
@@ -152,11 +150,8 @@ class Graph:
         """Words of a segment, as `irpretrain.wikipedia.segments.segments` takes them."""
         facts = pq.read_metadata(self._directory / "nodes.parquet").metadata or {}
         if SEGMENT_WORDS.encode() not in facts:
-            raise IntegrityError(
-                self._directory,
-                "it does not say how long segments are",
-                remedy="Delete the graph and run the workflow again.",
-            )
+            remedy = "Delete the graph and run the workflow again."
+            raise IntegrityError(self._directory, "it does not say how long segments are", remedy=remedy)
         return int(facts[SEGMENT_WORDS.encode()])
 
     @cached_property

@@ -59,7 +59,8 @@ def main(descriptor: int) -> None:
     with Connection(descriptor) as connection:
         try:
             settings: Settings = connection.recv()
-            parse = _load(settings)
+            module, _, function = settings.parser.partition(":")
+            parse: Callable[[str], Any] = getattr(import_module(module), function)(settings.argument)
             _limit_memory(settings.memory_mb)
             connection.send("ready")
             while True:
@@ -69,12 +70,6 @@ def main(descriptor: int) -> None:
             return
         except MemoryError:  # while the parse was sent
             os._exit(OUT_OF_MEMORY)
-
-
-def _load(settings: Settings) -> Callable[[str], Any]:
-    module, _, function = settings.parser.partition(":")
-    parse: Callable[[str], Any] = getattr(import_module(module), function)(settings.argument)
-    return parse
 
 
 def _parse(parse: Callable[[str], Any], text: str, seconds: float) -> Any:
@@ -127,9 +122,8 @@ def _limit_memory(megabytes: int) -> None:
         return
     limit = pages * resource.getpagesize() + (megabytes << 20)
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(
-        resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most)
-    )
+    limit = limit if most == resource.RLIM_INFINITY else min(limit, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
 # The reader's side.
@@ -145,8 +139,6 @@ PATIENCE = 10
 
 
 class _WorkerDied(Exception):
-    """The worker ended in the middle of a page."""
-
     def __init__(self, reason: str, retry: bool) -> None:
         super().__init__(reason)
         self.reason, self.retry = reason, retry

@@ -84,8 +84,6 @@ _OF_MENTIONS = ("mentions", "mentions_of_own_title", "mentions_within_anchors", 
 
 
 class _Rows:
-    """Collects the rows of a batch of documents."""
-
     def __init__(
         self, options: GraphConfig, finder: TitleFinder | None, counts: Counter[str], language: str
     ) -> None:
@@ -160,7 +158,6 @@ class _Rows:
 
 
 def _overlaps(anchors: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether any of the sorted, disjoint spans shares a character with start to end."""
     before = bisect_right(anchors, (end, -1)) - 1
     return before >= 0 and anchors[before][1] > start
 

@@ -53,7 +53,7 @@ class TitleFinder:
             shortest: titles of fewer characters are left out.
             lower: find them with a small first letter too, as in running text.
         """
-        self._forms = (_as_written, title_cased, lower_first) if lower else (_as_written, title_cased)
+        self._forms = (str, title_cased, lower_first) if lower else (str, title_cased)
         chunks = [_spaced(batch, shortest) for batch in _batches(iter(titles))]
         unique = pc.unique(pa.chunked_array(chunks, pa.string()))
         self.titles: pa.StringArray = unique.take(pc.sort_indices(unique))
@@ -105,10 +105,6 @@ def title_cased(title: str) -> str:
 def lower_first(title: str) -> str:
     """Return a title with a small first letter, if the second is small or no letter: not of "NATO"."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
-
-
-def _as_written(title: str) -> str:
-    return title
 
 
 class _Tokens:
@@ -169,21 +165,19 @@ def _tables(
 
 
 def _written(titles: pa.StringArray, forms: Sequence[Form]) -> Iterator[tuple[np.ndarray, list[str]]]:
-    """Yield numbers of titles with one form of each: first all as they are written, then what differs from that."""
     for form in forms:
         for first in range(0, len(titles), TITLES_AT_ONCE):
             batch = titles.slice(first, TITLES_AT_ONCE).to_pylist()
             pairs = [
                 (number, text)
                 for number, title in enumerate(batch, first)
-                if (text := form(title)) != title or form is _as_written
+                if (text := form(title)) != title or form is str
             ]
             if pairs:
                 yield np.array([number for number, _ in pairs]), [text for _, text in pairs]
 
 
 def _positions(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-    """Return the place of each hash in a sorted table, -1 where it is not there."""
     if not len(table):
         return np.full(len(hashes), -1)
     positions = np.minimum(np.searchsorted(table, hashes), len(table) - 1)

@@ -16,8 +16,8 @@ from xml.parsers import expat
 
 from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.pieces import Damage, Piece
-from irpretrain.corpora.records import Malformed, most_bytes
-from irpretrain.wikipedia.dump import LONGEST_FIELD, LongTags, TagTooLong, integer
+from irpretrain.corpora.records import Malformed
+from irpretrain.wikipedia.dump import LONGEST_FIELD, LongTags, XmlFault, integer
 
 # Lines of the index are `<byte at which the stream begins>:<page id>:<title>`.
 
@@ -188,7 +188,6 @@ class _Reader:
             yield from self._close_gap((self._gap + self._rest).rstrip().removesuffix(_DUMP_END))
 
     def _begin(self, before: bytes, at: int) -> Iterator[Fault]:
-        """A page begins at byte `at`, after `before`."""
         if self._gap is not None:
             yield from self._close_gap(self._gap + before[:LONGEST_GAP])
         if self._page is not None:
@@ -212,7 +211,6 @@ class _Reader:
             self._page = None
 
     def _pass(self, text: bytes) -> None:
-        """Take in what belongs to the page or the gap."""
         if self._page is not None:
             self._page.feed(text)
         elif self._gap is not None and len(self._gap) < LONGEST_GAP:
@@ -234,8 +232,6 @@ def _partial_border(text: bytes) -> int:
 
 
 class _PageParser:
-    """Parses one page, fed in pieces."""
-
     def __init__(self, position: int, longest_text: int) -> None:
         self.position = position
         self._longest = longest_text
@@ -271,17 +267,12 @@ class _PageParser:
             self._tags.parse(text)
         except expat.ExpatError as error:
             self._fault = self._reason(error, text)
-        except _TooDeep:
-            self._fault = "elements are nested too deeply"
-        except TagTooLong:
-            self._fault = f"a tag of more than {most_bytes():,} bytes"
-        except _SecondTitle:
-            self._fault = "1 page, but 2 × <title>: the border between two pages is damaged"
+        except XmlFault as fault:
+            self._fault = str(fault)
         self._fed += len(text)
         self._tail = (self._tail + text[-4:])[-4:]  # a letter may begin in one piece and end in the next
 
     def _reason(self, error: expat.ExpatError, text: bytes) -> str:
-        """What is wrong, given the bytes that were fed last."""
         near = self._tail + text
         offset = self._parser.ErrorByteIndex - self._fed + len(self._tail)
         # In UTF-8 such bytes are letters, which are allowed.
@@ -317,14 +308,14 @@ class _PageParser:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._path) == DEEPEST:
-            raise _TooDeep
+            raise XmlFault("elements are nested too deeply")
         parent = self._path[-1] if self._path else ""
         self._path.append(name)
         if parent == "page" and name == "redirect":
             self._found["redirect"] = attributes.get("title", "")
         self._target = _TARGETS.get((parent, name))
         if self._target == "title" and "title" in self._found:
-            raise _SecondTitle
+            raise XmlFault("1 page, but 2 × <title>: the border between two pages is damaged")
         if self._target == "text":
             self._oversized, self._deleted = False, "deleted" in attributes
         if name == "revision":
@@ -362,14 +353,6 @@ class _PageParser:
                 self._oversized, self._deleted = oversized, deleted
         overlap = {key: self._found[key] for key in _REVISION if key in self._found}
         self._newest = overlap, self._oversized, self._deleted
-
-
-class _SecondTitle(Exception):
-    """A page has two titles."""
-
-
-class _TooDeep(Exception):
-    """Elements are nested more deeply than any dump nests them."""
 
 
 _TARGETS = {

@@ -6,9 +6,10 @@ from collections.abc import Collection
 from urllib.parse import unquote
 
 from irpretrain.corpora.characters import unescaped
-from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.titles import normal_title, spelt
 
 _REDIRECT = re.compile(r"\s*+[#＃](?!\s)([^\[\]]++)\[\[([^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]\]")
+_PERCENT = re.compile("%[0-9a-fA-F]{2}")
 _DOT_ABOVE = "\N{COMBINING DOT ABOVE}"
 
 
@@ -26,8 +27,10 @@ def redirect_target(text: str | None, marked: str | None, words: Collection[str]
     title, _, fragment = (marked or "").partition("#")
     if link is not None:
         written, _, part = unicodedata.normalize("NFC", unescaped(unquote(link[2]))).partition("#")
+        if not title and _PERCENT.search(written):
+            return "", ""  # MediaWiki decodes once, and has no such title
         title, fragment = title or written, fragment or part
-    return _as_title(title), _as_title(fragment)
+    return normal_title(title, "case-sensitive"), normal_title(fragment, "case-sensitive")
 
 
 def redirect_word(word: str) -> str:
@@ -37,7 +40,3 @@ def redirect_word(word: str) -> str:
     which in small letters is i with a combining dot, and that of ı as I.
     """
     return spelt(word).replace(_DOT_ABOVE, "").replace("ı", "i")
-
-
-def _as_title(text: str) -> str:
-    return " ".join(text.replace("_", " ").split()).removeprefix(":").lstrip()

@@ -111,7 +111,6 @@ def _counts(base: GraphDatabase) -> dict[str, int]:
 
 
 def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
-    """Yield the redirects of all corpora with their places and their titles in normal form."""
     for corpus, shards in enumerate(redirects):
         for path in shards:
             for batch in REDIRECTS.stream(path, columns=["part", "position", "title", "target"]):

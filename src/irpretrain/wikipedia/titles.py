@@ -40,10 +40,6 @@ def normal_title(title: str, case: TitleCase = "first-letter") -> str:
     normal = spaced(title)
     if normal.startswith(":"):
         normal = normal[1:].lstrip()
-    return _capitalised(normal) if case == "first-letter" else normal
-
-
-def _capitalised(title: str) -> str:
-    """Letters whose capital is two characters (ß) stay, as MediaWiki leaves them."""
-    capital = title[:1].upper()
-    return capital + title[1:] if len(capital) == 1 else title
+    # Letters whose capital is two characters (ß) stay, as MediaWiki leaves them.
+    capital = normal[:1].upper() if case == "first-letter" else ""
+    return capital + normal[1:] if len(capital) == 1 else normal

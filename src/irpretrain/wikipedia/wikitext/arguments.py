@@ -1,6 +1,7 @@
 """Arguments of a template's call."""
 
 import re
+from collections.abc import Iterable
 
 from irpretrain.wikipedia.wikitext.marks import DROPPED, NOTHING
 
@@ -63,9 +64,9 @@ def unnamed(arguments: Arguments) -> list[str]:
     return [value for name, value in arguments.items() if name.isdecimal() and value]
 
 
-def text_argument(arguments: Arguments) -> str:
-    """Return the first argument, or the one that is called text or quotation in a language of many."""
-    return next((arguments[name] for name in _TEXT_NAMES if arguments.get(name)), "")
+def first_argument(arguments: Arguments, names: Iterable[str] = _TEXT_NAMES) -> str:
+    """Return the first argument of those names that is given: one that is called text or quotation in some language."""
+    return next((arguments[name] for name in names if arguments.get(name)), "")
 
 
 def quoted_arguments(arguments: Arguments, positions: str = "") -> str:

@@ -8,6 +8,8 @@ _ENTITY = re.compile(
 )
 # Those that MediaWiki adds, for writers of Hebrew and Arabic.
 _ALIASES = {"רלמ;": "rlm;", "رلم;": "rlm;"}
+# Of numbers: no control characters, surrogates or noncharacters.
+_ALLOWED = re.compile("[\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def decode_entities(text: str) -> str:
@@ -22,16 +24,6 @@ def _entity(reference: re.Match[str]) -> str:
         character = html5.get(_ALIASES.get(reference[1], reference[1]), reference[0])
     else:
         number = int(reference[2]) if reference[2] else int(reference[3], 16)
-        character = chr(number) if _is_allowed(number) else reference[0]
+        character = chr(number) if number < 0x110000 else ""
+        character = character if _ALLOWED.match(character) else reference[0]
     return " " if character.isspace() else character
-
-
-def _is_allowed(number: int) -> bool:
-    """Whether a character reference may have a number: no control character, surrogate or noncharacter."""
-    return (
-        number in (0x9, 0xA)
-        or 0x20 <= number <= 0x7E
-        or 0xA0 <= number <= 0xD7FF
-        or 0xE000 <= number <= 0xFFFD
-        or 0x10000 <= number <= 0x10FFFF
-    )

@@ -50,8 +50,6 @@ def in_a_line(tex: str) -> str:
 
 
 class _Formula:
-    """Reads one formula from left to right."""
-
     def __init__(self, tex: str) -> None:
         self._tokens = [
             (match.lastindex, match[0].lstrip("\\") or match[0]) for match in _TOKEN.finditer(tex)
@@ -151,7 +149,6 @@ class _Formula:
         raise _NotSimpleError
 
     def _degree(self, depth: int) -> str:
-        """Read the degree of a root, `[3]`; "" where there is none."""
         pieces: list[str] = []
         if self._token() == "[":
             self._at += 1

@@ -16,7 +16,6 @@ from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, EQUAL, FRAC
 from irpretrain.wikipedia.wikitext.prose import (
     LONGEST,
     LONGEST_BEFORE,
-    LONGEST_START,
     follows_prose,
     foreign_words,
     is_within_sentence,
@@ -64,8 +63,8 @@ _OPENING_BRACKETS = ("(", "[", "（")
 _REFERENCE_OR_END = re.compile(r"[)\]）]|<ref[\s>]", re.IGNORECASE)
 _FRACTION = re.compile("[0-9]+/[0-9]")
 _MARKUP = frozenset(f"'>]{NOTHING}")
-_NOWIKI = re.compile("<nowiki>", re.IGNORECASE)
-_NOWIKI_END = re.compile("</nowiki>", re.IGNORECASE)
+_NOWIKI = re.compile("<(?i:nowiki)>")
+_NOWIKI_END = re.compile("</(?i:nowiki)>")
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_:"})
 _UNCUT = str.maketrans({"|": BAR, "=": EQUAL})
 
@@ -100,12 +99,12 @@ class _Scan:
             if start > at:
                 output.append(text[at:start])
             at = token.end()
-            kind = token.lastindex
-            if kind in (_SIMPLE, _SIMPLE_ARGUMENTS):
+            kind = token.lastindex or 0
+            if kind <= _SIMPLE_ARGUMENTS:
                 pattern, arguments = pattern_of(token[1]), token[2] or ""
                 result = None
                 if (pattern or (arguments and pattern is None)) and len(self.open) < DEEPEST:
-                    result = self._call(pattern, token[1], arguments[1:], at)
+                    result = self._call(pattern, token[1], arguments[1:], at, len(output))
                 if result is not None:
                     self._add(result)
                 elif output and output[-1][-1:] == "\n":
@@ -211,7 +210,6 @@ class _Scan:
         return at
 
     def _default(self, first: int) -> str | None:
-        """Return what a parameter shows that begins at an index of `output`: in an article, its default."""
         parts = cut_at_bars("".join(self.output[first:]))
         return parts[1] if len(parts) > 1 else None
 
@@ -224,48 +222,32 @@ class _Scan:
         name, _, arguments = "".join(self.output[first:]).partition("|")
         return self._call(pattern, name, arguments, at, first - 1)
 
-    def _call(
-        self, pattern: str | None, name: str, arguments: str, at: int, index: int | None = None
-    ) -> str | None:
-        """Return what a call shows that ends at `at` and begins at an index of `output`, at its end if None.
-
-        None: nothing.
-        """
+    def _call(self, pattern: str | None, name: str, arguments: str, at: int, index: int) -> str | None:
+        """Return what a call shows that ends at `at` and begins at an index of `output`; None: nothing."""
         unit = self.templates.unit(pattern)
         if pattern and not unit:
             return self.templates.show(pattern, name, arguments) or None
-        index = len(self.output) if index is None else index
         if not arguments:
             return unit_behind(self._recent(index, LONGEST_AMOUNT), unit) or None
         if len(arguments) > LONGEST:
             return None
+        before, alone = self._recent(index, LONGEST_BEFORE), _ALONE.match(self.text, at) is not None
+        in_sentence = not (alone and starts_line(before))
+        quotes = alone and not before.rpartition("\n")[2].strip(_INDENT) and follows_prose(before)
+        if not (in_sentence or quotes):  # most of them: before the arguments are read
+            return None
         parameters, calendar = split_arguments(arguments), self.templates.calendar
-        line, alone = self._line(index), _ALONE.match(self.text, at) is not None
-        if not (alone and starts_line(line)):  # within a sentence
+        if in_sentence:
             words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
             words = words or words_in_sentence(parameters, arguments)
             words = words or foreign_words(name, parameters, self.templates.languages)
-            if words and is_within_sentence(line, words, self.text, at):
+            if words and is_within_sentence(before, words, self.text, at):
                 return words
-        if alone and not line.rpartition("\n")[2].strip(_INDENT):
-            words = quotation(parameters, calendar)
-            if words and follows_prose(self._recent(index, LONGEST_BEFORE)):
-                return self.templates.show("@quote 0", name, arguments)
+        if quotes and quotation(parameters, calendar):
+            return self.templates.show("@quote 0", name, arguments)
         return None
 
-    def _line(self, index: int) -> str:
-        """Return the last characters that are output before an index, of their line at least as many as the position of
-        a call is judged by."""
-        pieces: list[str] = []
-        length = 0
-        while index and length <= LONGEST_START and not (pieces and "\n" in pieces[-1]):
-            index -= 1
-            pieces.append(self.output[index][-LONGEST_BEFORE:])
-            length += len(pieces[-1])
-        return "".join(reversed(pieces))
-
     def _recent(self, index: int, length: int) -> str:
-        """Return about the last characters that are output before an index, whatever their lines."""
         pieces: list[str] = []
         for piece in reversed(self.output[max(0, index - length) : index]):
             pieces.append(piece[-length:])
@@ -275,7 +257,6 @@ class _Scan:
         return "".join(reversed(pieces))
 
     def _extension(self, tag: re.Match[str], start: int, at: int) -> int:
-        """Deal with an element whose name ends at `at`; return where to go on."""
         end = -1 if self.unfinished else self.text.find(">", at)
         if end < 0:
             self.unfinished = True
@@ -290,9 +271,8 @@ class _Scan:
         return self._drop_element(name, end + 1)
 
     def _element(self, name: str, start: int, at: int) -> int:
-        """Deal with an element whose opening tag ends at `at`; return where to go on."""
         if name not in self.unclosed:
-            inner, outer = _end_of_table(self.text, at) if name == "table" else _end(self.text, name, at)
+            inner, outer = _end(self.text, name, at)
             if outer >= 0:
                 if name in _LITERAL_NAMES:
                     self.output.append(_literal(name, self.text[at:inner]))
@@ -338,22 +318,15 @@ class _Scan:
 
 
 @cache
-def _closing_tag(name: str) -> re.Pattern[str]:
-    return re.compile(rf"</{name}\s*>", re.IGNORECASE)
+def _tags(name: str) -> re.Pattern[str]:
+    """Return what finds the tags that an element's end depends on: only tables stand in each other."""
+    return re.compile(r"<(/?)(?i:table)(?=[\s/>])[^<>]*+>" if name == "table" else rf"<(/)(?i:{name})\s*>")
 
 
 def _end(text: str, name: str, at: int) -> tuple[int, int]:
-    """Where the content of an element ends and where its closing tag does; (-1, -1) if it has none."""
-    tag = _closing_tag(name).search(text, at)
-    return tag.span() if tag else (-1, -1)
-
-
-_TABLE_TAG = re.compile(r"<(/?)table(?=[\s/>])[^<>]*+>", re.IGNORECASE)
-
-
-def _end_of_table(text: str, at: int) -> tuple[int, int]:
+    """Return where the content of an element ends and where its closing tag does; (-1, -1) if it has none."""
     depth = 1
-    for tag in _TABLE_TAG.finditer(text, at):
+    for tag in _tags(name).finditer(text, at):
         depth += -1 if tag[1] else 1
         if not depth:
             return tag.span()
@@ -361,7 +334,6 @@ def _end_of_table(text: str, at: int) -> tuple[int, int]:
 
 
 def _literal(name: str, content: str) -> str:
-    """Protect text from the steps to come: its brackets and quotes, and the beginnings of its lines."""
     if name == "nowiki":
         return f"{NOTHING}{content.translate(_LITERAL)}{NOTHING}".replace("\n", "\n" + NOTHING)
     output = _without_nowiki(content).translate(_LITERAL)

@@ -66,8 +66,6 @@ def caption_in_gallery(line: str, images: ImageOptions) -> str:
 
 
 class _Words:
-    """Words, some of which hold a value."""
-
     def __init__(self, words: Iterable[str]) -> None:
         words = frozenset(words)
         self._plain = frozenset(word for word in words if "$1" not in word)

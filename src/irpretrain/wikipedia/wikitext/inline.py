@@ -29,11 +29,11 @@ _TAG = re.compile(
 )
 _SHIFTED = {"sup": (RAISED, RAISED_END), "sub": (LOWERED, LOWERED_END)}
 _FRACTION = re.compile(
-    r"<sup>\s*([0-9]{1,6})\s*</sup>\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>", re.IGNORECASE
+    r"<(?i:sup)>\s*([0-9]{1,6})\s*</(?i:sup)>\s*(?:/|⁄|&frasl;)\s*<(?i:sub)>\s*([0-9]{1,6})\s*</(?i:sub)>"
 )
 # Of five, three or two.
 _QUOTES = re.compile("''(?:'(?:'')?)?")
-_POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
+_POEM_TAG = re.compile(r"(</?(?i:poem)(?=[\s/>])[^<>]*+>)")
 # Of ASCII only letters; vowel signs of Indic scripts are no letters. Japanese has wide underscores too.
 _MAGIC_LETTER = r"[^\s_＿\x00-@\[-`{-\x7f]"
 _UNDERSCORES = re.compile("__")  # faster to find so than by `in`
@@ -63,14 +63,12 @@ _PREFERRED_VARIANTS = (
     *("zh", "zh-hans", "zh-cn", "zh-sg", "zh-my", "gan-hans", "wuu-hans", "sr-ec", "sr-cyrl", "sh-latn"),
     *("kk-cyrl", "ku-latn", "uz-latn", "crh-latn", "tg-cyrl", "shi-latn", "ike-cans"),
 )
-_ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}")
+_ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}", re.IGNORECASE)
 
 
 def choose_variants(text: str, code: str) -> str:
     """Return `text` with one variant of each text in several scripts, in editions that have such texts."""
-    for _ in range(_NESTED_VARIANTS):
-        if "-{" not in text or code not in _CONVERTED_EDITIONS:
-            break
+    for _ in range(_NESTED_VARIANTS if code in _CONVERTED_EDITIONS else 0):
         text = _VARIANT.sub(_variant, text)
     return text
 
@@ -80,13 +78,8 @@ def remove_tags(text: str) -> str:
 
     A raised number over a lowered one is a fraction, behind FRACTION. What is no tag of wikitext stays.
     """
-    if "<" not in text:
-        return text
-    if "&frasl;" in text or "⁄" in text or "/<" in text:
-        text = _FRACTION.sub(rf"{FRACTION}\1/\2", text)
-    if "<poem" in text:
-        text = _with_lines_of_poems(text)
-    return _TAG.sub(_tag, text)
+    text = _FRACTION.sub(rf"{FRACTION}\1/\2", text)
+    return _TAG.sub(_tag, _with_lines_of_poems(text))
 
 
 def _tag(tag: re.Match[str]) -> str:
@@ -102,7 +95,6 @@ def _tag(tag: re.Match[str]) -> str:
 
 
 def _with_lines_of_poems(text: str) -> str:
-    """Return a text in which the line ends within <poem> stay."""
     pieces = _POEM_TAG.split(text)
     for position in range(2, len(pieces), 2):
         if pieces[position - 1][1] != "/":
@@ -121,7 +113,9 @@ def _variant(markup: re.Match[str]) -> str:
         if flags & {"H", "-"} or flags & {"A", "D", "T"} == {"T"}:
             return ""
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
-        return content[: one_way.start()].strip()
+        is_read = one_way[0][2:-1].strip().lower() in _PREFERRED_VARIANTS
+        shown = _NEXT_VARIANT.split(content[one_way.end() :])[0] if is_read else content[: one_way.start()]
+        return shown.strip()
     if not _VARIANT_NAME.match(content):
         return content
     variants: dict[str, str] = {}

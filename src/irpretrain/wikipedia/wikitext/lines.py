@@ -9,8 +9,9 @@ from irpretrain.wikipedia.wikitext.rendering import Parts
 _ATTRIBUTES = re.compile(r"^[^|\[\]{}\n]*(?<!\|)\|(?!\|)")
 _CELLS = re.compile(r"\|\||!!")
 _LINE = re.compile(r"[ \t:*#;]*(\{\||\|\}|\|-|\|\+|[|!])?(.*)", re.DOTALL)
+_TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})")
 # The closing tag of an HTML table, which `remove_hidden` leaves without an opening one, closes any table.
-_TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})|</(?i:table)\s*+>")
+_TABLE_END_TAG = re.compile(r"()</(?i:table)\s*+>")
 _HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
 # Where no table is closed: what stands at the beginning of a line in tables only, unlike `|` and `!`.
 _HALF_TABLE = re.compile(r"\n[ \t:*#;]*+(?:\{\||\|[-+}])")
@@ -58,7 +59,8 @@ def remove_tables(text: str, parts: Parts) -> str:
         return text
     opened: list[int] = []
     tables: list[tuple[int, int]] = []
-    for mark in _TABLE_MARK.finditer(text):
+    marks = [*_TABLE_MARK.finditer(text), *_TABLE_END_TAG.finditer(text)]
+    for mark in sorted(marks, key=re.Match.start):
         if mark[1]:
             opened.append(mark.start())
         elif opened:
@@ -144,7 +146,7 @@ def remove_line_marks(text: str) -> str:
 
     There is a blank line on both sides of list items, rules and lines of preformatted text.
     """
-    return _OWN_LINE.sub("\n\n\\1\n", text)
+    return _OWN_LINE.sub(lambda line: f"\n\n{line[1]}\n", text)  # faster than a template
 
 
 def change_lines(text: str, mark: str, change: Callable[[str], str]) -> str:

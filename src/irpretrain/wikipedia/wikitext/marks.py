@@ -19,11 +19,11 @@ DROPPED = "\x07"
 # Around what is raised: <sup>.
 RAISED, RAISED_END = "\x0e", "\x0f"
 # Around what is lowered: <sub>.
-LOWERED, LOWERED_END = "\x13", "\x14"
+LOWERED, LOWERED_END = "\x11", "\x12"
 # Before a fraction: behind a digit a blank, for 5 1/2 is not 51/2.
 FRACTION = "\x10"
 # A bar and an equal sign that a template shows within another one's argument, which they do not cut.
-BAR, EQUAL = "\x11", "\x12"
+BAR, EQUAL = "\x13", "\x14"
 
 # White space that cleaned text may hold, other than line ends and the space.
 SPACE_CHARACTERS = "\t\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))

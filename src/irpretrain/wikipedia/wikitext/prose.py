@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 
 from irpretrain.wikipedia.titles import spelt
-from irpretrain.wikipedia.wikitext.arguments import Arguments, text_argument
+from irpretrain.wikipedia.wikitext.arguments import Arguments, first_argument
 from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, NOTHING
 
@@ -55,7 +55,7 @@ def words_in_sentence(parameters: Arguments, written: str) -> str:
         parameters: the arguments.
         written: the same as they are written.
     """
-    first = text_argument(parameters)
+    first = first_argument(parameters)
     if not _IN_A_LINE.fullmatch(first) or _YEAR.fullmatch(parameters.get("2", "")) or _FILE.search(first):
         return ""
     before, _, after = written.partition(first)
@@ -71,11 +71,10 @@ def words_in_sentence(parameters: Arguments, written: str) -> str:
     if " " not in visible.strip() or len(words) < 2:
         return ""
     cased = any(word.lower() != word.upper() for word in words)
-    if not (
+    prose = (
         any(word.islower() and len(word) > 1 for word in words) if cased else len(words) >= _FEWEST_UNCASED
-    ):
-        return ""
-    return first
+    )
+    return first if prose else ""
 
 
 def foreign_words(name: str, parameters: Arguments, languages: Collection[str]) -> str:
@@ -98,7 +97,7 @@ def quotation(parameters: Arguments, calendar: Calendar) -> str:
 
     A hint for editors is no sentence, or has the month in which it was written.
     """
-    words = text_argument(parameters)
+    words = first_argument(parameters)
     if not words.endswith(_LAST) or not _IN_A_LINE.fullmatch(_TAG.sub("", words).replace("\n", " ")):
         return ""
     for value in parameters.values():

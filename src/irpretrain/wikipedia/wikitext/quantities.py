@@ -10,20 +10,24 @@ from collections.abc import Callable
 from itertools import takewhile
 
 from irpretrain.wikipedia.titles import spelt
-from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, split_arguments, unnamed
+from irpretrain.wikipedia.wikitext.arguments import (
+    PARAMETER,
+    Arguments,
+    first_argument,
+    split_arguments,
+    unnamed,
+)
 
 MINUS = "−"
 _NUMBER = re.compile(r"[-−+±~]?[\d.,/ +e]{1,40}")
 # Units that a smaller one may follow: `{{convert|5|ft|8|in}}`.
 _COMPOUND = frozenset({"ft", "yd", "mi", "st", "lb", "oz", "LT", "long ton", "h", "min"})
 _BETWEEN = {
-    **{word: f" {word} " for word in ("to", "and", "or", "by")},
+    **{word: f" {word} " for word in ("to", "to about", "and", "or", "by")},
     **dict.fromkeys(("-", "–", "to(-)"), "–"),
     **dict.fromkeys(("x", "×", "*", "xx"), " × "),
     **dict.fromkeys(("+/-", "±", "+-"), " ± "),
-    ",": ", ",
-    ", ": ", ",
-    "to about": " to about ",
+    **dict.fromkeys((",", ", "), ", "),
 }
 # The same of Romance languages.
 _BETWEEN_NUMBERS = {**_BETWEEN, **{word: f" {word} " for word in ("à", "ou", "et", "a", "o", "y", "e", "/")}}
@@ -68,7 +72,6 @@ def convert(arguments: Arguments) -> str:
 
 
 def _unit_of_code(code: str) -> str:
-    """Return what a unit's code shows behind an amount: " km" for km, "×10^6 km" for e6km."""
     multiple = _MULTIPLE.match(code)
     if multiple:
         return f"×10^{multiple[1]} {_UNITS.get(code[multiple.end() :], code[multiple.end() :])}"
@@ -102,14 +105,10 @@ def value(arguments: Arguments) -> str:
     if exponent_given:
         text = f"({text})" if bracket else text
         text = text + power(exponent_given) if text else power(exponent_given)[1:]
-    unit = unit or _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
-    if per := _first(arguments, "up", "upl"):
-        unit = (_first(arguments, "u", "ul") or "") + "/" + per
+    unit = unit or first_argument(arguments, ("u", "ul", "um", "unit", "unité", "unidad", "up", "upl"))
+    if per := first_argument(arguments, ("up", "upl")):
+        unit = first_argument(arguments, ("u", "ul")) + "/" + per
     return arguments.get("p", "") + _with_unit(text, _DEGREES.get(unit, unit)) + arguments.get("s", "")
-
-
-def _first(arguments: Arguments, *names: str) -> str:
-    return next((arguments[name] for name in names if arguments.get(name)), "")
 
 
 def _with_uncertainty(words: list[str]) -> tuple[str, bool]:
@@ -140,12 +139,11 @@ def plus_minus(arguments: Arguments) -> str:
 
 def grouped(arguments: Arguments) -> str:
     """`{{gaps|6.022|140|e=23}}` shows "6.022140×10^23"."""
-    return value(
-        {
-            **{name: text for name, text in arguments.items() if not name.isdecimal()},
-            "1": "".join(unnamed(arguments)),
-        }
-    )
+    return value({**_named(arguments), "1": "".join(unnamed(arguments))})
+
+
+def _named(arguments: Arguments) -> Arguments:
+    return {name: text for name, text in arguments.items() if not name.isdecimal()}
 
 
 def fraction(arguments: Arguments) -> str:
@@ -178,22 +176,22 @@ def measure(arguments: Arguments) -> str:
             units[-1] += word if word in ("2", "3") else "^" + word.replace("-", MINUS)
         else:
             units.append(word)
-    named = {name: text for name, text in arguments.items() if not name.isdecimal()}
-    return value({**named, "1": text, "u": " ".join(units) or _first(arguments, "u", "ul", "unité")})
+    return value(
+        {
+            **_named(arguments),
+            "1": text,
+            "u": " ".join(units) or first_argument(arguments, ("u", "ul", "unité")),
+        }
+    )
 
 
 def ordinal(arguments: Arguments) -> str:
     """English: `{{ordinal|22}}` shows "22nd"."""
     number = arguments.get("1", "")
-    digits = number[-2:]
-    if not digits.isdecimal():
+    if not number[-2:].isdecimal():
         return number
-    ending = (
-        "th"
-        if len(digits) == 2 and digits[0] == "1"
-        else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1], "th")
-    )
-    return number + ending
+    last = "" if number[-2:-1] == "1" else number[-1]
+    return number + {"1": "st", "2": "nd", "3": "rd"}.get(last, "th")
 
 
 def height(arguments: Arguments) -> str:

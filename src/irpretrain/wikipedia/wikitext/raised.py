@@ -71,7 +71,6 @@ def write_raised(text: str) -> str:
 
 
 def _seen_before(pieces: list[str], index: int) -> str:
-    """Return the character that a reader sees before a place, or nothing."""
     for piece in reversed(pieces[max(0, index - _PIECES_BEFORE) : index]):
         if seen := piece.rstrip(_INVISIBLE):
             return seen[-1]
@@ -79,16 +78,12 @@ def _seen_before(pieces: list[str], index: int) -> str:
 
 
 def _in_line(shifted: str, sign: str) -> str:
-    """Return what is raised (sign ^) or lowered (sign _) behind a digit, as it is written in a line."""
     if len(shifted) > _LONGEST:
         return shifted
     seen = unescape(_NOT_SEEN.sub(lambda mark: "''" if len(mark[0]) in (2, 5) else "", shifted)).strip()
     letters = seen.replace("''", "")
-    if (
-        letters.startswith("/")
-        or "\n" in letters
-        or not (_EXPRESSION.fullmatch(seen) or (_PLAIN.fullmatch(letters) and not letters.isalpha()))
-    ):
+    is_number = _PLAIN.fullmatch(letters) and not letters.isalpha()
+    if letters.startswith("/") or "\n" in letters or not (is_number or _EXPRESSION.fullmatch(seen)):
         return shifted
     content = shifted.strip()
     after = shifted[len(shifted.rstrip()) :]

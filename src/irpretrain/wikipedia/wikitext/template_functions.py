@@ -7,8 +7,8 @@ from irpretrain.wikipedia.wikitext import quantities
 from irpretrain.wikipedia.wikitext.arguments import (
     PARAMETER,
     Arguments,
+    first_argument,
     quoted_arguments,
-    text_argument,
     unnamed,
 )
 from irpretrain.wikipedia.wikitext.dates import FUNCTIONS as DATE_FUNCTIONS
@@ -18,10 +18,7 @@ from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
 def _nihongo(given: Arguments) -> str:
     """`{{nihongo|English|kanji|romaji|more}}` shows "English (kanji, romaji, more)"."""
     parts = [given.get(name, "") for name in ("1", "2", "3", "4", "extra")]
-    first, rest = (
-        parts[0] or parts[2],
-        ", ".join(part for part in (parts[1:] if parts[0] else parts[1:2]) if part),
-    )
+    first, rest = parts[0] or parts[2], ", ".join(filter(None, parts[1:] if parts[0] else parts[1:2]))
     return f"{first} ({rest})" if rest else first
 
 
@@ -41,28 +38,15 @@ def _interlanguage(given: Arguments) -> str:
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
-def _lines(given: Arguments) -> str:
-    return "".join(f"\n* {value}" for value in unnamed(given)) + "\n"
-
-
-def _joined(given: Arguments) -> str:
-    """All arguments, with what stands behind the function's name between them: `@joined +`."""
-    return given.get(PARAMETER, "").join(unnamed(given))
-
-
 def _quote(given: Arguments) -> str:
     """A quotation, its German translation and "— Author, Title, Source", each as a paragraph of its own.
 
     The numbers behind the function's name are the positions of who is quoted, if not 2 to 5: `@quote 4 5`.
     """
-    lines = [words for words in (text_argument(given), given.get("Übersetzung")) if words]
+    lines = [words for words in (first_argument(given), given.get("Übersetzung")) if words]
     if lines and (quoted := quoted_arguments(given, given.get(PARAMETER) or "2 3 4 5")):
         lines.append(f"— {quoted}")
     return "".join(f"{BREAK}\n{words}" for words in lines) + f"{BREAK}\n" if lines else ""
-
-
-def _last(given: Arguments) -> str:
-    return (unnamed(given) or [""])[-1]
 
 
 def _red_link(given: Arguments) -> str:
@@ -111,18 +95,12 @@ def _case(given: Arguments) -> str:
     return changed[:1] + words[1:] if parameter.startswith("first") else changed
 
 
-def _if(given: Arguments) -> str:
-    """`{{#if:a|b|c}}` shows "b", `{{#if:|b|c}}` "c"."""
-    return given.get("2" if given.get("1", "").strip(DROPPED) else "3", "")
-
-
 def _if_equal(given: Arguments) -> str:
     first, second = given.get("1", ""), given.get("2", "")
     return "" if DROPPED in first + second else given.get("3" if _same(first, second) else "4", "")
 
 
 def _same(first: str, second: str) -> bool:
-    """Whether two words are the same or the same number, as 01 and 1."""
     if first == second or not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(second)):
         return first == second
     return float(first) == float(second)
@@ -146,9 +124,7 @@ def _switch(given: Arguments) -> str:
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 
-def _music(given: Arguments) -> str:
-    return {"flat": "♭", "sharp": "♯", "natural": "♮", "b": "♭", "#": "♯"}.get(given.get("1", ""), "")
-
+_SIGNS = {"flat": "♭", "sharp": "♯", "natural": "♮", "b": "♭", "#": "♯"}
 
 # What a pattern `@name` calls. None returns a lot more than it was given, nor any of it twice.
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
@@ -156,17 +132,18 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     **DATE_FUNCTIONS,
     "nihongo": _nihongo,
     "interlanguage": _interlanguage,
-    "lines": _lines,
-    "joined": _joined,
+    "lines": lambda given: "".join(f"\n* {value}" for value in unnamed(given)) + "\n",
+    # What stands behind the function's name comes between the arguments: `@joined +`.
+    "joined": lambda given: given.get(PARAMETER, "").join(unnamed(given)),
     "aside": _aside,
     "case": _case,
-    "if": _if,
+    "if": lambda given: given.get("2" if given.get("1", "").strip(DROPPED) else "3", ""),
     "if-equal": _if_equal,
     "switch": _switch,
-    "music": _music,
+    "music": lambda given: _SIGNS.get(given.get("1", ""), ""),
     "red-link": _red_link,
     "ship": _ship,
     "siglo": _siglo,
-    "last": _last,
+    "last": lambda given: (unnamed(given) or [""])[-1],
     "quote": _quote,
 }

@@ -5,7 +5,13 @@ from collections.abc import Collection, Mapping
 from functools import cache
 
 from irpretrain.wikipedia.titles import normal_title, spelt
-from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, split_arguments, unnamed
+from irpretrain.wikipedia.wikitext.arguments import (
+    PARAMETER,
+    Arguments,
+    first_argument,
+    split_arguments,
+    unnamed,
+)
 from irpretrain.wikipedia.wikitext.dates import CALENDAR_FUNCTIONS, Calendar
 from irpretrain.wikipedia.wikitext.images import cut_at_bars
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
@@ -68,9 +74,7 @@ class Templates:
     def show(self, pattern: str, name: str, arguments: str) -> str:
         """Return what a call shows, as wikitext; `arguments` is what follows the name's `|`."""
         function, colon, first = name.partition(":")
-        if (
-            colon and f"{spelt(function)}:" in self._patterns
-        ):  # a parser function: its arguments have no names
+        if colon and f"{spelt(function)}:" in self._patterns:  # a parser function: no names
             words = cut_at_bars(f"{first}|{arguments}")
             parameters = {str(position): word.strip() for position, word in enumerate(words, 1)}
         else:
@@ -121,7 +125,6 @@ def pattern_fault(pattern: str) -> str | None:
 
 @cache
 def _fields(pattern: str) -> tuple[str, ...]:
-    """Cut a pattern into literal texts (even places) and fields (odd places)."""
     return tuple(_FIELD.split(pattern.replace("\\n", f"{BREAK}\n")))
 
 
@@ -139,4 +142,4 @@ def _fill(pattern: str, parameters: Arguments) -> str:
 def _value(field: str, parameters: Arguments) -> str:
     if field.endswith("*"):
         return " ".join(unnamed(parameters)[int(field[:-1]) - 1 :])
-    return next((parameters[name] for name in field.split("|") if parameters.get(name)), "")
+    return first_argument(parameters, field.split("|"))
