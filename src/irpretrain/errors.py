@@ -84,8 +84,8 @@ def refusing_damage(path: str | Path, what: str, remedy: str) -> Iterator[None]:
     """Raise IntegrityError if own files, read inside, are missing, cut or hold something else."""
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(path, f"{what}: {error}", remedy=remedy) from None
+    except (AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        raise IntegrityError(path, f"{what}: {one_line(error)}", remedy=remedy) from None
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label, model_label, regime_label
 from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.foundation.provenance import read_record
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -138,14 +139,11 @@ class Lineage:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return read_record(path)
     except (OSError, ValueError) as error:
         raise InputError(
             path, f"this is not a sidecar: {error}", remedy="Delete it with its output and run again."
         ) from None
-    if not isinstance(content, dict):
-        raise InputError(path, "this is not a sidecar: not a JSON object")
-    return content
 
 
 class CellBook:

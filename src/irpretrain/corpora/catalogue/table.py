@@ -24,7 +24,7 @@ from irpretrain.corpora.catalogue.read import (
 from irpretrain.corpora.file_lists import document_files, given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.atomic import write_text
 from irpretrain.models.encoder_files import hub_command
 
@@ -53,8 +53,9 @@ def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dic
 
 def read_report(path: str | Path) -> tuple[str, dict[str, FileState]]:
     """Return the data folder and the state of each file from what `verify` wrote."""
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    return content["data"], {name: FileState(**state) for name, state in content["files"].items()}
+    with refusing_damage(path, "this is no report on a data set", MAKE_AGAIN):
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return content["data"], {name: FileState(**state) for name, state in content["files"].items()}
 
 
 def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]:
