@@ -68,6 +68,12 @@ class TrainingError(IRPretrainError):
     """Training cannot go on: the loss is NaN, or memory ran out."""
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return "1 query", "1,234 queries"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def one_line(error: BaseException) -> str:
     """Return the first 300 characters of an error's message on one line, its type where it has none."""
     return " ".join(str(error).split())[:300] or type(error).__name__
