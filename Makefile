@@ -100,5 +100,7 @@ $(VENV)/docs: envs/docs.lock | environment
 site: $(VENV)/docs
 	@PYTHONPATH=$(abspath $(VENV))/docs NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict
 
+# Without an environment nothing can run here.
 clean:
+	@test ! -x $(VENV)/bin/python || python -m irpretrain.workflow.cluster.live_runs
 	rm -rf results/[!R]* .snakemake site

@@ -101,6 +101,25 @@ def test_a_run_that_is_alive_is_not_taken_over(tmp_path):
     assert live_processes(tmp_path) == []
 
 
+def test_results_of_a_run_that_is_alive_are_not_removed(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    folder = shlex.quote(str(tmp_path))
+    result = tmp_path / "results/scores.csv"
+    result.parent.mkdir()
+    result.touch()
+    clean = ["make", "-f", f"{ROOT}/Makefile", f"VENV={ENVIRONMENT}", "clean"]
+    variables = {**os.environ, "PYTHONPATH": f"{ROOT}/src"}
+    with started(make("run", f"--snakefile {folder}/Snakefile --directory {folder}"), tmp_path):
+        refused = subprocess.run(clean, cwd=tmp_path, env=variables, capture_output=True, text=True)
+        assert f"ERROR: {tmp_path}: a run is alive here" in refused.stderr
+        assert (refused.returncode, result.exists()) == (2, True)
+    for command in (clean, [*clean, "VENV=absent"]):
+        result.parent.mkdir(exist_ok=True)
+        result.touch()
+        assert subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True).returncode == 0
+        assert not result.exists()
+
+
 def process(folder: Path, number: int, words: list[str], cwd: Path, variables: str = "") -> None:
     """Write what /proc says of a process."""
     (folder / str(number)).mkdir(parents=True)

@@ -68,6 +68,12 @@ class TrainingError(IRPretrainError):
     """Training cannot go on: the loss is NaN, or memory ran out."""
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return "1 query", "1,234 queries"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def one_line(error: BaseException) -> str:
     """Return the first 300 characters of an error's message on one line, its type where it has none."""
     return " ".join(str(error).split())[:300] or type(error).__name__
@@ -84,8 +90,8 @@ def refusing_damage(path: str | Path, what: str, remedy: str) -> Iterator[None]:
     """Raise IntegrityError if own files, read inside, are missing, cut or hold something else."""
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(path, f"{what}: {error}", remedy=remedy) from None
+    except (AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        raise IntegrityError(path, f"{what}: {one_line(error)}", remedy=remedy) from None
 
 
 @contextmanager

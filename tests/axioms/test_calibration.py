@@ -269,7 +269,7 @@ def test_documents_of_stop_words_alone_have_no_rank(tmp_path: Path) -> None:
 def test_documents_without_a_word_that_queries_are_made_of(tmp_path: Path) -> None:
     """`bat` is a term that stands once, and only `the` occurs often enough for the vocabulary."""
     files = Files.of(tmp_path / "files", ["bat", "the the the"])
-    with pytest.raises(InputError, match="none of the 1 documents drawn, such as d0, has a word"):
+    with pytest.raises(InputError, match="none of the 1 document drawn, such as d0, has a word"):
         files.calibrate(stop_list="none", minimum_count=3)
     assert not (tmp_path / "files" / "temperature.json").exists()
 

@@ -51,7 +51,7 @@ def states(data: Path, given: Entry = SMALL) -> dict[str, FileState]:
 def test_sound_files(data):
     found = states(data)
     assert found == {
-        DOCS: FileState("present", "1 files, the beginning of the first can be read"),
+        DOCS: FileState("present", "1 file, the beginning of the first can be read"),
         TOPICS: FileState("verified", "md5"),
         JUDGED: FileState("verified", "3 judgements"),
         RUN: FileState("present", "3 runs"),
@@ -128,7 +128,7 @@ def test_folders(data):
     assert "holds no file that fits part-*" in states(data, given)["small/folder"].detail
     (data / "small/folder/part-1").write_text(DOCUMENTS)
     (data / "small/folder/other").write_text("no JSON")
-    assert states(data, given)["small/folder"] == FileState("broken", "1 files, there must be 2")
+    assert states(data, given)["small/folder"] == FileState("broken", "1 file, there must be 2")
     (data / "small/folder/part-2").write_text(DOCUMENTS)
     assert states(data, given)["small/folder"].status == "present"
 

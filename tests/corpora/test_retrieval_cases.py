@@ -105,7 +105,7 @@ def test_scores(
         ),
         ("11-smart-rel-original", "the third column, .* is 0 on every line", "awk '{print $1, 0, $2, 1}'"),
         ("13-json-qrels-repeated-query", "the key 'q1' twice", ""),
-        ("25-hint-changes-file-name", "none of the 1 queries", "topics.txt has 51 in place of 051"),
+        ("25-hint-changes-file-name", "none of the 1 query", "topics.txt has 51 in place of 051"),
         ("26-json-array-documents", "a JSON list: one object per line is read", "jq -c '.[]'"),
     ],
     indirect=["case"],

@@ -9,7 +9,7 @@ from irpretrain.corpora.formats import json_files
 from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, count_of
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, re
     with pytest.raises(InputError) as refused:
         run(TOPICS, judged)
     message = str(refused.value)
-    assert f"judged.txt: none of the {number} queries in it is in " in message
+    assert f"judged.txt: none of the {count_of(number, 'query')} in it is in " in message
     assert f"it has {first}, the topics have q1" in message
     assert remedy in message
 

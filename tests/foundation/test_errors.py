@@ -13,6 +13,7 @@ from irpretrain.errors import (
     IRPretrainError,
     SetupError,
     TrainingError,
+    count_of,
 )
 
 
@@ -64,3 +65,16 @@ def test_control_characters_are_written_out_and_long_lines_lose_their_middle():
     assert len(long) < 2100
     assert long.startswith("a: the header is xxx")
     assert long.endswith("xxx, which is long\n  Mend it.")
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (1, "line", "1 line"),
+        (0, "query", "0 queries"),
+        (1, "query", "1 query"),
+        (1234, "epoch", "1,234 epochs"),
+    ],
+)
+def test_one_of_a_kind_is_singular(number: int, noun: str, text: str) -> None:
+    assert count_of(number, noun) == text

@@ -9,9 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from irpretrain.foundation import other_code
-from irpretrain.foundation.code_digest import digests
-from irpretrain.foundation.other_code import other_code_text, planned_text, results_of_other_code
+from irpretrain.errors import InputError
+from irpretrain.foundation import code_digest, other_code
+from irpretrain.foundation.code_digest import code_record, digests
+from irpretrain.foundation.other_code import go_on_from, other_code_text, planned_text, results_of_other_code
+from irpretrain.foundation.provenance import read_sidecar
+from irpretrain.report.table_views import Lineage
 from irpretrain.workflow.costs import plan as planning
 from irpretrain.workflow.screen import closing
 
@@ -51,6 +54,43 @@ def test_a_sidecar_without_code_counts_and_one_without_its_result_does_not():
     )
     Path("results/model-2").unlink()
     assert len(list(results_of_other_code())) == 2
+
+
+TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '{"errors.py": ["a"]}']
+
+
+@pytest.mark.parametrize("content", TORN)
+def test_a_damaged_record_of_code_is_of_unknown_code(content, capsys):
+    Path("code.json").write_text(content)
+    go_on_from(Path("code.json"))
+    assert "changed since: unknown)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", TORN)
+def test_a_damaged_cache_of_digests_is_made_anew(tmp_path, monkeypatch, content):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    (tmp_path / code_digest.CACHE).write_text(content)
+    code_digest._cached.cache_clear()
+    assert digests(["errors.py"])["errors.py"].isalnum()
+    assert code_record()["errors.py"].isalnum()
+
+
+@pytest.mark.parametrize("part", ["outputs", "parameters", "counts", "inputs"])
+@pytest.mark.parametrize("content", [3, "text", [3], None])
+def test_a_damaged_sidecar_is_of_no_use(part, content):
+    path = Path("results/run.meta.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), part: content}))
+    assert len(list(results_of_other_code())) == 2
+    assert read_sidecar("results/run") == {}
+    with pytest.raises(InputError, match=f"this is not a sidecar: {part} is not a JSON object"):
+        Lineage.read([path])
+
+
+@pytest.mark.parametrize("content", [*TORN, "[3]", "{}"])
+def test_a_damaged_list_of_removed_files_names_none(tmp_path, content):
+    (tmp_path / ".snakemake").mkdir()
+    (tmp_path / other_code.BROKEN_OFF).write_text(content)
+    assert other_code._removed_files(tmp_path) <= {"errors.py"}
 
 
 def test_a_touched_result_is_of_the_same_code():

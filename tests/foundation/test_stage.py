@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +117,18 @@ def test_an_error_of_the_user_is_one_message(job, capsys):
     expected = "\nERROR in count_words: data/a.jsonl:3: not JSON\n  Mend the line.\n\n"
     assert capsys.readouterr().err == expected
     assert log() == expected
+
+
+def test_what_was_removed_from_an_input_folder_is_named(job, capsys):
+    snapshot = Path("results/model/snapshots/step-000100")
+    snapshot.parent.mkdir(parents=True)
+    job.input = InputFiles(fromdict={"model": "results/model"})
+    with pytest.raises(SystemExit), stage(job):
+        shutil.copytree(snapshot, "results/chosen")
+    assert capsys.readouterr().err == (
+        f"\nERROR in count_words: {snapshot} is gone, though an earlier job made it; delete results/model and run the "
+        "workflow again\n\n"
+    )
 
 
 def test_a_fault_leaves_its_traceback_in_the_log_and_a_pointer_on_the_screen(job, capsys):

@@ -293,7 +293,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ),
         ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
         ("evaluate NONE PAIRS", "ERROR: NONE: the file is empty"),
-        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 lines has a judged query; the first has "),
+        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 line has a judged query; the first has "),
         ("evaluate QRELS QRELS", "4 instead of 6 (query Q0 document rank score tag)"),
         ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
         (
@@ -303,7 +303,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ("init . --topics SPACED", "ERROR: SPACED:1: bad identifier"),
         (
             "init . --topics NUMBERED",
-            "ERROR: QRELS: none of the 1 topics of NUMBERED has a relevant document here",
+            "ERROR: QRELS: none of the 1 topic of NUMBERED has a relevant document here",
         ),
         ("pretrain GROUPS - --encoder MODEL", "ERROR: -: this command writes a folder\n  Name a folder."),
         ("axioms DOCUMENTS BROKEN OUT", "BROKEN:1"),
@@ -444,7 +444,7 @@ def test_groups_are_made_learned_from_and_scored_by_in_pipes(
     )
     assert made.returncode == 0, made.stderr
     assert "2 steps; the model is in own" in made.stderr
-    assert "1 queries, 1 epochs; the model is in tuned" in made.stderr
+    assert "1 query, 1 epoch; the model is in tuned" in made.stderr
     pair = json.dumps({"query": "word01", "document": "word02"})
     scored = piped(f"irpretrain score -q tuned - {lengths}", tmp_path, pair)
     assert json.loads(scored.stdout).keys() == {"query", "document", "score"}
@@ -463,7 +463,7 @@ def test_topics_and_judgements_of_a_folder_fine_tune(tmp_path: Path, tiny_encode
         tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert "2 queries, 1 epochs; the model is in tuned" in done.stderr
+    assert "2 queries, 1 epoch; the model is in tuned" in done.stderr
 
 
 def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """A wrong encoder is refused by its files alone, with what is wrong and what to give instead."""
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -7,9 +9,13 @@ import sys
 import pytest
 
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import IRPretrainError
-from irpretrain.models.encoder_files import check_encoder_files
+from irpretrain.errors import InputError, IRPretrainError
+from irpretrain.models.cls_attention import ClsAttention
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.text.word_pieces import load_tokenizer
+from tiny_models import write_family
 
 OPTIONS = EncoderConfig(path="x", label="x")
 
@@ -49,6 +55,43 @@ def test_missing_files_are_named(folder, removed):
 def test_a_broken_configuration(folder):
     (folder / "config.json").write_text("{")
     assert "this is not JSON" in fault(folder)
+
+
+ODD_VALUES = [
+    ("num_attention_heads", -1, "-1, not a whole number from 1"),
+    ("num_attention_heads", 5, None),
+    ("num_attention_heads", True, "true, not a whole number from 1"),
+    ("num_hidden_layers", 0, "0, not a whole number from 1"),
+    ("hidden_size", "wide", '"wide", not a whole number from 1'),
+    ("intermediate_size", 6.5, "6.5, not a whole number from 1"),
+    ("hidden_dropout_prob", 1.5, "1.5, not a number from 0 to 1"),
+    ("hidden_dropout_prob", "x", '"x", not a number from 0 to 1'),
+    ("attention_probs_dropout_prob", float("nan"), "NaN, not a number from 0 to 1"),
+    ("classifier_dropout", float("nan"), "NaN, not a number from 0 to 1"),
+    ("initializer_range", -0.5, "-0.5, not a number from 0"),
+    ("layer_norm_eps", float("inf"), "Infinity, not a finite number"),
+    ("temperature", float("nan"), "NaN, not a finite number"),
+    ("architectures", 3, "3, not a list"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "reason"), ODD_VALUES)
+def test_an_odd_value_is_named_before_any_job(folder, key, value, reason):
+    described = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**described, key: value}))
+    expected = f"{key} is {reason}" if reason else "hidden_size is 32, which 5 attention heads cannot share"
+    for check in (check_reranker_files, ClsAttention.from_encoder, TermWeightRegressor.load):
+        with pytest.raises(InputError, match=re.escape(expected)):
+            check(folder)
+    assert expected in fault(folder)
+
+
+def test_values_that_only_a_network_notices(tmp_path):
+    folder = write_family(tmp_path / "deberta", "deberta-v3", pooler_hidden_act="gelu")
+    described = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**described, "pooler_hidden_act": "swim"}))
+    with pytest.raises(InputError, match="the model cannot be loaded: 'swim'"):
+        CrossEncoderModel.from_encoder(folder)
 
 
 def test_sizes_that_the_encoder_does_not_have(folder):

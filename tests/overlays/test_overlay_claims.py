@@ -15,8 +15,8 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX, FirstSt
 from irpretrain.config.usage import active_experiments, displayed_predictors, first_stages_of
 from irpretrain.evaluation.claims.files import read_claims
 from irpretrain.evaluation.claims.verdicts import NOT_RUN
-from irpretrain.evaluation.evaluate import at_depth
-from irpretrain.evaluation.ledger import unlike
+from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.evaluation.ledger import Facts, differences, unlike
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
 from irpretrain.report.claim_tests import Finder, Measured
@@ -114,6 +114,12 @@ def test_the_configuration_of_a_claim_answers_it(configs: dict[str, Config], pap
     assert not unanswered
 
 
+def unlike_sides(facts: list[Facts]) -> set[str]:
+    """What two sides may not differ in; weightings of words also not in what teaches them."""
+    weightings = [row for row in facts if row.regime in ("", FIRST_STAGE)]
+    return {*unlike(facts), *differences(weightings, ["training_queries", "texts"])}
+
+
 def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about_them(
     configs: dict[str, Config],
 ) -> None:
@@ -126,7 +132,7 @@ def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about
         for key, claim in claims.items() if finder else ():
             made = finder.test(claim)
             facts = finder.facts(made) if made else []
-            if faults := {*unlike(facts[:2]), *unlike(facts[2:])}:
+            if faults := unlike_sides(facts[:2]) | unlike_sides(facts[2:]):
                 differing[f"{paper} {key}"] = faults
     assert differing == {
         "deepct reranker-better-over-deepct": {"candidates"},
@@ -134,6 +140,25 @@ def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about
         "deepct gain-shrinks-with-depth": {"candidates"},
         "prop further-pretraining-helps": {"tested_texts"},
     }
+
+
+def test_weightings_that_other_queries_teach_are_unlike(configs: dict[str, Config]) -> None:
+    claim = read_claims("deepct").claims["query-weights-better-than-deeptr"]
+    config = configs[claim.overlay].of_papers(["deepct"])
+    faults = []
+    for teacher in (None, "another"):
+        weights = {
+            name: weighting.model_copy(update={"dataset": teacher})
+            if teacher and weighting.model == "regressor"
+            else weighting
+            for name, weighting in config.term_weights.items()
+        }
+        changed = config.model_copy(update={"term_weights": weights})
+        finder = Finder(made_results(changed), changed)
+        made = finder.test(claim)
+        assert made is not None
+        faults.append(unlike_sides(finder.facts(made)))
+    assert faults == [set(), {"training_queries"}]
 
 
 WORDS = "words of texts and queries"

@@ -316,8 +316,8 @@ def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
         (b"a 1 2\nb" + b" 0" * 9000 + b"\n", ":2: a word of more than 4,096 bytes before 2 numbers"),
         (b"1 600000\na " + bytes(2_400_000), ":1: its first line, '1 600000', gives an impossible number"),
         (b"a 1 nan\n", ":1: a number is not finite"),
-        (b"2 2\na 1 2\n", "it holds 1 words but its first line promises 2"),
-        (b"x 1 2\n", "none of its 1 words is a word of the collection"),
+        (b"2 2\na 1 2\n", "it holds 1 word but its first line promises 2"),
+        (b"x 1 2\n", "none of its 1 word is a word of the collection"),
         (binary_bytes(False).replace(b"4", b"3", 1), "it goes on behind the 3 words"),
         (binary_bytes(False)[:-1], "it ends or is damaged at word 4 of 4"),
         (b"2 2\n" + b"\xff" * 9000, "it ends or is damaged at word 1 of 2"),
@@ -349,7 +349,7 @@ def test_damaged_vectors_are_refused(tmp_path: Path) -> None:
 def test_stores_of_other_statistics_are_refused(tmp_path: Path) -> None:
     stores, _ = make(tmp_path / "one", ["a a"])
     _, statistics = make(tmp_path / "other", ["a b b"])
-    with pytest.raises(IntegrityError, match="it numbers 1 words"):
+    with pytest.raises(IntegrityError, match="it numbers 1 word"):
         make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")
 
 

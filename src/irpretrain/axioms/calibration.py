@@ -17,7 +17,7 @@ from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
 from irpretrain.axioms.rank_engine import Bm25, document_ranks
 from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.randomness import generator
@@ -58,7 +58,8 @@ class RankSample:
         if not len(filled):
             raise InputError(
                 postings,
-                f"none of the {len(self._postings):,} documents has a word outside the stop list, so none has a rank",
+                f"none of the {count_of(len(self._postings), 'document')} has a word outside the stop list, so "
+                "none has a rank",
                 remedy="Give the collection more text, or pseudo_queries.temperature a number.",
             )
         self.numbers = np.sort(generator(seed, STAGE).permutation(filled)[:documents])
@@ -224,7 +225,7 @@ class _Comparison:
         if not self.queries:
             raise InputError(
                 "pseudo_queries",
-                f"none of the {len(self._sample.numbers):,} documents drawn, such as "
+                f"none of the {count_of(len(self._sample.numbers), 'document')} drawn, such as "
                 f"{self._sample.document_ids[0].as_py()}, has a word that pseudo-queries are made of",
                 remedy="Lower minimum_count, or give temperature a number.",
             )

@@ -16,7 +16,7 @@ from irpretrain.command.files import (
     settings,
     write_objects,
 )
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, count_of
 
 GROUPS = (
     f"{JSONL}: queries and documents, the preferred one first, as `irpretrain groups` writes them; a query and a "
@@ -80,7 +80,7 @@ def pretrain(
     from irpretrain.library.training import pretrain as run
 
     counts = run(groups_to_learn(groups, encoder, seed, negatives), output, **settings)
-    return f"{counts['steps']:,} steps; the model is in {output}"
+    return f"{count_of(counts['steps'], 'step')}; the model is in {output}"
 
 
 @click.command("finetune", Command)
@@ -97,9 +97,11 @@ def finetune(
     from irpretrain.library.training import finetune as run
 
     counts = run(groups_to_learn(groups, model, seed, negatives), output, **settings)
-    return (
-        f"{counts['training_queries']:,} queries, {counts['epochs_trained']} epochs; the model is in {output}"
+    queries, epochs = (
+        count_of(counts["training_queries"], "query"),
+        count_of(counts["epochs_trained"], "epoch"),
     )
+    return f"{queries}, {epochs}; the model is in {output}"
 
 
 @click.command("score", Command)

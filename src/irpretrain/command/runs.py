@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened
-from irpretrain.errors import InputError, visible
+from irpretrain.errors import InputError, count_of, visible
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.wording import cli_messages
 
@@ -71,7 +71,7 @@ def evaluate(
     rows = list(_rows(rankings, judged, measures))
     with opened(output) as handle:
         handle.writelines(f"{line}\n" for line in (_csv(rows) if csv else _table(rows)))
-    return f"{len(rankings)} run{'s' * (len(rankings) > 1)}, {len(judged):,} judged queries"
+    return f"{count_of(len(rankings), 'run')}, {count_of(len(judged), 'judged query')}"
 
 
 def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:

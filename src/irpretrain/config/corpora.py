@@ -11,7 +11,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.records import RECORD_MB
 from irpretrain.corpora.registry import Kind, format_of, read_options
-from irpretrain.errors import ConfigError, IRPretrainError
+from irpretrain.errors import ConfigError, IRPretrainError, count_of
 from irpretrain.evaluation.measures import parse_measure
 
 # Short for a share.
@@ -224,7 +224,7 @@ def folds_fault(folds: int, texts: int | None, queries: str = "") -> str:
 
     `texts` is the number of distinct queries, None before they are counted; `queries` describes them.
     """
-    queries = queries or f"{texts} {'query' if texts == 1 else 'queries'}"
+    queries = queries or f"{count_of(texts or 0, 'query')}"
     if texts is not None and texts < FEWEST_FOLDS:
         return (
             f"{queries} cannot be parted into training, validation and test; give {FEWEST_FOLDS} or more, name another "

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.topics_and_judgements import Judgements
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 
 CHECK = "Check that topics, judgements and corpus belong together."
 
@@ -59,7 +59,7 @@ def check_queries_are_judged(
         return
     query = min(judged)
     reason = (
-        f"none of the {len(judged):,} queries in it is in {topics_file}: "
+        f"none of the {count_of(len(judged), 'query')} in it is in {topics_file}: "
         f"it has {query}, the topics have {min(topics)}"
     )
     if hint := near_hint(judged, [pa.array(sorted(topics))], str(topics_file)):
@@ -102,7 +102,7 @@ def check_something_is_relevant(judgements: Judgements, judged_file: Path) -> No
         number = sum(map(len, judgements.values()))
         raise InputError(
             judged_file,
-            f"none of its {number:,} judgements marks a document as relevant (1 or more)",
+            f"none of its {count_of(number, 'judgement')} marks a document as relevant (1 or more)",
             remedy="Check its columns: query, iteration, document, relevance.",
         )
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.policy import no_documents, over_budget
 from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.provenance import read_sidecar
 
@@ -106,7 +106,7 @@ def _check_number(shards: list[Path], expected: int) -> None:
     if shards and records != expected:
         raise InputError(
             shards[0].parent,
-            f"the corpus has {records:,} records, expected {expected:,}",
+            f"the corpus has {count_of(records, 'record')}, expected {expected:,}",
             remedy="Files are missing or differ from the published ones: snakemake --cores 1 "
             "datasets shows which. If your data are right, change `expected` of the corpus.",
         )
@@ -147,7 +147,9 @@ def _refuse(repeated: dict[str, list[Location]], describe_location: Callable[[Pa
             "Two corpora of a collection share identifiers; rename those of one, or leave one corpus out."
         )
     raise InputError(
-        second, f"document id {name!r} occurs {len(locations)} times: {displayed}{others}", remedy=remedy
+        second,
+        f"document id {name!r} occurs {count_of(len(locations), 'time')}: {displayed}{others}",
+        remedy=remedy,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally
+from irpretrain.errors import count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.provenance import read_sidecar
 
@@ -91,7 +92,7 @@ def log(label: str, queries: str, documents: int, losses: Iterable[DroppedRecord
     """Log what a data set holds and loses; return `summary`, a line, and `warnings`, one per loss above 1 %."""
     present = [loss for loss in losses if loss.number]
     lost = "; ".join(map(str, present)) or "nothing left out"
-    summary = f"{documents:,} documents, {queries}; {lost}"
+    summary = f"{count_of(documents, 'document')}, {queries}; {lost}"
     warnings = [loss.warning() for loss in present if loss.is_worth_a_warning]
     for line in (summary, *(f"WARNING: {warning}" for warning in warnings)):
         notice(label, line)

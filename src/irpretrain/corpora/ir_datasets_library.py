@@ -12,7 +12,15 @@ from typing import Any
 
 from irpretrain.corpora.embedded import IR_DATASETS as PREFIX
 from irpretrain.corpora.registry import Kind
-from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError, one_line
+from irpretrain.errors import (
+    MAKE_AGAIN,
+    ConfigError,
+    InputError,
+    IRPretrainError,
+    SetupError,
+    one_line,
+    refusing_damage,
+)
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.wording import instead_of
 
@@ -139,8 +147,9 @@ def describe_part(identifier: str, part: str, several_shards: bool, output: str 
 
 
 def described_part(path: Path) -> tuple[str, str, int | None]:
-    description = json.loads(path.read_text(encoding="utf-8"))
-    return description["identifier"], description["part"], description["slices"]
+    with refusing_damage(path, "this is no description of a data set", MAKE_AGAIN):
+        description = json.loads(path.read_text(encoding="utf-8"))
+        return description["identifier"], description["part"], description["slices"]
 
 
 def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:

@@ -32,7 +32,7 @@ from irpretrain.corpora.topics_and_judgements import (
     read_queries,
     source_files,
 )
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.atomic import atomic_file
 
@@ -100,7 +100,7 @@ def prepare_questions(
         DroppedRecords(len(without), len(questions), "questions have no answer and are left out", example),
     ]
     return {
-        **log(dataset.label, f"{len(chosen):,} questions", corpus["documents"], losses),
+        **log(dataset.label, f"{count_of(len(chosen), 'question')}", corpus["documents"], losses),
         "documents": corpus["documents"],
         "queries": topics.counts(),
         "answers": answered.counts(),

@@ -29,6 +29,7 @@ from irpretrain.corpora.topics_and_judgements import (
     read_queries,
     source_files,
 )
+from irpretrain.errors import count_of
 from irpretrain.foundation.atomic import write_text
 
 
@@ -97,7 +98,10 @@ def prepare(
         hopeless,
     ]
     reported = log(
-        dataset.label, f"{len(chosen):,} queries, {len(lines):,} judgements", corpus["documents"], losses
+        dataset.label,
+        f"{count_of(len(chosen), 'query')}, {count_of(len(lines), 'judgement')}",
+        corpus["documents"],
+        losses,
     )
     return {
         **reported,

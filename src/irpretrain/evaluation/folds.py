@@ -23,7 +23,7 @@ from irpretrain.corpora.files import given_lines, split_columns
 from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
 from irpretrain.corpora.records import Malformed
 from irpretrain.corpora.shared_queries import compared_text
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import MAKE_AGAIN, ConfigError, InputError, count_of, refusing_damage
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import notice, print_line
 from irpretrain.foundation.randomness import stream_key
@@ -285,8 +285,9 @@ def _fold(value: Any, path: str | Path, query: str, line: int | None = None) -> 
 
 def read_folds(path: str | Path) -> Folds:
     """Read what `make_folds` wrote."""
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    return Folds(content["folds"], content["queries"])
+    with refusing_damage(path, "these are not folds", MAKE_AGAIN):
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return Folds(int(content["folds"]), {query: int(fold) for query, fold in content["queries"].items()})
 
 
 def count_folds(dataset: DatasetConfig) -> int:
@@ -331,7 +332,8 @@ def training_queries(
     if number == regime or not number.isdecimal():
         raise ConfigError(f"{regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>")
     if int(number) > len(train):
-        raise ConfigError(f"{regime}: the training folds have only {len(train)} queries; ask for fewer shots")
+        queries = count_of(len(train), "query")
+        raise ConfigError(f"{regime}: the training folds have only {queries}; ask for fewer shots")
     if order == "first":
         return list(train[: int(number)])
     drawn = sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))

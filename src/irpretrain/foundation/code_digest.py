@@ -74,6 +74,11 @@ def code_record() -> dict[str, str]:
     return _united(digests(_loaded()), _earlier)
 
 
+def is_record(content: Any) -> bool:
+    """Whether the content of a JSON file, which may be damaged, is texts by name."""
+    return isinstance(content, dict) and all(isinstance(text, str) for text in content.values())
+
+
 def rest_on(code: Mapping[str, str]) -> None:
     """Add the code of another process, whose work this one resumes."""
     _earlier.update(_united(_earlier, code))
@@ -173,9 +178,9 @@ def _cached() -> dict[str, str]:
 def _read_cache() -> dict[str, str]:
     try:
         cached: dict[str, str] = json.loads((cache_folder() / CACHE).read_bytes())
-        return cached if isinstance(cached, dict) else {}
     except (OSError, ValueError):
         return {}
+    return cached if is_record(cached) else {}
 
 
 # The folder for what can be computed again at any time: machine code, digests of source files.

@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.foundation.atomic import write_text
-from irpretrain.foundation.code_digest import UNKNOWN, changed_files, code_record, library_digest, rest_on
+from irpretrain.foundation.code_digest import (
+    UNKNOWN,
+    changed_files,
+    code_record,
+    is_record,
+    library_digest,
+    rest_on,
+)  # fmt: skip
 from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.provenance import read_record
 
 # Parameter of cheap rules, `library_code`: any change of the library runs them again.
 CODE = "code"
@@ -35,14 +43,12 @@ def results_of_other_code(directory: str | Path = "") -> Iterator[dict[str, Any]
     """Yield the sidecars of a run's results that other code made, without those that a run remakes by itself."""
     for path in sorted(Path(directory, "results").rglob("*.meta.json")):
         try:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = read_record(path)
         except (OSError, ValueError):
             continue
-        if not isinstance(record, dict) or not any(
-            Path(directory, output).exists() for output in record.get("outputs") or ()
-        ):
+        if not any(Path(directory, output).exists() for output in record.get("outputs", {})):
             continue
-        is_redone_unasked = CODE in (record.get("parameters") or {})
+        is_redone_unasked = CODE in record.get("parameters", {})
         if not is_redone_unasked and is_of_other_code(record):
             yield record
 
@@ -60,7 +66,7 @@ def go_on_from(path: Path) -> None:
         code = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         code = UNKNOWN
-    if not isinstance(code, dict):
+    if not is_record(code):
         code = UNKNOWN
     rest_on(code)
     if changed := changed_files(code):
@@ -153,9 +159,9 @@ def _removed_files(directory: Path) -> set[str]:
     """Return the files that a redo began to make again and did not."""
     try:
         files = json.loads((directory / BROKEN_OFF).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return {file for file in files if not (directory / file).exists()}
+    except (OSError, TypeError, ValueError):
         return set()
-    return {file for file in files if not (directory / file).exists()}
 
 
 if __name__ == "__main__":

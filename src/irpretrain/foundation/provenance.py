@@ -22,6 +22,8 @@ from irpretrain.foundation.code_digest import begin_record, code_record
 
 # What Snakemake puts into a directory after the stage that made it.
 NOT_CONTENT = ".snakemake_timestamp"
+# Parts of a sidecar that are JSON objects.
+PARTS = ("inputs", "outputs", "parameters", "counts", "cost")
 PACKAGES = (
     "numpy",
     "pyarrow",
@@ -106,13 +108,23 @@ class Recorder:
         return target
 
 
+def read_record(path: str | Path) -> dict[str, Any]:
+    """Return what a sidecar records; ValueError if it is damaged, OSError if it cannot be read."""
+    record = json.loads(Path(path).read_text(encoding="utf-8"))
+    if not isinstance(record, dict):
+        raise ValueError("not a JSON object")
+    for part in PARTS:
+        if not isinstance(record.get(part, {}), dict):
+            raise ValueError(f"{part} is not a JSON object")
+    return record
+
+
 def read_sidecar(output: str | Path) -> dict[str, Any]:
     """Return the sidecar of `output`, or an empty record where there is none that can be read."""
     try:
-        record = json.loads(sidecar_path(output).read_text(encoding="utf-8"))
+        return read_record(sidecar_path(output))
     except (FileNotFoundError, ValueError):
         return {}
-    return record if isinstance(record, dict) else {}
 
 
 def _known_sha256(path: str) -> str:

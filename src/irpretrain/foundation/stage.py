@@ -84,7 +84,7 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
         except KeyboardInterrupt:
             sys.exit(130)
         except Exception as error:
-            print_line(f"\n{_message(error, snakemake.rule, outputs, log)}\n")
+            print_line(f"\n{_message(error, snakemake.rule, inputs, outputs, log)}\n")
             sys.exit(1)
 
 
@@ -96,7 +96,7 @@ def _asked(snakemake: Any) -> dict[str, int]:
     }
 
 
-def _message(error: Exception, rule: str, outputs: Sequence[str], log: _Log) -> str:
+def _message(error: Exception, rule: str, inputs: Sequence[str], outputs: Sequence[str], log: _Log) -> str:
     """What the user reads about `error`; the traceback of a fault of the software goes to the log."""
     if full := full_disk(error, outputs):
         return f"ERROR in {rule}: {full}"
@@ -104,9 +104,22 @@ def _message(error: Exception, rule: str, outputs: Sequence[str], log: _Log) -> 
         return f"ERROR in {rule}: {error}"
     if isinstance(error, MemoryError):
         return f"ERROR in {rule}: out of memory; give the rule more mem_mb or the corpus more shards"
+    if isinstance(error, FileNotFoundError) and (folder := _folder_of(error.filename, inputs)):
+        return (
+            f"ERROR in {rule}: {error.filename} is gone, though an earlier job made it; delete {folder} and run the "
+            "workflow again"
+        )
     where = "above" if log.name == os.devnull else f"in {log.name}"
     traceback.print_exception(error, file=sys.stderr if where == "above" else log)
     return f"FAULT in {rule}: {type(error).__name__}: {error}\n  Its traceback is {where}"
+
+
+def _folder_of(missing: Any, inputs: Sequence[str]) -> str | None:
+    """Return the input folder that lacks a file. Snakemake looks only whether the folder itself is there."""
+    if not missing:
+        return None
+    path = Path(os.path.abspath(os.fsdecode(missing)))
+    return next((name for name in inputs if Path(os.path.abspath(name)) in path.parents), None)
 
 
 @contextmanager

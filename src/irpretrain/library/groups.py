@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import GROUPS
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, count_of
 from irpretrain.evaluation.runs import Run
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.text.token_store import TokenStore
@@ -93,7 +93,7 @@ class Groups:
             if len(made.documents) == 1:
                 raise ConfigError(
                     "groups: fine-tuning learns which document of a query is better, but a group has one document and "
-                    f"{len(made.queries)} queries, the first {made.queries[0]!r}; pretrain learns from those"
+                    f"{count_of(len(made.queries), 'query')}, the first {made.queries[0]!r}; pretrain learns from those"
                 )
             name = numbers.setdefault(made.queries[0], str(len(numbers)))
             judged.queries[name] = made.queries[0]

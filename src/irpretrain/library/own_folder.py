@@ -9,7 +9,7 @@ import yaml
 
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
-from irpretrain.errors import InputError, need_folder
+from irpretrain.errors import InputError, count_of, need_folder
 from irpretrain.evaluation.runs import relevant
 from irpretrain.library.documents import read_documents
 from irpretrain.library.formats import guess_format, read_relevance, read_topics
@@ -77,7 +77,7 @@ def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str,
     queries, judged = read_topics(topics), read_relevance(qrels)
     usable = [query for query in queries if relevant(judged.get(query, {}))]
     if not usable:
-        fault = f"none of the {len(queries):,} topics of {topics} has a relevant document here"
+        fault = f"none of the {count_of(len(queries), 'topic')} of {topics} has a relevant document here"
         raise InputError(qrels, fault, remedy="Check that topics and judgements belong together.")
     message = (
         f"{len(queries):,} topics in {files['topics']} ({known['topics']}), {len(usable):,} with a relevant document "

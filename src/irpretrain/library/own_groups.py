@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.contracts import GROUPS
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, count_of
 from irpretrain.evaluation.runs import relevant
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
@@ -136,7 +136,8 @@ def _checked(given: Any, where: str) -> tuple[list[str], list[str]]:
     )
     if not queries or not documents or min(len(queries), len(documents)) > 1:
         raise ConfigError(
-            f"{where}: {len(queries)} queries and {len(documents)} documents; one of the two must be a single text"
+            f"{where}: {count_of(len(queries), 'query')} and "
+            f"{count_of(len(documents), 'document')}; one of the two must be a single text"
         )
     _check_scores(given, len(queries) * len(documents), where)
     return queries, documents

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel
+from transformers import AutoModel
 
-from irpretrain.errors import InputError, refusing
+from irpretrain.errors import InputError
 from irpretrain.models.length_batches import padding_mask
-from irpretrain.models.parameters import HubModel, keep_layers, load_network, refuse_missing
+from irpretrain.models.parameters import (
+    HubModel,
+    keep_layers,
+    load_network,
+    read_network_config,
+    refuse_missing,
+)
 
 # How transformers' classes of attention are called whose second output is what each position attends to.
 ATTENTION = "SelfAttention"
@@ -34,8 +40,7 @@ class ClsAttention(HubModel):
             ConfigError: the encoder has fewer layers.
         """
         directory = Path(directory)
-        with refusing(directory, "this is no Hugging Face encoder", REMEDY):
-            config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+        config = read_network_config(directory, REMEDY)
         keep_layers(config, layers, directory)
         # Other implementations compute no matrix of attention.
         encoder, missing = load_network(

@@ -5,6 +5,8 @@ Names of models on Hugging Face's hub.
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,6 +90,14 @@ RERANKER_REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
 )
 FILES = "config.json, model.safetensors (weights in other files are not read) and tokenizer.json"
+
+# Keys of config.json, ALBERT's and DistilBERT's too: whole numbers from 1, pairs that must divide, numbers from 0.
+SIZES = (
+    "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size", "embedding_size",
+    "num_hidden_groups", "inner_group_num", "dim", "n_layers", "n_heads", "hidden_dim",
+)  # fmt: skip
+SHARED_SIZES = (("hidden_size", "num_attention_heads"), ("dim", "n_heads"))
+DEVIATIONS = ("initializer_range", "initializer_cutoff_factor", "layer_norm_eps", "norm_eps")
 REMEDY = (
     f"Give the Hugging Face directory of an encoder: {FILES} or the files that transformers makes one from."
 )
@@ -118,8 +128,10 @@ def check_encoder_files(
 
 
 def check_reranker_files(directory: str | Path) -> None:
-    """Check that a directory may hold a re-ranker; InputError without config.json or safetensors."""
-    _check_files(Path(directory), (("config.json",), WEIGHTS), RERANKER_REMEDY)
+    """Check that a directory may hold a re-ranker; InputError without a usable config.json or safetensors."""
+    check_folder(directory, RERANKER_REMEDY)
+    read_config(directory, RERANKER_REMEDY)
+    _check_files(Path(directory), (WEIGHTS,), RERANKER_REMEDY)
 
 
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> None:
@@ -147,9 +159,37 @@ def _read_json(path: Path, remedy: str) -> dict[str, Any]:
     return content
 
 
-def read_config(directory: str | Path) -> dict[str, Any]:
-    """Return the config.json of a Hugging Face directory; InputError if it is missing or no JSON."""
-    return _read_json(Path(directory, "config.json"), REMEDY)
+def read_config(directory: str | Path, remedy: str = REMEDY) -> dict[str, Any]:
+    """Return the config.json of a Hugging Face directory; InputError if it is missing, no JSON or has odd numbers."""
+    path = Path(directory, "config.json")
+    described = _read_json(path, remedy)
+    if fault := _odd_value(described):
+        raise InputError(path, fault, remedy=remedy)
+    return described
+
+
+def _odd_value(described: Mapping[str, Any]) -> str | None:
+    """Return which value of config.json fails or spoils a later step, though libraries may read it; None if sound."""
+    for key, value in described.items():
+        number = type(value) in (int, float)  # no truth value
+        most = 1 if "dropout" in key else math.inf
+        if value is None:
+            continue
+        if key in SIZES and (type(value) is not int or value < 1):
+            wanted = "a whole number from 1"
+        elif (key in DEVIATIONS or most == 1) and not (number and 0 <= value <= most):
+            wanted = "a number from 0 to 1" if most == 1 else "a number from 0"
+        elif number and not math.isfinite(value):
+            wanted = "a finite number"
+        elif key == "architectures" and not isinstance(value, list):
+            wanted = "a list"
+        else:
+            continue
+        return f"{key} is {json.dumps(value)}, not {wanted}"
+    for size, heads in SHARED_SIZES:
+        if described.get(size) and described.get(heads) and described[size] % described[heads]:
+            return f"{size} is {described[size]}, which {described[heads]} attention heads cannot share"
+    return None
 
 
 def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:

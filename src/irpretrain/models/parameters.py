@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,15 @@ UNREAD = re.compile(
 )
 
 
+def read_network_config(directory: Path, remedy: str) -> Any:
+    """Return the configuration of a Hugging Face directory as transformers reads it; InputError if unusable."""
+    from transformers import AutoConfig
+
+    read_config(directory, remedy)
+    with refusing(directory, "this is no Hugging Face encoder", remedy):
+        return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+
+
 def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:
     """Load a Hugging Face model of class `architecture`: single precision, safetensors only, none of its code run.
 
@@ -59,6 +68,7 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
     Raises:
         InputError: it cannot be loaded, or has surplus weights, quantised, NaN or infinite ones.
     """
+    described = read_config(directory, remedy)
     refused = refusing(directory, "the model cannot be loaded", remedy)
     with refused, quiet(), torch.random.fork_rng(devices=[]):
         network, information = architecture.from_pretrained(
@@ -71,22 +81,27 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
             ignore_mismatched_sizes=True,
             **options,
         )
+        # Some wrong values of config.json pass until a network computes: DeBERTa's pooler_hidden_act.
+        with torch.inference_mode():
+            network.eval()(input_ids=torch.zeros((1, 2), dtype=torch.int64))
     own_memory(network)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     missing = set(information["missing_keys"]) | mismatched
-    _refuse_extra(directory, network, set(information["unexpected_keys"]), missing)
+    _refuse_extra(directory, described, network, set(information["unexpected_keys"]), missing)
     _refuse_quantised(directory)
     refuse_broken(directory, network)
     return network, missing
 
 
-def _refuse_extra(directory: Path, network: Any, extra: set[str], missing: set[str]) -> None:
+def _refuse_extra(
+    directory: Path, described: Mapping[str, Any], network: Any, extra: set[str], missing: set[str]
+) -> None:
     """Raise InputError where the file has weights that the model should read and does not."""
     own_heads = {name for name, _ in network.named_children()} - {name.partition(".")[0] for name in missing}
     name_of_layers = network.config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
     layers, in_file = (
         number if isinstance(number, int) else 0
-        for number in (getattr(network.config, name_of_layers, 0), read_config(directory).get(name_of_layers))
+        for number in (getattr(network.config, name_of_layers, 0), described.get(name_of_layers))
     )
     left_out = range(layers, in_file)  # by `keep_layers`
 

@@ -10,13 +10,12 @@ from typing import Any
 
 from torch import Tensor, nn
 from transformers import (
-    AutoConfig,
     AutoModelForTokenClassification,
     PreTrainedModel,
 )
 
 from irpretrain.config.training import Packing
-from irpretrain.errors import InputError, refusing
+from irpretrain.errors import InputError
 from irpretrain.models.length_batches import padding_mask
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import attention_of, encode_packed, packed, unpacked
@@ -26,6 +25,7 @@ from irpretrain.models.parameters import (
     initialise,
     keep_layers,
     load_network,
+    read_network_config,
     refuse_missing,
 )
 
@@ -118,8 +118,7 @@ class TermWeightRegressor(SavedHubModel):
 
 
 def _read_config(directory: Path) -> Any:
-    with refusing(directory, "this is no Hugging Face encoder", REMEDY):
-        config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+    config = read_network_config(directory, REMEDY)
     config.num_labels = 1
     config.name_or_path = ""  # what names the directory has no place in results
     return config

@@ -12,7 +12,7 @@ from irpretrain.config import Config
 from irpretrain.config.labels import index_labels
 from irpretrain.config.papers.base import PublishedAxioms
 from irpretrain.config.papers.published import Drawing, Published, load_published
-from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.errors import MAKE_AGAIN, InputError, count_of
 from irpretrain.report import curves
 from irpretrain.report.axiom_results import PredictorGroup, PredictorScores, in_order, predictor_groups
 from irpretrain.report.axiom_tables import NO_PREDICTORS
@@ -190,7 +190,7 @@ def _draw(axis: Any, label: str, weightings: Sequence[WeightingShares], labels: 
     axis.set_ylim(bottom=0)
     axis.set_xlabel("rank of the term by its weight")
     axis.set_ylabel("% of the passage's weight")
-    axis.set_title(f"{label}, {weightings[0].passages:,} passages", fontsize=11)
+    axis.set_title(f"{label}, {count_of(weightings[0].passages, 'passage')}", fontsize=11)
     legend_below(axis)
 
 
@@ -198,7 +198,7 @@ def _legend(weighting: WeightingShares, label: str) -> str:
     if weighting.shares[0] is None:
         return f"{label}: no passage has a term"
     without = (
-        f", {weighting.passages_without_terms:,} passages without terms"
+        f", {count_of(weighting.passages_without_terms, 'passage')} without terms"
         if weighting.passages_without_terms
         else ""
     )

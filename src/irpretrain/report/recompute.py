@@ -20,7 +20,7 @@ from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
 from irpretrain.contracts import PER_QUERY
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.errors import InputError, IRPretrainError, need_folder
+from irpretrain.errors import InputError, IRPretrainError, count_of, need_folder
 from irpretrain.foundation.atomic import atomic_file, write_text
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import read_sidecar, sidecar_path
@@ -100,7 +100,9 @@ def main(arguments: Sequence[str]) -> int:
                     paths.ALL_CLAIMS, "there is no such file", remedy="Name the folder of a finished run."
                 )
             counts = ", ".join(f"{number} {verdict}" for verdict, number in count_answers([again]).items())
-            print_line(f"Claims recomputed from {len(files)} files of {options.directory}: {counts}.")
+            print_line(
+                f"Claims recomputed from {count_of(len(files), 'file')} of {options.directory}: {counts}."
+            )
             stored = set(map(repr, read_answers([paths.ALL_CLAIMS])))  # NaN differs from itself
             differing = [row for row in read_answers([again]) if repr(row) not in stored]
             if again.read_bytes() != Path(paths.ALL_CLAIMS).read_bytes():

@@ -14,6 +14,7 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.papers.published import Published, PublishedTable
 from irpretrain.config.usage import with_starts
+from irpretrain.errors import count_of
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.objectives.registry import needs
@@ -140,10 +141,10 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[
             continue
         label = dataset_label(config, dataset)
         if not any(n.regime != FIRST_STAGE and n.dataset == dataset for n in scores.names()):
-            notes.append(f"{label}: {queries:,} queries; {rankings_text(config, scores, dataset)}.")
+            notes.append(f"{label}: {count_of(queries, 'query')}; {rankings_text(config, scores, dataset)}.")
             continue
         notes.append(
-            f"{label}: {queries:,} queries; {candidates_text(config, dataset, candidates)}; "
+            f"{label}: {count_of(queries, 'query')}; {candidates_text(config, dataset, candidates)}; "
             f"{rankings_text(config, scores, dataset)} are scored, those of first stages too, so a relevant document "
             "outside them counts as not found." + _training_queries(config, scores, dataset)
         )

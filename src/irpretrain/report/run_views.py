@@ -14,7 +14,7 @@ from irpretrain.config.usage import tested_datasets
 from irpretrain.contracts import PROBE
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
-from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.errors import MAKE_AGAIN, InputError, count_of
 from irpretrain.foundation.atomic import read_given_json
 from irpretrain.foundation.progress import duration
 from irpretrain.report.scores import SELECTED_FOLDER
@@ -209,9 +209,7 @@ class ProbedTask(NamedTuple):
     def reading(self) -> str:
         """What the accuracies say, in a sentence."""
         right, swapped = self.shares["right"], self.shares["swapped"]
-        few = (
-            f"Only {self.groups} group{'' if self.groups == 1 else 's'}. " if self.groups < FEW_GROUPS else ""
-        )
+        few = f"Only {count_of(self.groups, 'group')}. " if self.groups < FEW_GROUPS else ""
         if right.value is None or right.low is None or right.high is None:
             return "No held-out group was tested."
         if right.low <= 0.5:

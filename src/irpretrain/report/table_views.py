@@ -10,8 +10,9 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label, model_label, regime_label
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.foundation.provenance import read_record
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -138,14 +139,11 @@ class Lineage:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return read_record(path)
     except (OSError, ValueError) as error:
         raise InputError(
             path, f"this is not a sidecar: {error}", remedy="Delete it with its output and run again."
         ) from None
-    if not isinstance(content, dict):
-        raise InputError(path, "this is not a sidecar: not a JSON object")
-    return content
 
 
 class CellBook:
@@ -229,7 +227,11 @@ def displayed_panels(table: Table) -> list[Panel]:
 
 def left_out(table: Table) -> str:
     """Return what of a table is not on the page, which its files have, in one line; empty for nothing."""
-    parts = [f"{panel.title} ({len(panel.rows)} rows)" for panel in table.panels if not panel.is_filled()]
+    parts = [
+        f"{panel.title} ({count_of(len(panel.rows), 'row')})"
+        for panel in table.panels
+        if not panel.is_filled()
+    ]
     displayed = {row for panel in displayed_panels(table) for row in panel.rows}
     rows = (row for panel in table.panels if panel.is_filled() for row in panel.rows if row not in displayed)
     names = ", ".join(dict.fromkeys(row.short_label for row in rows))

@@ -17,7 +17,7 @@ from irpretrain.corpora.checked import parse_object
 from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
 from irpretrain.corpora.files import OTHER_LINE_END, Line, given_lines
 from irpretrain.corpora.records import Malformed
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.retrieval.analysis import Analyser
@@ -85,20 +85,23 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
         document = next(iter(TERM_VECTORS.stream(vectors[0], ["document_id"], 1))).column(0)[0].as_py()
         raise InputError(
             source,
-            f"none of its {lines:,} lines names a document of the corpus, whose first one is {document!r}",
+            f"none of its {count_of(lines, 'line')} names a document of the corpus, whose first one is {document!r}",
             remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
         )
     documents, without = (sum(count[name] for count in counts) for name in ("documents", WITHOUT))
     if without == documents:
         raise InputError(
             source,
-            f"it has no text for any of the {documents:,} documents of the corpus",
+            f"it has no text for any of the {count_of(documents, 'document')} of the corpus",
             remedy="Give an expansion that has texts: with this one the index would be that of the documents alone.",
         )
     if without > NOTED * documents:
-        notice("index", f"{source}: it adds nothing to {without:,} of {documents:,} documents.")
+        notice("index", f"{source}: it adds nothing to {without:,} of {count_of(documents, 'document')}.")
     if lines - named > NOTED * lines:
-        notice("index", f"{source}: {lines - named:,} of {lines:,} lines name no document of the corpus.")
+        notice(
+            "index",
+            f"{source}: {lines - named:,} of {count_of(lines, 'line')} name no document of the corpus.",
+        )
 
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
 from irpretrain.corpora.dropped import DroppedRecords
-from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.errors import ConfigError, IntegrityError, refusing_damage
 from irpretrain.evaluation.runs import Ranking
 from irpretrain.foundation.progress import Counter
 from irpretrain.retrieval.analysis import Analyser, query_texts
@@ -41,7 +41,10 @@ def _record(index: str | Path) -> dict[str, Any]:
         raise IntegrityError(
             index, "this is not an index of this workflow", remedy="Delete it and run again."
         )
-    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    with refusing_damage(path, "this is not the record of an index", "Delete the index and run again."):
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if missing := analysis_of(RetrievalConfig()).keys() - record.keys():
+            raise ValueError(f"there is no {min(missing)}")
     return record
 
 

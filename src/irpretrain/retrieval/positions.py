@@ -17,7 +17,7 @@ import numpy as np
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.arrays import GrowingArray
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.progress import Counter
@@ -139,21 +139,17 @@ class Positions:
     def open(cls, folder: str | Path, options: IndriOptions, words: WordKind) -> Self:
         """Read the output of `build_positions`; IntegrityError if missing, or of other stems, stop words or words."""
         folder = Path(folder)
-        try:
-            record: dict[str, Any] = json.loads((folder / "names.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise IntegrityError(
-                folder, "these are not positions", remedy="Delete it and run again."
-            ) from None
         expected = {"stemmer": options.stemmer, "stop_list": options.stop_list, "words": words}
-        for name, value in expected.items():
-            if record.get(name) != value:
-                fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"
-                raise IntegrityError(folder, fault, remedy="Delete it and run again.")
-        read = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
-        numbers = {term: number for number, term in enumerate(record["terms"])}
-        starts, lengths = np.load(folder / "starts.npy"), np.load(folder / "lengths.npy")
-        return cls(record["documents"], starts, lengths, numbers, read["bounds"], read["places"])
+        with refusing_damage(folder, "these are not positions", MAKE_AGAIN):
+            record: dict[str, Any] = json.loads((folder / "names.json").read_text(encoding="utf-8"))
+            for name, value in expected.items():
+                if record.get(name) != value:
+                    fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"
+                    raise IntegrityError(folder, fault, remedy=MAKE_AGAIN)
+            read = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
+            numbers = {term: number for number, term in enumerate(record["terms"])}
+            starts, lengths = np.load(folder / "starts.npy"), np.load(folder / "lengths.npy")
+            return cls(record["documents"], starts, lengths, numbers, read["bounds"], read["places"])
 
     @property
     def occurrences(self) -> int:

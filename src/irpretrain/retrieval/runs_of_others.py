@@ -15,7 +15,7 @@ from irpretrain.corpora.belonging import CHECK, near_hint
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.records import Malformed, Skipped
 from irpretrain.corpora.topics_and_judgements import Sources, read_records, source_files
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
 from irpretrain.foundation.progress import notice
 from irpretrain.retrieval.opened_index import log_lost_queries
@@ -159,11 +159,12 @@ def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: 
         _check(query, ranked, config, faults)
     faults.refuse(path, has_keys=False)
     if not lists:
-        fault = f"none of its {counts['lines']:,} lines has a judged query; the first has {first_stranger}"
+        fault = f"none of its {count_of(counts['lines'], 'line')} has a judged query; the first has {first_stranger}"
         remedy = near_hint([first_stranger], [pa.array(sorted(judged))], JUDGEMENTS)
         raise InputError(path, f"{fault}, the judgements have {min(judged)}", remedy=remedy or CHECK)
     if strangers := counts["lines_of_other_queries"]:
-        what = f"{strangers:,} of {counts['lines']:,} lines, of queries without judgements, such as {first_stranger}"
+        lines = count_of(counts["lines"], "line")
+        what = f"{strangers:,} of {lines}, of queries without judgements, such as {first_stranger}"
         notice("evaluate", f"{shown}: left out: {what}")
     ties = dict.fromkeys(TIES, 0)
     run = {query: _ranking(ranked, set(), config, ties) for query, ranked in sorted(lists.items())}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.retrieval import MODEL_PARAMETERS, RankingModel, RetrievalConfig, SweepConfig
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError, refusing_damage
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.runs import read_qrels
 from irpretrain.foundation.atomic import write_csv, write_text
@@ -74,8 +74,9 @@ def own_parameters(parameters: Mapping[str, float | None], tuning: str | Path | 
     """Return a first stage's own parameters: what `tune` chose, or those given that are not None."""
     if tuning is None:
         return {name: value for name, value in parameters.items() if value is not None}
-    chosen: dict[str, float] = json.loads(Path(tuning).read_text(encoding="utf-8"))["parameters"]
-    return chosen
+    with refusing_damage(tuning, "these are not tuned parameters", MAKE_AGAIN):
+        chosen = json.loads(Path(tuning).read_text(encoding="utf-8"))["parameters"]
+        return {name: float(value) for name, value in chosen.items()}
 
 
 def search_tuned(

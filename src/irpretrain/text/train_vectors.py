@@ -16,7 +16,7 @@ import numpy as np
 
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.errors import ConfigError, IntegrityError, count_of
 from irpretrain.foundation.arrays import create_mapped
 from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.progress import progress
@@ -273,7 +273,7 @@ class _Documents:
             if store.vocabulary != words:
                 raise IntegrityError(
                     "word store",
-                    f"it numbers {store.vocabulary:,} words, but the statistics have {words:,}",
+                    f"it numbers {count_of(store.vocabulary, 'word')}, but the statistics have {words:,}",
                     remedy="Delete the stores and run the workflow again.",
                 )
 

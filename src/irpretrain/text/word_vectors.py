@@ -25,7 +25,7 @@ from irpretrain.corpora.characters import without_marks
 from irpretrain.corpora.file_lists import one_file
 from irpretrain.corpora.files import DAMAGE, open_bytes, split_fields
 from irpretrain.corpora.records import most_bytes, most_parts
-from irpretrain.errors import InputError, IntegrityError, refusing_damage
+from irpretrain.errors import InputError, IntegrityError, count_of, refusing_damage
 from irpretrain.foundation.arrays import create_mapped
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.progress import progress
@@ -65,7 +65,7 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
     if not held.any():
         raise InputError(
             path,
-            f"none of its {words:,} words is a word of the collection",
+            f"none of its {count_of(words, 'word')} is a word of the collection",
             remedy="Words of collections are lower-cased; give vectors of lower-cased words in its language.",
         )
     return {
@@ -173,7 +173,7 @@ def _counted(entries: Iterator[Entry], path: str | Path, count: int) -> Iterator
         yield entry
     if number != count:
         raise InputError(
-            path, f"it holds {number:,} words but its first line promises {count:,}", None, FORMATS
+            path, f"it holds {count_of(number, 'word')} but its first line promises {count:,}", None, FORMATS
         )
 
 
@@ -240,7 +240,7 @@ class WordVectors:
         if len(rows) != words:
             raise IntegrityError(
                 directory,
-                f"they are for {len(rows):,} words, but the statistics have {words:,}",
+                f"they are for {count_of(len(rows), 'word')}, but the statistics have {words:,}",
                 remedy="Delete them and run the workflow again.",
             )
         rows.flags.writeable = False

@@ -18,7 +18,7 @@ import torch
 from irpretrain.config.base import deciding
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queries
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, top, write_run
@@ -117,7 +117,8 @@ def finetune(
     if not training:
         raise InputError(
             qrels,
-            f"none of the {len(chosen)} training queries of fold {fold} ({regime}) has both a relevant document in the "
+            f"none of the {count_of(len(chosen), 'training query')} of fold {fold} ({regime}) has both a "
+            "relevant document in the "
             "corpus and another candidate",
             remedy="Check that judgements, candidates and corpus belong together, or retrieve deeper.",
         )

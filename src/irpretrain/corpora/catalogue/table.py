@@ -24,7 +24,7 @@ from irpretrain.corpora.catalogue.read import (
 from irpretrain.corpora.file_lists import document_files, given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, count_of, refusing_damage
 from irpretrain.foundation.atomic import write_text
 from irpretrain.models.encoder_files import hub_command
 
@@ -53,8 +53,9 @@ def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dic
 
 def read_report(path: str | Path) -> tuple[str, dict[str, FileState]]:
     """Return the data folder and the state of each file from what `verify` wrote."""
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    return content["data"], {name: FileState(**state) for name, state in content["files"].items()}
+    with refusing_damage(path, "this is no report on a data set", MAKE_AGAIN):
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return content["data"], {name: FileState(**state) for name, state in content["files"].items()}
 
 
 def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]:
@@ -80,7 +81,7 @@ def _state(path: Path, file: SourceFile) -> FileState:
         return FileState("present")
     size = path.stat().st_size
     if file.bytes not in (None, size):
-        return FileState("broken", f"{size:,} bytes, the published file has {file.bytes:,}")
+        return FileState("broken", f"{count_of(size, 'byte')}, the published file has {file.bytes:,}")
     for kind, expected in (("sha256", file.sha256), ("md5", file.md5)):
         if expected is not None:
             checksum = _checksum(path, kind)
@@ -133,13 +134,13 @@ def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
     files = document_files(data / source, reading.format, reading.patterns)
     expected = entry.files[source].files
     if expected not in (None, len(files)):
-        return FileState("broken", f"{len(files):,} files, there must be {expected:,}")
+        return FileState("broken", f"{count_of(len(files), 'file')}, there must be {expected:,}")
     tally = RecordTally(MalformedConfig(), "malformed")
     records = reader.read(files[0], reader.options(**resolved(reading.options, reading.aids, data)))
     number = sum(1 for _ in tally.sound(files[0], islice(records, SAMPLE)))
     if number == 0 and len(files) == 1:
         return FileState("broken", "there is no document in it")
-    return FileState("present", f"{len(files):,} files, the beginning of the first can be read")
+    return FileState("present", f"{count_of(len(files), 'file')}, the beginning of the first can be read")
 
 
 # Most columns of the screen that are used.

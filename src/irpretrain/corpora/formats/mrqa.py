@@ -14,6 +14,7 @@ from irpretrain.corpora.checked import NoOptions, read_objects
 from irpretrain.corpora.files import FieldLine
 from irpretrain.corpora.records import Malformed, SpanQuestion
 from irpretrain.corpora.registry import Format
+from irpretrain.errors import count_of
 
 
 def read(path: Path, options: NoOptions) -> Iterator[SpanQuestion | Malformed]:
@@ -57,7 +58,9 @@ def _question(record: dict[str, Any], context: str, position: int, line: int) ->
         for span in char_spans if isinstance(char_spans, list) else [None]:
             half_open = _half_open(span, len(context))
             if half_open is None:
-                detail = f"{span!r} of question {name}, whose context has {len(context):,} characters"
+                detail = (
+                    f"{span!r} of question {name}, whose context has {count_of(len(context), 'character')}"
+                )
                 return Malformed(position, "span outside the context", detail[:200], line)
             spans.append(half_open)
     return SpanQuestion(position, name, text, context, tuple(answers or ()), tuple(spans), line)

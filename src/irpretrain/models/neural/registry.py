@@ -66,7 +66,7 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
         ranker = empty_ranker(options, vocabulary, described["dimensions"], described["facts"])
         ranker.load_state_dict(load_file(directory / "model.safetensors"))
     except (
-        OSError, ValidationError, KeyError, TypeError, SafetensorError, RuntimeError, IRPretrainError,
+        AttributeError, LookupError, OSError, TypeError, ValueError, SafetensorError, RuntimeError, IRPretrainError,
     ) as error:  # fmt: skip
         described_error = listed_faults(error) if isinstance(error, ValidationError) else str(error)
         reason = " ".join(described_error.split())[:300]

@@ -14,7 +14,7 @@ import numpy as np
 from irpretrain.config.downstream import DownstreamTaskConfig
 from irpretrain.contracts import LABELLED_SENTENCES, PER_QUERY, SPAN_QUESTIONS
 from irpretrain.corpora.formats.glue import LAYOUTS, Task
-from irpretrain.errors import InputError
+from irpretrain.errors import MAKE_AGAIN, InputError, refusing_damage
 from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.training.downstream.examples import MISMATCHED, TEST
 
@@ -247,7 +247,9 @@ class _Tested:
 
 
 def _predictions(path: str | Path, tested: _Tested) -> dict[str, str]:
-    predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
+    with refusing_damage(path, "these are not predictions", MAKE_AGAIN):
+        predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
+        predictions.keys()
     if predictions.keys() != tested.examples:
         strange = sorted(predictions.keys() ^ tested.examples)
         raise InputError(

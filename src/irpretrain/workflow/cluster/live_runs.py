@@ -1,7 +1,7 @@
 """Processes of this machine in a run's folder: `python -m irpretrain.workflow.cluster.live_runs ARGUMENTS`.
 
-`make resume` calls this first, with Snakemake's arguments: two runs in one folder, or a job that outlived its
-Snakemake, would write the same files.
+`make resume` calls this first, with Snakemake's arguments, and `make clean`: two runs in one folder, or a job that
+outlived its Snakemake, would write the same files, and a run whose results are removed fails.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     numbers = " ".join(map(str, live))
     print(
         f"ERROR: {folder.resolve()}: a run is alive here, process {numbers}.\n"
-        f"  Wait until it ends, or end it (kill {numbers}); then call make resume again.",
+        f"  Wait until it ends, or end it (kill {numbers}); then do this again.",
         file=sys.stderr,
     )
     return 1

@@ -1,6 +1,5 @@
 """Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.config.usage import largest_shots, trained_on
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
+from irpretrain.models.encoder_files import read_config
 from irpretrain.text.passages import MOST_PASSAGES
 from irpretrain.workflow.costs import work
 from irpretrain.workflow.costs.work import Computing, Describe, Size, Wildcards, Work, inverse, product, total
@@ -71,9 +71,9 @@ def shapes(config: Config, manifest: Manifest) -> dict[str, Shape]:
         kind, location = resolve(encoder.path)
         folder = installed_path(manifest.asset(str(location))) if kind == "embedded" else Path(encoder.path)
         # a link is a stand-in for an encoder that is not there
-        if folder is None or folder.is_symlink() or not (file := folder / "config.json").is_file():
+        if folder is None or folder.is_symlink() or not (folder / "config.json").is_file():
             continue
-        sizes = json.loads(file.read_text(encoding="utf-8"))
+        sizes = read_config(folder)
         names = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
         if all(isinstance(sizes.get(name), int) for name in names):
             shape = Shape(*(sizes[name] for name in names))

@@ -1,0 +1,66 @@
+"""JSON files of our own that are cut, or hold something else, are refused with one message."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from irpretrain.axioms.predictor import load_predictor
+from irpretrain.axioms.pseudo_queries import read_temperature
+from irpretrain.axioms.rank_engine.postings import Postings
+from irpretrain.config.retrieval import IndriOptions
+from irpretrain.corpora.catalogue.table import read_report
+from irpretrain.corpora.ir_datasets_library import described_part
+from irpretrain.errors import InputError
+from irpretrain.evaluation.folds import read_folds
+from irpretrain.models.neural.registry import load_neural_ranker
+from irpretrain.retrieval.opened_index import RECORD, own_analysis
+from irpretrain.retrieval.positions import Positions
+from irpretrain.retrieval.tuning import own_parameters
+from irpretrain.text.token_store import _Shard
+from irpretrain.text.word_store import WordStore
+from irpretrain.text.word_vectors import WordVectors
+from irpretrain.training.downstream.evaluate import _predictions
+
+TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '{"errors.py": ["a"]}']
+
+
+@pytest.mark.parametrize("content", TORN)
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_folds,
+        read_report,
+        described_part,
+        own_analysis,
+        load_predictor,
+        load_neural_ranker,
+        read_temperature,
+        lambda path: own_parameters({}, path),
+        lambda path: _predictions(path, SimpleNamespace(examples={"a"}, path="examples")),
+        lambda path: Positions.open(path, IndriOptions(), "alphabetic"),
+        Postings.open,
+        WordStore.open,
+        _Shard,
+        lambda path: WordVectors.open(path, 3),
+    ],
+)
+def test_a_damaged_json_file_of_our_own_is_one_message(tmp_path, read, content):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in (
+        "config.json",
+        "names.json",
+        "record.json",
+        "store.json",
+        "vectors.json",
+        "postings.json",
+        RECORD,
+    ):
+        (folder / name).write_text(content)
+    (tmp_path / "file").write_text(content)
+    for path in (folder, tmp_path / "file"):
+        with pytest.raises(InputError) as caught:
+            read(path)
+        assert str(caught.value).count("\n") <= 1
