@@ -180,18 +180,6 @@ class Corpora(PlanPart):
         compares = "axiom_values" in self.needed(wildcards.objective)
         return self.settings("axioms") if compares else {}
 
-    def term_weights(self, wildcards: Wildcards) -> Input:
-        """Weights of the shard's words, for objectives that draw words by them."""
-        weighting = self._weighting(wildcards)
-        return paths.TERM_WEIGHTS.format(**as_mapping(wildcards), weighting=weighting) if weighting else []
-
-    def collection_term_weights(self, wildcards: Wildcards) -> list[str]:
-        weighting, corpora = self._weighting(wildcards), self.config.collections[wildcards.collection]
-        return self.each_shard(paths.TERM_WEIGHTS, corpora, weighting=weighting) if weighting else []
-
-    def _weighting(self, wildcards: Wildcards) -> str | None:
-        return getattr(self.config.objectives[wildcards.objective], "weighting", None)
-
     def predictor(self, wildcards: Wildcards) -> Input:
         """The probabilities of the preference predictor that an objective names."""
         name = getattr(self.config.objectives[wildcards.objective], "predictor", None)
