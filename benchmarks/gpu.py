@@ -10,7 +10,7 @@ Parts, in this order; each stands alone:
 - equality: losses and scores against the CPU's, within a tolerance that each row states
 - training: pre-training and fine-tuning of BERT-base by length, packing, precision, dropout and batch
 - reranking: pairs a second
-- weighing: DeepCT's weights of passages, and the training of its model; B-PROP's attention
+- weighing: DeepCT's weights of passages, and the training of its model
 - others: the Hugging Face Trainer, CrossEncoderTrainer and CrossEncoder.predict on the same work, where installed
 - shared: two processes on one device
 - resume: a training that is killed by SIGKILL and goes on, against one that is not

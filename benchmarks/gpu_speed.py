@@ -23,7 +23,7 @@ from generated_work import TEXT
 from gpu_setting import GIB, LOSSES, SCORES, Row, Setting, cases, matrix_rate, precise, profile, seconds_of
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.retrieval.term_weights.infer import AttentionPredictor, WeightPredictor
+from irpretrain.retrieval.term_weights.infer import WeightPredictor
 from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -221,19 +221,15 @@ def word_pieces(work: Any, runs: list[Any]) -> int:
 
 
 def weighing_cases(setting: Setting) -> list[Row]:
-    """What is measured of DeepCT, and B-PROP's attention."""
+    """What is measured of DeepCT."""
     weights: Row = {"work": "weights", "lengths": "passages", "precision": "bf16"}
-    choices = [
-        weights,
-        weights | {"work": "training"},
-        weights | {"work": "attention", "lengths": "articles"},
-    ]
-    return choices + ([] if setting.small else [weights | {"precision": "fp16"}])
+    return [weights, weights | {"work": "training"}] + (
+        [] if setting.small else [weights | {"precision": "fp16"}]
+    )
 
 
 def weighing(setting: Setting) -> Iterator[Row]:
-    """DeepCT: weights of passages, and the training of its model, with the dropout that its paper's overlay has.
-    B-PROP: attention to the words of articles."""
+    """DeepCT: weights of passages, and the training of its model, with the dropout that its paper's overlay has."""
 
     def options(case: Row) -> TermWeightsConfig:
         compute = {"device": setting.device, "threads": setting.threads, "precision": case["precision"]}
@@ -242,7 +238,6 @@ def weighing(setting: Setting) -> Iterator[Row]:
         return TermWeightsConfig(
             label="b",
             dataset="b",
-            model="attention" if case["work"] == "attention" else "regressor",
             max_length=setting.work.lengths(case["lengths"]).longest,
             inference=inference,
             training=steps,
@@ -251,12 +246,9 @@ def weighing(setting: Setting) -> Iterator[Row]:
     def measure(case: Row) -> Row:
         if case["work"] == "training":
             return train(case)
-        chosen, attends = options(case), case["work"] == "attention"
-        number = 120 if setting.small else 2048 if attends else 16384
+        chosen, number = options(case), 120 if setting.small else 16384
         with reproducible(chosen.inference.compute) as device:
-            kind = AttentionPredictor if attends else WeightPredictor
-            model = setting.work.encoder() if attends else setting.work.regressor()
-            predictor = kind.open(model, chosen, TEXT, device)
+            predictor = WeightPredictor.open(setting.work.regressor(), chosen, TEXT, device)
             texts = setting.work.documents_to_weigh(case["lengths"], number)
             predictor.rows(texts[: number // 16])
             began = time.perf_counter()  # rows come back to the host, so nothing is left to wait for

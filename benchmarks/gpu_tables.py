@@ -167,7 +167,6 @@ STAGES = {
     "score_diagnosis_pairs": RANKED,
     "train_term_weights": Stage("weighing", {"work": "training", "precision": "bf16"}, "generated passages"),
     "weigh_documents": Stage("weighing", {"work": "weights", "precision": "bf16"}, "generated passages"),
-    "weigh_by_attention": Stage("weighing", {"work": "attention", "precision": "bf16"}, RANKED.of),
 }
 """Stage, as `encoder_work` calls it → its row. Batches, dropout and packing are those of the papers' overlays."""
 ENCODERS = {

@@ -5,10 +5,9 @@
 Articles are generated: 1,000 words of Zipfian frequency in sentences of 5 to 35, 8 sections (the lead, six that nest,
 See Also), 30 links, 3 of them symmetric by construction and 3 in See Also; targets as uneven as Wikipedia's; a third of
 the anchors are one word that several articles share; titles are two words, and 5 of other articles are mentioned
-without a link. B-PROP's attention is drawn at random, over the first 400 words, which a reader of 512 word pieces has
-about. ARES needs a predictor: benchmarks/passages.py. One shard, options by default (preset paper). Processor time of
-one process, all its threads; a stage that is short is repeated, and the median counts. A small collection goes through
-everything first, so that no import and no compiling is measured.
+without a link. ARES needs a predictor: benchmarks/passages.py. One shard, options by default (preset paper). Processor
+time of one process, all its threads; a stage that is short is repeated, and the median counts. A small collection goes
+through everything first, so that no import and no compiling is measured.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import statistics as middle
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ import numpy as np
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.papers.files import read_preset
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS, TERM_WEIGHTS
+from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.objectives.registry import OBJECTIVES, needs, read_options
 from irpretrain.objectives.shard import Shard
@@ -47,8 +46,6 @@ NOT_HERE = "ares"
 LEVELS = (0, 2, 3, 3, 2, 3, 2, 2)
 """Of the sections; the last is See Also."""
 WORDS, LINKS, SEE_ALSO, MENTIONS = 1_000, 30, 3, 5
-ATTENDED = 400
-"""Words of an article that B-PROP's encoder reads."""
 NEIGHBOURS = (1, 2, 3)
 """Article i links i XOR these, which therefore link back."""
 ENOUGH_SECONDS, MOST_REPEATS = 4.0, 5
@@ -159,7 +156,6 @@ class Collection:
         writer = Writer(found, articles)
         DOCUMENTS.write(folder / "documents", [writer.row(number) for number in range(articles)])
         REDIRECTS.write(folder / "redirects", [])
-        TERM_WEIGHTS.write(folder / "attention", self._attention())
 
     def stages(self) -> dict[str, Callable[[], Any]]:
         """Return all stages by name, in their order; those of objectives are called as these."""
@@ -189,15 +185,6 @@ class Collection:
             },
         }
 
-    def _attention(self) -> Iterator[dict[str, Any]]:
-        """Rows of TERM_WEIGHTS; a few words have most of the attention."""
-        random = np.random.default_rng(2)
-        columns = ["document_id", "part", "position", "body"]
-        for row in DOCUMENTS.read(self._folder / "documents", columns).to_pylist():
-            words = sorted({word.strip(".").lower() for word in row.pop("body").split()[:ATTENDED]})
-            weights = random.gamma(0.3, 0.01, len(words)).tolist()
-            yield row | {"terms": [{"term": w, "weight": a} for w, a in zip(words, weights, strict=True)]}
-
     def _count_words(self) -> None:
         count_words(self._folder / "documents", TEXT, self._folder / "shard-counts")
         merge_counts([self._folder / "shard-counts"], self._folder / "counts")
@@ -212,11 +199,8 @@ class Collection:
             "collection": (at / "documents",),
             "collection_tokens": (at / "tokens",),
             "anchor_texts": at / "anchors",
-            "term_weights": at / "attention",
         }
         needed = {key: offer for key, offer in offers.items() if key in needs(chosen)}
-        if "term_weights" in needed:
-            needed["collection_term_weights"] = (at / "attention",)
         write_groups(Shard(at / "documents", TEXT, 1, tokens=at / "tokens", **needed), chosen, at / name)
         return GROUPS.count(at / name)
 

@@ -32,8 +32,6 @@ rule build_groups:
         anchor_texts=plan.corpora.if_needed("anchor_texts", paths.ANCHORS),
         axiom_values=plan.corpora.if_needed("axiom_values", paths.AXIOMS),
         predictor=plan.corpora.predictor,
-        term_weights=plan.corpora.term_weights,
-        collection_term_weights=plan.corpora.collection_term_weights,
     output:
         groups=paths.GROUPS_SHARD,
         meta=sidecar(paths.GROUPS_SHARD),

@@ -103,32 +103,6 @@ rule weigh_documents:
         "../scripts/weigh_documents.py"
 
 
-rule weigh_by_attention:
-    input:
-        documents=paths.DOCUMENTS,
-        encoder=plan.term_weights.encoder_files,
-    output:
-        weights=paths.TERM_WEIGHTS,
-        meta=sidecar(paths.TERM_WEIGHTS),
-    log:
-        "results/logs/weigh_by_attention/{weighting}-{corpus}-{shard}.log",
-    wildcard_constraints:
-        weighting=one_of(plan.term_weights.learned("passages", "attention")),
-    priority: PREPARATION
-    threads: settings("term_weights.inference.compute.threads")
-    resources:
-        mem_mb=memory(6000),
-        runtime=minutes(2880),
-        gpu=settings("term_weights.inference.compute.gpus"),
-    params:
-        options=plan.term_weights.attention_options,
-        text=settings("text"),
-        encoder_directory=plan.term_weights.encoder_directory,
-        checkpoints=paths.CHECKPOINTS,
-    script:
-        "../scripts/weigh_by_attention.py"
-
-
 rule weigh_queries:
     input:
         queries=paths.QUERIES,

@@ -24,8 +24,6 @@ with stage(snakemake) as done:
         axiom_values=str(given.axiom_values),
         predictor=Path(given.predictor).parent if given.predictor else "",
         axioms=AxiomsConfig(**params.axioms),
-        term_weights=str(given.term_weights),
-        collection_term_weights=tuple(given.collection_term_weights),
     )
     options = read_options(snakemake.wildcards.objective, params.options)
     done(write_groups(shard, options, snakemake.output.groups))

@@ -18,7 +18,6 @@ TRAINING = {
     "finetune_downstream",
     "rerank",
     "train_term_weights",
-    "weigh_by_attention",
     "make_neural_ranker",
 }
 """Scripts that run or make a model."""

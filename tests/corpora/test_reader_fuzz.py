@@ -81,7 +81,6 @@ SOUND = {
 }
 OPTIONS = {
     "glue": [{"task": "sst-2"}],
-    "cord19": [{}, {"text": "full"}],
     "trectext": [{}, {"encoding": "latin-1"}],
 }
 """Options with which a format is read; those of the others are the default alone."""

@@ -153,11 +153,11 @@ def test_every_stage_of_every_encoder_has_one_rate(tmp_path: Path) -> None:
     path.write_text(tables.entries([result(parts=parts)]))
     rates = read_throughputs(path)
     found = {(rate.stage, rate.computing.encoder) for rate in rates if rate.computing}
-    assert len(found) == len(rates) == 12
+    assert len(found) == len(rates) == 11
     assert found > {
         ("rerank", "BERT Re-Ranker"),
         ("finetune", "LinkBERT-base"),
-        ("weigh_by_attention", "BERT-base"),
+        ("weigh_documents", "BERT-base"),
     }
 
 

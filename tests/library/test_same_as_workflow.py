@@ -291,7 +291,7 @@ def test_every_objective_makes_groups_of_pages(tiny_encoder: Path) -> None:
         pseudo_queries={"minimum_count": 1},
     )
     collection = Collection(wiki_pages(), options, tiny_encoder)
-    changes = {"rop": {"minimum_count": 1}, "ares": {"agreement": "strict"}, "bprop": {"minimum_words": 1}}
+    changes = {"rop": {"minimum_count": 1}, "ares": {"agreement": "strict"}}
     counts = {}
     for kind in OBJECTIVES:
         groups = collection.groups(kind, **changes.get(kind, {}))
@@ -305,5 +305,4 @@ def test_every_objective_makes_groups_of_pages(tiny_encoder: Path) -> None:
         "ict",
         "wlp",
         "qdm",
-        "bprop",
     }

@@ -14,7 +14,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from irpretrain.errors import InputError
-from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
@@ -44,7 +43,6 @@ def changed(tmp_path: Path) -> Callable[..., Path]:
 OF_ENCODERS = [
     CrossEncoderModel.from_encoder,
     TermWeightRegressor.from_encoder,
-    ClsAttention.from_encoder,
 ]
 
 

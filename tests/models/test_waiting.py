@@ -27,7 +27,6 @@ from irpretrain.config.training import (
 )
 from irpretrain.contracts import TERM_TARGETS
 from irpretrain.models import packed
-from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.length_batches import padding_mask, prefetch
 from irpretrain.models.reranker import load_reranker
@@ -105,11 +104,6 @@ def test_a_regressor(encoders: dict[str, Path], packing: Packing) -> None:
     assert model(ids, mask).shape == (3, MOST)
 
 
-def test_an_encoder_s_attention(encoders: dict[str, Path]) -> None:
-    ids, _, mask, _ = batch("meta")
-    assert ClsAttention.from_encoder(encoders["bert"]).to("meta")(ids, mask).shape == (3, MOST)
-
-
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("padded", [True, False])
 def test_a_mask_on_the_host_is_that_of_transformers(
@@ -171,17 +165,13 @@ def test_the_next_batch_is_begun_before_the_results_of_one_are_requested_for(
     assert list(prefetch([], str, device)) == []
 
 
-@pytest.mark.parametrize("model", ["regressor", "attention"])
-def test_term_weights(encoders: dict[str, Path], model: str, tmp_path: Path, turns: list[str]) -> None:
+def test_term_weights(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
     """Passages of three lengths, a batch each."""
     TermWeightRegressor.from_encoder(encoders["bert"]).save(tmp_path / "regressor")
     inference = {"batch_tokens": 64, "compute": {"device": "cpu", "packing": "off"}}
-    options = TermWeightsConfig(label="b", dataset="b", model=model, max_length=32, inference=inference)
-    kind, directory = {
-        "regressor": (infer.WeightPredictor, tmp_path / "regressor"),
-        "attention": (infer.AttentionPredictor, encoders["bert"]),
-    }[model]
-    predictor = kind.open(directory, options, TextConfig(words="alphanumeric"), META)
+    options = TermWeightsConfig(label="b", dataset="b", max_length=32, inference=inference)
+    text = TextConfig(words="alphanumeric")
+    predictor = infer.WeightPredictor.open(tmp_path / "regressor", options, text, META)
     texts = [Text(0, position, str(position), "cats " * (9 * position + 1)) for position in range(3)]
     rows, counts = predictor.rows(texts)
     assert turns == THREE_BATCHES

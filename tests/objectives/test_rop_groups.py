@@ -344,21 +344,6 @@ def test_counts_of_words_outside_the_document_and_of_repeats(tmp_path: Path) -> 
     assert made.counts["sets_with_repeated_words"] == repeated > 0
 
 
-def test_stems_are_drawn_and_written_as_surface_forms(tmp_path: Path) -> None:
-    texts = ["run runs running cats cat sole"] * 3000
-    collection = ["run runs running running running cats cat cat cat cat cat cat sole"]
-    chosen = options(stemming="porter", subsampling_threshold=0.0)
-    made = Made(tmp_path, texts, chosen, collection)
-    words = Counter(word for one in made.sets() for word in one)
-    assert set(words) == {"run", "runs", "running", "cats", "cat", "sole"}
-    logs = np.log(np.array([2, 4, 2]))  # run 1, running 3, runs 1
-    observed = np.array([words["run"], words["running"], words["runs"]])
-    assert p_value(observed, logs / logs.sum()) > 1e-3
-    stems = np.array([words["cat"] + words["cats"], observed.sum(), words["sole"]])
-    assert made.model.terms == ["cat", "run", "sole"]
-    assert p_value(stems, made.model.document(texts[0].split()).probabilities) > 1e-3
-
-
 def test_ten_pairs_are_drawn_and_five_retained(tmp_path: Path) -> None:
     texts = [FIVE_WORDS, OTHER] * 500
     five = Made(tmp_path, texts, options(generated_pairs=10))
@@ -458,7 +443,6 @@ def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> 
         {
             "sampling": st.sampled_from(["document-language-model", "random"]),
             "support": st.sampled_from(["vocabulary", "document-and-sample"]),
-            "stemming": st.sampled_from(["none", "porter"]),
             "background": st.sampled_from(["word-counts", "document-frequencies"]),
             "rare_words": st.sampled_from(["excluded", "counted"]),
             "subsampling_threshold": st.sampled_from([0.0, 1e-5, 0.1]),

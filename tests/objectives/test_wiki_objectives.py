@@ -16,7 +16,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.objectives.registry import OBJECTIVES
 
-WIKI_TYPES = [name for name in OBJECTIVES if name not in ("rop", "ares", "bprop")]
+WIKI_TYPES = [name for name in OBJECTIVES if name not in ("rop", "ares")]
 DRAWN_LATER = ("rqp", "acm", "ict", "bfs")
 """Types that learn only from other shards which of their drafts become groups."""
 

@@ -40,7 +40,6 @@ PROP = load_published(ROOT / "resources/published/prop.yaml")
 OTHERS = {
     "ares-confident",
     "bfs",
-    "bprop",
     "duet-v2",
     "linkbert",
     "php-rop",

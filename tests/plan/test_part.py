@@ -132,20 +132,3 @@ def test_an_encoder_that_is_not_there_is_reported_with_the_command_of_the_hub(tm
     for name, reported in (("own/er", "`hf download own/er "), ("er", "named with its owner")):
         with pytest.raises(ConfigError, match=reported):
             plan_of(f"encoder: {{path: {name}}}").encoder_files(W(model="base"))
-
-
-def test_full_texts_unpacked_beside_a_table_of_cord19_change_the_parameters_of_its_job(tmp_path):
-    (tmp_path / "metadata.csv").write_text("cord_uid,title,abstract\n")
-    parses = tmp_path / "document_parses/pdf_json"
-    parses.mkdir(parents=True)
-
-    def states(text):
-        web = f"{{format: cord19, path: {tmp_path / 'metadata.csv'}, options: {{text: {text}}}}}"
-        return plan_of(f"corpora: {{web: {web}}}").corpora.aid_states(W(corpus="web"))
-
-    before = states("full")
-    (parses / "1.json").write_text("{}")
-    after = states("full")
-    assert list(before) == list(after) == [str(parses)]
-    assert before != after
-    assert states("abstract") == {}

@@ -18,14 +18,12 @@ from irpretrain.config.usage import (
     used_first_stages,
     used_predictors,
     used_weightings,
-    wanted_models,
 )
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
 
 WEIGHTS_OF_QUERIES = "term_weights of kind queries"
-ATTENTION = "term_weights of model attention"
 
 
 class Reference(NamedTuple):
@@ -41,10 +39,6 @@ def _started(config: Config) -> list[str]:
     return [name for name, model in config.models.items() if model.start != "encoder"]
 
 
-def _taught(config: Config) -> list[str]:
-    return [task.objective for name in wanted_models(config) for task in config.models[name].tasks]
-
-
 def _shown_pages(config: Config) -> Iterable[str]:
     return config.term_weight_pages if show_term_weights(config.report.papers) else ()
 
@@ -56,7 +50,6 @@ REFERENCES = (
     Reference("predictors", "collection", "collections", used_predictors),
     Reference("predictors", "dataset", "datasets", used_predictors),
     Reference("objectives", "predictor", "predictors"),
-    Reference("objectives", "weighting", ATTENTION, _taught),
     Reference("models", "start", "models", _started),
     Reference("models", "collection", "collections"),
     Reference("models", "tasks.objective", "objectives"),
@@ -123,6 +116,4 @@ def _names_of(config: Config, target: str) -> list[str]:
         return index_names(config)
     if target == WEIGHTS_OF_QUERIES:
         return [name for name, weighting in config.term_weights.items() if weighting.kind == "queries"]
-    if target == ATTENTION:
-        return [name for name, weighting in config.term_weights.items() if weighting.model == "attention"]
     return list(getattr(config, target))

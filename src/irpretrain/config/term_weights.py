@@ -13,16 +13,13 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig, SharedComputeConfig
 from irpretrain.text.stop_words import StopList
 
-Model = Literal["regressor", "word-vectors", "oracle", "tf", "attention"]
+Model = Literal["regressor", "word-vectors", "oracle", "tf"]
 
 # Length of a training for which neither steps nor epochs are given.
 EPOCHS = 3.0
 
 # Models that learn from labels.
 TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
-
-# Models that read word pieces by an encoder.
-ENCODED: tuple[Model, ...] = ("regressor", "attention")
 
 
 class TermLabelsConfig(Section):
@@ -103,8 +100,7 @@ class TermWeightsConfig(Section):
         "regressor",
         "regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a "
         "linear regression on a word's vector minus its text's mean (DeepCT_W; DeepTR for "
-        "queries). oracle: the targets. tf: term counts. attention: of [CLS] to a word "
-        "(B-PROP), for passages.",
+        "queries). oracle: the targets. tf: term counts.",
     )
     dataset: str | None = option(
         None,
@@ -149,9 +145,7 @@ class TermWeightsConfig(Section):
     def _check_parts(self) -> Self:
         if self.same_as is not None and self.kind != "passages":
             raise ValueError("same_as: has no use for queries, whose weights do not become integers")
-        if self.model == "attention" and self.kind != "passages":
-            raise ValueError("kind: model attention weights passages only")
-        if self.dataset is None and self.model not in ("tf", "attention") and self.same_as is None:
+        if self.dataset is None and self.model != "tf" and self.same_as is None:
             raise ValueError(f"dataset: is missing; model {self.model} needs it for its targets")
         if self.collection is None and self.model == "word-vectors":
             raise ValueError("collection: is missing; model word-vectors needs its word vectors")

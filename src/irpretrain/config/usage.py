@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from irpretrain.config.papers.files import known_papers, papers_with_depths, show_axioms, show_term_weights
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
-from irpretrain.config.term_weights import ENCODED
 from irpretrain.objectives.registry import needs
 from irpretrain.text.languages import ENGLISH
 
@@ -188,7 +187,7 @@ def used_encoders(config: Config) -> dict[str, EncoderConfig]:
         weighting = config.term_weights[name]
         if weighting.encoder is not None:
             encoders[f"term_weights.{name}.encoder"] = weighting.encoder
-        elif weighting.model in ENCODED:
+        elif weighting.model == "regressor":
             encoders["encoder"] = config.encoder
     return encoders
 
@@ -298,8 +297,6 @@ def used_weightings(config: Config) -> list[str]:
     stages = (config.first_stages.get(name) for name in used_first_stages(config))
     names = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
     names += [name for displayed in active_distributions(config).values() for name in displayed.weightings]
-    tasks = [task for model in wanted_models(config) for task in config.models[model].tasks]
-    names += [getattr(config.objectives.get(task.objective), "weighting", None) for task in tasks]
     named = [(name, config.term_weights[name]) for name in names if name in config.term_weights]
     learned = (weighting.same_as or name for name, weighting in named)
     return [name for name in dict.fromkeys(learned) if name in config.term_weights]
@@ -380,6 +377,6 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
     for name in used_weightings(config):
         weighting = config.term_weights[name]
         where = "encoder" if weighting.encoder is None else f"term_weights.{name}.encoder"
-        if weighting.model in ENCODED and where == encoder:
+        if weighting.model == "regressor" and where == encoder:
             lengths[f"term_weights.{name}.max_length"] = weighting.max_length
     return lengths

@@ -80,9 +80,8 @@ class Format:
     # Ends of the file names that count in a folder; none if a folder cannot replace its files.
     suffixes: tuple[str, ...] = ()
 
-    # What else is read: options → files, and (path, options) → folders beside a file.
+    # What else is read: options → files.
     option_files: Callable[[Any], list[str]] = _nothing
-    folders_beside: Callable[[Path, Any], list[Path]] = _nothing
 
     # (path, options) → what the file says of all its documents, such as the version of a dump.
     facts: Callable[[Path, Any], dict[str, str]] | None = None

@@ -165,17 +165,6 @@ def corpus_aids(config: Config, corpus: str) -> list[str]:
     return reader.option_files(reader.options(**section.options))
 
 
-def corpus_folders_beside(config: Config, corpus: str) -> list[str]:
-    """Return the folders that a format reads beside the files of a user's own corpus, such as CORD-19's parses."""
-    section = config.corpora[corpus]
-    reader = format_of("documents", section.format)
-    if not os.path.exists(section.path):
-        return []
-    options = reader.options(**section.options)
-    files = corpus_files(config, corpus)
-    return [str(folder) for path in files for folder in reader.folders_beside(path, options)]
-
-
 def _topics(key: str, section: FileConfig) -> UsedFiles:
     inside = format_of(section.kind, section.format).suffixes
     return UsedFiles(key, section.paths, "records", inside, partial(_check_files, suffixes=inside))

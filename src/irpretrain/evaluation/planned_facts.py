@@ -17,7 +17,7 @@ from irpretrain.config.retrieval import (
     FirstStageConfig,
     IndriOptions,
 )
-from irpretrain.config.term_weights import ENCODED, EPOCHS
+from irpretrain.config.term_weights import EPOCHS
 from irpretrain.config.usage import (
     active_experiments,
     first_stages_of,
@@ -97,19 +97,18 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if named.kind == "passages" and (named.same_as is not None or named.model != "tf"):
         options["square_root"] = named.square_root
-    if described.model not in ("tf", "attention"):
+    if described.model != "tf":
         labels = described.labels.model_dump(exclude_defaults=True).items()
         facts["training_queries"] = ", ".join(
             [str(described.dataset), *(f"{key} {value}" for key, value in labels)]
         )
-    if described.model in ENCODED:
+    if described.model == "regressor":
         facts["encoder"] = _encoder_text(described.encoder or config.encoder)
         options["inference"] = _compared(described.inference)
         if described.window_overlap is None:
             facts["length"] = str(described.max_length)
         else:
             options |= described.model_dump(include={"max_length", "window_overlap"})
-    if described.model == "regressor":
         training = described.training
         epochs = EPOCHS if training.steps is None and training.epochs is None else training.epochs
         options |= {"training": _compared(training) | {"epochs": epochs}, "seed": described.seed}

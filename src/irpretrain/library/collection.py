@@ -316,8 +316,8 @@ class Collection(CollectionFiles):
         """Make the ranking groups of an objective.
 
         Args:
-            objective: type of an objective: rop, srr, rwi, ati, ltm, hp, shp, mrds, ict, bfs, wlp, rqp, qdm, rdp, acm,
-                ares or bprop.
+            objective: type of an objective: rop, srr, rwi, ati, ltm, hp, shp, mrds, ict, bfs, wlp, rqp, qdm, rdp, acm
+                or ares.
             changes: keys of the objective that differ from the preset's; `predictor` of ares is a directory.
 
         Raises:
@@ -345,7 +345,6 @@ class Collection(CollectionFiles):
             "collection": lambda: (self.documents,),
             "collection_tokens": lambda: (self.tokens,),
             "anchor_texts": lambda: self._anchors,
-            "term_weights": lambda: self._attention,
             "axiom_values": lambda: self._valued(self._drawn(self.options.pseudo_queries), "pseudo-queries"),
         }
         path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")
@@ -357,7 +356,6 @@ class Collection(CollectionFiles):
                 tokens=self.tokens if self.has_encoder else "",
                 predictor=predictor or "",
                 axioms=self.options.axioms,
-                collection_term_weights=(self._attention,) if "term_weights" in needed else (),
                 **{name: make() for name, make in made.items() if name in needed},
             )
             return Groups(self, options, path, write_groups(shard, options, path))
@@ -381,8 +379,6 @@ def _check_depth(depth: Any) -> None:
 
 def _use_of_encoder(options: Any) -> str:
     """Return what an objective does by parts of an encoder; nothing where it needs none."""
-    if "term_weights" in needs(options):
-        return "draws words by the attention"
     if "positions" in needs(options):
         return "cuts documents by the word pieces"
     if getattr(options, "skips_short_documents", False):

@@ -16,9 +16,6 @@ from irpretrain.library.options import Options, naming
 from irpretrain.models.encoder_files import REMEDY, hub_name, model_directory
 from irpretrain.text.texts import stream_texts
 
-# Word pieces of a document that attention is read of, as in B-PROP, where the encoder has positions for them.
-LONGEST = 512
-
 
 class CollectionFiles:
     """Tables, stores and indexes of one shard, in a temporary folder that goes with the object.
@@ -135,19 +132,6 @@ class CollectionFiles:
         vectors, options = self._path("vectors"), self.options.word_vectors
         make_word_vectors(options, [self._words], self._statistics, self.options.seed, vectors, self._vectors)
         return vectors
-
-    @cached_property
-    def _attention(self) -> Path:
-        from irpretrain.config.term_weights import TermWeightsConfig
-        from irpretrain.models.cls_attention import ClsAttention  # torch
-        from irpretrain.models.parameters import positions
-        from irpretrain.retrieval.term_weights.infer import infer_documents
-
-        most = positions(ClsAttention.from_encoder(self.encoder).encoder) or LONGEST
-        options = TermWeightsConfig(label="attention", model="attention", max_length=min(most, LONGEST))
-        weights, unfinished = self._path("attention.parquet"), self._path("unfinished")
-        infer_documents(self.encoder, self.documents, options, self.options.text, weights, unfinished)
-        return weights
 
     @cached_property
     def _graph(self) -> Path:

@@ -25,7 +25,6 @@ OBJECTIVES = {
     "rdp": "irpretrain.objectives.rdp",
     "acm": "irpretrain.objectives.acm",
     "ares": "irpretrain.objectives.ares",
-    "bprop": "irpretrain.objectives.bprop",
 }
 
 # What a `Shard` may hold beside documents and their word pieces, and is made only where an objective needs it. With
@@ -39,7 +38,6 @@ NEEDS = (
     "anchor_texts",
     "axiom_values",
     "predictor",
-    "term_weights",
 )
 
 

@@ -35,9 +35,6 @@ class Shard:
     axiom_values: str | Path = ""  # AXIOM_VALUES of the shard's pseudo-queries
     predictor: str | Path = ""  # directory of the preference predictor that the objective's options name
     axioms: AxiomsConfig = field(default_factory=AxiomsConfig)  # how axioms compare queries
-    # TERM_WEIGHTS of the shard's documents, by the weighting that the objective's options name.
-    term_weights: str | Path = ""
-    collection_term_weights: tuple[str | Path, ...] = ()  # the same of all shards of the collection
 
     def articles(self, counts: Counts) -> Iterator[ShardArticle]:
         """Yield the documents in corpus order, without disambiguation pages, and count; see `stream_articles`."""

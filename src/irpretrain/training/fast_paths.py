@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import PreTrainedModel
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation.progress import print_line
@@ -25,8 +24,6 @@ def use_fast_paths(
 ) -> Callable[[], None]:
     """Configure a model's packing and log what a GPU does slowly; return a function that restores the packing."""
     if not hasattr(model, "packing"):
-        if device.type == "cuda" and any(isinstance(part, PreTrainedModel) for part in model.modules()):
-            log_once(f"SLOW: padding is computed, because a {type(model).__name__} is never packed")
         return lambda: None
     packable: Any = model
     before = packable.packing

@@ -9,7 +9,6 @@ k(w), as in `irpretrain.objectives.prop.word_sets`.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +22,6 @@ from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError
 from irpretrain.foundation.wording import cli_or_api
 from irpretrain.text.statistics import read_totals
-from irpretrain.text.stop_words import stems_of
 
 
 def keep_probabilities(
@@ -48,8 +46,7 @@ def keep_probabilities(
 # The vocabulary V holds the words that are no stop words and occur at least `minimum_count` times. c(w,D), |D|,
 # P(w|C) and the mean |D| are taken over V, so that P(·|D) sums to one; with `rare_words: counted`, words under the
 # minimum count in |D|, in the mean and in the denominator of P(w|C) too, as in PROP's released code, and P(·|D) then
-# sums to a little less. With stemming all of this is over Porter stems (of words that are no stop words), and each
-# stem has its surface forms to choose from.
+# sums to a little less.
 #
 # `DocumentModel` is the plain reference: it spells a whole distribution out. Sampling at speed is in
 # `irpretrain.objectives.prop.word_sets`; the tests hold one against the other.
@@ -63,20 +60,10 @@ STOP = -2
 
 
 @dataclass(frozen=True)
-class SurfaceForms:
-    """The words that a drawn term can be written as; without stemming each term is its own and only form."""
-
-    words: pa.Array  # surface forms, those of one term side by side
-    offsets: np.ndarray  # int64[terms + 1]; term t has the forms offsets[t] to offsets[t + 1]
-    # float64[forms], running probabilities within each term, ∝ log(count + 1); the last of each is 1.
-    cumulative: np.ndarray
-
-
-@dataclass(frozen=True)
 class CollectionModel:
     """Counts and probabilities of the vocabulary V, by term number; terms are in code-point order."""
 
-    terms: list[str]  # words of V, or Porter stems
+    terms: list[str]  # words of V
     counts: np.ndarray  # int64, occurrences c(w,C)
     documents: np.ndarray  # int64, documents that hold the term
     background: np.ndarray  # float64, P(w|C)
@@ -86,7 +73,6 @@ class CollectionModel:
     rare_words_count: bool  # whether words under the minimum count in |D|
     # Word → term number, or STOP; words that are missing are rare.
     numbers: dict[str, int] = field(repr=False)
-    forms: SurfaceForms = field(repr=False)  # surface forms of the terms
 
     def number(self, words: Sequence[str]) -> np.ndarray:
         """Return the term number of each word (int64), RARE or STOP."""
@@ -124,7 +110,6 @@ def read_collection_model(
     minimum_count: int,
     background: Literal["word-counts", "document-frequencies"],
     rare_words: Literal["excluded", "counted"],
-    stemming: Literal["none", "porter"],
 ) -> CollectionModel:
     """Build a collection's model from its merged WORD_COUNTS table and options of `objectives.rop`.
 
@@ -132,10 +117,7 @@ def read_collection_model(
         InputError: the vocabulary is empty.
     """
     stop = pa.array(sorted(stop_words), pa.string())
-    if stemming == "porter":
-        vocabulary = _stems(_words(statistics, stop), minimum_count, read_totals(statistics).language)
-    else:
-        vocabulary = _surface_words(_words(statistics, stop), minimum_count)
+    vocabulary = _vocabulary(_words(statistics, stop), minimum_count)
     if not vocabulary.terms:
         raise InputError(
             statistics,
@@ -165,7 +147,6 @@ def read_collection_model(
         mean_length=mean_length,
         rare_words_count=counted,
         numbers=vocabulary.numbers | dict.fromkeys(stop_words, STOP),
-        forms=vocabulary.forms,
     )
 
 
@@ -175,7 +156,6 @@ class _Vocabulary:
     counts: np.ndarray
     documents: np.ndarray
     numbers: dict[str, int]
-    forms: SurfaceForms
     all_counts: int
     all_documents: int
 
@@ -186,7 +166,7 @@ def _words(statistics: str | Path, stop: pa.Array) -> Iterator[pa.RecordBatch]:
         yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop)))
 
 
-def _surface_words(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
+def _vocabulary(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
     retained, all_counts, all_documents = [], 0, 0
     for batch in batches:
         all_counts += pc.sum(batch.column("count")).as_py() or 0
@@ -194,42 +174,6 @@ def _surface_words(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vo
         retained.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
     table = pa.Table.from_batches(retained, WORD_COUNTS.schema).combine_chunks()
     terms: list[str] = table["word"].to_pylist()
-    forms = SurfaceForms(pa.array(terms, pa.string()), np.arange(len(terms) + 1), np.ones(len(terms)))
     numbers = {term: number for number, term in enumerate(terms)}
     counts, documents = table["count"].to_numpy(), table["documents"].to_numpy()
-    return _Vocabulary(terms, counts, documents, numbers, forms, all_counts, all_documents)
-
-
-def _stems(batches: Iterator[pa.RecordBatch], minimum_count: int, language: str) -> _Vocabulary:
-    """Add words up by stem. All distinct words are held: a rare word may belong to a frequent stem."""
-    counts: defaultdict[str, int] = defaultdict(int)
-    documents: defaultdict[str, int] = defaultdict(int)
-    surface: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-    for batch in batches:
-        words = batch.column("word").to_pylist()
-        columns = (batch.column(name).to_pylist() for name in ("count", "stem_documents"))
-        for word, stem, count, stem_documents in zip(words, stems_of(words, language), *columns, strict=True):
-            counts[stem] += count
-            documents[stem] += stem_documents
-            surface[stem].append((word, count))
-    terms = sorted(stem for stem, count in counts.items() if count >= minimum_count)
-    return _Vocabulary(
-        terms,
-        np.array([counts[stem] for stem in terms], np.int64),
-        np.array([documents[stem] for stem in terms], np.int64),
-        {word: number for number, stem in enumerate(terms) for word, _ in surface[stem]},
-        _surface_forms([surface[stem] for stem in terms]),
-        sum(counts.values()),
-        sum(documents.values()),
-    )
-
-
-def _surface_forms(surface: Sequence[Sequence[tuple[str, int]]]) -> SurfaceForms:
-    words: list[str] = []
-    cumulative, offsets = [np.empty(0)], [0]
-    for forms in surface:
-        sums = np.cumsum([math.log(count + 1) for _, count in forms])
-        words.extend(word for word, _ in forms)
-        cumulative.append(sums / sums[-1])
-        offsets.append(len(words))
-    return SurfaceForms(pa.array(words, pa.string()), np.array(offsets, np.int64), np.concatenate(cumulative))
+    return _Vocabulary(terms, counts, documents, numbers, all_counts, all_documents)

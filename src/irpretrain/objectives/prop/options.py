@@ -28,10 +28,6 @@ class RopOptions(PresetOptions):
         ge=1,
     )
     stop_list: StopList = option(..., "Words neither drawn nor counted.")
-    stemming: Literal["none", "porter"] = option(
-        "none",
-        "porter: the model is over Porter stems; a drawn stem is written as one of its words.",
-    )
     background: Literal["word-counts", "document-frequencies"] = option(..., "Source of P(w|C).")
     minimum_count: int = option(..., "Minimum occurrences in the collection.", unit="words", ge=1)
     rare_words: Literal["excluded", "counted"] = option(

@@ -68,7 +68,6 @@ class PairSampler:
             minimum_count=options.minimum_count,
             background=options.background,
             rare_words=options.rare_words,
-            stemming=options.stemming,
         )
         self.keep = keep_probabilities(
             self.collection.counts,
@@ -78,6 +77,7 @@ class PairSampler:
         )
         self.size_probabilities = set_size_probabilities()
         self._text, self._seed = text, seed
+        self._words = pa.array(self.collection.terms, pa.string())
         self._tables = self._make_tables()
         self._rules = SetRules(
             support=_support(options),
@@ -101,8 +101,6 @@ class PairSampler:
             frequency_thresholds=frequency[0],
             frequency_aliases=frequency[1],
             sizes=cumulative(self.size_probabilities),
-            form_offsets=collection.forms.offsets,
-            form_cumulative=collection.forms.cumulative,
         )
 
     def sample(self, rows: pa.RecordBatch, skip: np.ndarray) -> PairBatch:
@@ -113,7 +111,7 @@ class PairSampler:
             -1, 2
         )
         documents = SampledDocuments(terms, offsets, lengths, keys, np.asarray(skip, np.float64))
-        return PairBatch(rows, draw_pairs(documents, self._tables, self._rules), self.collection.forms.words)
+        return PairBatch(rows, draw_pairs(documents, self._tables, self._rules), self._words)
 
     def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (term numbers end to end, offsets, |D|) of some texts."""
@@ -140,7 +138,7 @@ def _support(options: RopOptions) -> int:
 class PairBatch:
     rows: pa.RecordBatch  # the documents' identifiers and places
     pairs: WordSetPairs  # what was drawn
-    forms: pa.Array  # words by form number
+    words: pa.Array  # by term number
 
     def groups(self) -> pa.Table:
         """Return the pairs as a GROUPS table, numbered from 0 within each document."""
@@ -151,7 +149,7 @@ class PairBatch:
         sizes = np.repeat(self.pairs.sizes, 2)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         return pc.binary_join(
-            pa.ListArray.from_arrays(offsets, self.forms.take(pa.array(self.pairs.forms))), " "
+            pa.ListArray.from_arrays(offsets, self.words.take(pa.array(self.pairs.terms))), " "
         )
 
     def _ties(self) -> np.ndarray:

@@ -9,8 +9,7 @@ documents (one alias table); the part is chosen by their masses. So a draw costs
 size of the vocabulary.
 
 Each document has its own Philox stream, in this order: whether a short document is skipped; the words sampled into
-`document-and-sample`; for each generated pair its size and then the two sets, word by word, the surface forms of a set
-after its words; which pairs are selected.
+`document-and-sample`; for each generated pair its size and then the two sets, word by word; which pairs are selected.
 """
 
 from typing import NamedTuple
@@ -52,9 +51,6 @@ class DrawTables(NamedTuple):
     frequency_thresholds: np.ndarray
     frequency_aliases: np.ndarray
     sizes: np.ndarray  # float64[most], running probabilities of the set sizes 1 … most
-    # form_offsets, form_cumulative: surface forms, see `language_model.SurfaceForms`.
-    form_offsets: np.ndarray
-    form_cumulative: np.ndarray
 
 
 class SetRules(NamedTuple):
@@ -91,8 +87,8 @@ class WordSetPairs(NamedTuple):
     document: np.ndarray  # int64[pairs], which document of the batch
     sizes: np.ndarray  # int64[pairs], words in each of the two sets
     scores: np.ndarray  # float64[pairs, 2], log-likelihoods of the preferred and the other set
-    # int64, surface forms of preferred and other set of each pair, end to end, in the order drawn.
-    forms: np.ndarray
+    # int64, terms of preferred and other set of each pair, end to end, in the order drawn.
+    terms: np.ndarray
     outside: np.ndarray  # int64[pairs], words of both sets that the document does not hold
     repeated: np.ndarray  # int64[pairs], how many of the two sets hold a term more than once
     fate: np.ndarray  # int64[documents], PAIRED, EMPTY or SHORT
@@ -178,15 +174,6 @@ def _has_repeat(terms: np.ndarray, size: int) -> bool:
 
 
 @compiled
-def _draw_form(term: int, tables: DrawTables, state: np.ndarray) -> int:
-    """Return a surface form of the term; a term with one form takes no uniform."""
-    start, end = tables.form_offsets[term], tables.form_offsets[term + 1]
-    if end - start == 1:
-        return start
-    return start + first_above(tables.form_cumulative[start:end], end - start, next_uniform(state))
-
-
-@compiled
 def _draw_set(
     document: _Terms,
     drawable: _Support,
@@ -244,7 +231,7 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
     seen = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
     scratch = _Terms(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room), seen)
     state = np.empty(STATE_WORDS, np.uint64)
-    terms, forms, score = np.empty((2, most), np.int64), np.empty((2, most), np.int64), np.empty(2)
+    terms, score = np.empty((2, most), np.int64), np.empty(2)
     pairs = words = 0
     for document in range(batch):
         words_of = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
@@ -269,8 +256,6 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
                 score[side], others = _draw_set(scratch, drawable, tables, rules, state, chosen)
                 outside += others
                 repeated += _has_repeat(chosen, length)
-                for position in range(length):
-                    forms[side, position] = _draw_form(chosen[position], tables, state)
             if abs(score[0] - score[1]) <= SAME * abs(score[0]):
                 score[0] = score[1]
             slot = _hash_slot(generated, rules.retained, state)
@@ -282,14 +267,14 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
                 for rank, side in enumerate((preferred, 1 - preferred)):
                     made.scores[pair, rank] = score[side]
                     start = base + rank * length
-                    made.forms[start : start + length] = forms[side, :length]
-        words = _close_gaps(made.forms, made.sizes, pairs, pairs + rules.retained, words, most)
+                    made.terms[start : start + length] = terms[side, :length]
+        words = _close_gaps(made.terms, made.sizes, pairs, pairs + rules.retained, words, most)
         pairs += rules.retained
     return WordSetPairs(
         made.document[:pairs],
         made.sizes[:pairs],
         made.scores[:pairs],
-        made.forms[:words],
+        made.terms[:words],
         made.outside[:pairs],
         made.repeated[:pairs],
         made.fate,
@@ -298,13 +283,13 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
 
 @compiled
 def _close_gaps(
-    forms: np.ndarray, sizes: np.ndarray, first_pair: int, end_pair: int, first_word: int, most: int
+    terms: np.ndarray, sizes: np.ndarray, first_pair: int, end_pair: int, first_word: int, most: int
 ) -> int:
     """Move a document's sets, which lie in slots of 2 × most words, end to end; return where they end."""
     end = first_word
     for pair in range(first_pair, end_pair):
         start = first_word + (pair - first_pair) * 2 * most
         for position in range(2 * sizes[pair]):
-            forms[end] = forms[start + position]
+            terms[end] = terms[start + position]
             end += 1
     return end

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,6 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.foundation.provenance import sha256
-from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.length_batches import (
     LengthBatch,
     length_batches,
@@ -45,7 +44,7 @@ BLOCK = 8192
 
 
 def infer_documents(
-    model: str | Path,  # directory of a token regression; of an encoder for weights by attention
+    model: str | Path,  # directory of a token regression
     documents: str | Path,  # DOCUMENTS table
     options: TermWeightsConfig,
     text: TextConfig,
@@ -60,13 +59,11 @@ def infer_documents(
         pieces, positions computed.
     """
     with reproducible(options.inference.compute) as device:
-        kind = AttentionPredictor if options.model == "attention" else WeightPredictor
-        predictor = kind.open(model, options, text, device)
+        predictor = WeightPredictor.open(model, options, text, device)
         job = {
             "stage": "weight terms",
             "kind": options.model,
             "model": sha256(model),
-            "layers": options.encoder and options.encoder.layers,
             "documents": sha256(documents),
             "options": deciding(
                 options, options.model_dump(include={"max_length", "window_overlap", "inference"})
@@ -111,10 +108,7 @@ class Window(NamedTuple):
 
 @dataclass
 class WeightPredictor:
-    # Whether a repeated word has the sum of its weights in place of the largest.
-    sums_occurrences: ClassVar[bool] = False
-
-    model: TermWeightRegressor | ClsAttention  # on its device, not in training
+    model: TermWeightRegressor  # on its device, not in training
     encoder: EncoderPieces
     options: TermWeightsConfig
     text: TextConfig
@@ -124,7 +118,7 @@ class WeightPredictor:
     def open(
         cls, directory: str | Path, options: TermWeightsConfig, text: TextConfig, device: torch.device
     ) -> Self:
-        model = cls._load(directory, options)
+        model = TermWeightRegressor.load(directory)
         model.check_length(options.max_length, "max_length")
         model.to(device).eval()
         compute = options.inference.compute
@@ -136,10 +130,6 @@ class WeightPredictor:
         check_embeddings(model.network, pieces.size, directory)
         return cls(model, pieces, options, text, device)
 
-    @classmethod
-    def _load(cls, directory: str | Path, options: TermWeightsConfig) -> TermWeightRegressor | ClsAttention:
-        return TermWeightRegressor.load(directory)
-
     def rows(
         self, texts: Sequence[Text], retained: KeptBatches | None = None
     ) -> tuple[pa.Table, dict[str, int]]:
@@ -149,9 +139,7 @@ class WeightPredictor:
         weights, counts = self.weights(words, pieces, retained or KeptBatches())
         rows, unread = [], 0
         for text, spans, text_weights in zip(texts, words, weights, strict=True):
-            terms, left_out = weighted_terms(
-                spans.words, text_weights.values, text_weights.read, self.sums_occurrences
-            )
+            terms, left_out = weighted_terms(spans.words, text_weights.values, text_weights.read)
             unread += left_out
             rows.append(text.key | {"terms": terms})
         counts |= {
@@ -218,7 +206,6 @@ class WeightPredictor:
             [*before, *pieces[window.text].ids[window.start : window.end], *after] for window in batch.items
         ]
         ids, attention = padded(wholes, batch.rows, batch.length, self.encoder.pad)
-        self._mask(attention, batch, pieces)
         weights = self.model(to_device(torch.from_numpy(ids), self.device), torch.from_numpy(attention))
         copied = to_host(weights.float())
 
@@ -230,22 +217,3 @@ class WeightPredictor:
             ]
 
         return wait
-
-    def _mask(self, attention: np.ndarray, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> None:
-        """Hide positions of a batch from the model: none here."""
-
-
-class AttentionPredictor(WeightPredictor):
-    """Weights by an encoder's attention to words' first pieces, summed over occurrences (B-PROP's released code)."""
-
-    sums_occurrences = True
-
-    @classmethod
-    def _load(cls, directory: str | Path, options: TermWeightsConfig) -> ClsAttention:
-        return ClsAttention.from_encoder(directory, options.encoder.layers if options.encoder else None)
-
-    def _mask(self, attention: np.ndarray, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> None:
-        before = len(self.encoder.prefix)
-        for row, window in enumerate(batch.items):
-            begins = pieces[window.text].begins[window.start : window.end]
-            attention[row, before : before + len(begins)] = begins

@@ -98,18 +98,16 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
 
 
 def weighted_terms(
-    words: Sequence[str], weights: np.ndarray, read: np.ndarray | None = None, summed: bool = False
+    words: Sequence[str], weights: np.ndarray, read: np.ndarray | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return distinct words by code point with their largest weight (or sum), and the number of words not `read`."""
+    """Return distinct words by code point with their largest weight, and the number of words not `read`."""
     best: dict[str, float] = {}
     covered = np.ones(len(words), bool) if read is None else read
     for word, weight, has_weight in zip(words, weights.tolist(), covered.tolist(), strict=True):
         if not has_weight:
             continue
         old = best.get(word)
-        if summed:
-            best[word] = weight + (old or 0.0)
         # A NaN stays: it is a fault, and must be seen where weights become integers.
-        elif old is None or (old == old and not weight <= old):
+        if old is None or (old == old and not weight <= old):
             best[word] = weight
     return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~covered).sum())

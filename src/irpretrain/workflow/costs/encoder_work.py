@@ -1,13 +1,12 @@
 """Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
 from irpretrain.config.depths import reranked
 from irpretrain.config.root import Config
-from irpretrain.config.term_weights import ENCODED, EPOCHS, TermWeightsConfig
+from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.config.usage import largest_shots, trained_on
@@ -185,7 +184,7 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
 
 def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: Size) -> list[Work]:
     weighting, encoder = _weighting(config, wildcards)
-    if weighting.model not in ENCODED:
+    if weighting.model != "regressor":
         return []
     # How many windows a text has is not known.
     windows = 1 if weighting.window_overlap is None else None
@@ -193,8 +192,8 @@ def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: Size) -> list
     return [Work(rule, "word pieces", amount, computing(encoder, weighting.inference.compute))]
 
 
-def _weigh_documents(rule: str, config: Config, wildcards: Wildcards) -> list[Work]:
-    return _weigh(rule, config, wildcards, work.documents_of_shard(config, wildcards["corpus"]))
+def _weigh_documents(config: Config, wildcards: Wildcards) -> list[Work]:
+    return _weigh("weigh_documents", config, wildcards, work.documents_of_shard(config, wildcards["corpus"]))
 
 
 def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -216,8 +215,7 @@ ENCODER_RULES: dict[str, Describe] = {
     "rerank_snapshot": _rerank,
     "finetune": _finetune,
     "train_term_weights": _train_term_weights,
-    "weigh_documents": partial(_weigh_documents, "weigh_documents"),
-    "weigh_by_attention": partial(_weigh_documents, "weigh_by_attention"),
+    "weigh_documents": _weigh_documents,
     "weigh_queries": _weigh_queries,
     "score_diagnosis_pairs": _score_diagnosis_pairs,
 }

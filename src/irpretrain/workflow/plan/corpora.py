@@ -15,7 +15,7 @@ from irpretrain.config.usage import wanted_models
 from irpretrain.corpora.catalogue.completion import data_folders, folder_of
 from irpretrain.corpora.catalogue.read import Entry
 from irpretrain.corpora.records import parts_of_shard
-from irpretrain.corpora.sources import corpus_aids, corpus_files, corpus_folders_beside
+from irpretrain.corpora.sources import corpus_aids, corpus_files
 from irpretrain.foundation.provenance import content_hash
 from irpretrain.objectives.registry import needs
 from irpretrain.text.languages import ENGLISH, with_language
@@ -111,7 +111,7 @@ class Corpora(PlanPart):
         return strings(corpus_files(self.config, corpus))
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
-        """Size and time of files that the options name, and of folders that the format reads beside the corpus."""
+        """Size and time of files that the options name."""
         # As inputs, 15 GB of spam rankings would be hashed for each shard.
         return self._aid_states(wildcards.corpus)
 
@@ -119,8 +119,7 @@ class Corpora(PlanPart):
     def _aid_states(self, corpus: str) -> dict[str, str]:
         from irpretrain.corpora.catalogue.absence import fingerprint
 
-        aids = [*corpus_aids(self.config, corpus), *corpus_folders_beside(self.config, corpus)]
-        return {path: fingerprint(path) for path in aids if os.path.exists(path)}
+        return {path: fingerprint(path) for path in corpus_aids(self.config, corpus) if os.path.exists(path)}
 
     def documents(self, wildcards: Wildcards) -> list[str]:
         return self.each_shard(paths.DOCUMENTS, [wildcards.corpus])
@@ -179,18 +178,6 @@ class Corpora(PlanPart):
         """How axioms are compared, for objectives that do."""
         compares = "axiom_values" in self.needed(wildcards.objective)
         return self.settings("axioms") if compares else {}
-
-    def term_weights(self, wildcards: Wildcards) -> Input:
-        """Weights of the shard's words, for objectives that draw words by them."""
-        weighting = self._weighting(wildcards)
-        return paths.TERM_WEIGHTS.format(**as_mapping(wildcards), weighting=weighting) if weighting else []
-
-    def collection_term_weights(self, wildcards: Wildcards) -> list[str]:
-        weighting, corpora = self._weighting(wildcards), self.config.collections[wildcards.collection]
-        return self.each_shard(paths.TERM_WEIGHTS, corpora, weighting=weighting) if weighting else []
-
-    def _weighting(self, wildcards: Wildcards) -> str | None:
-        return getattr(self.config.objectives[wildcards.objective], "weighting", None)
 
     def predictor(self, wildcards: Wildcards) -> Input:
         """The probabilities of the preference predictor that an objective names."""

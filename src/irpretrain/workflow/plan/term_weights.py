@@ -58,10 +58,6 @@ class TermWeights(PlanPart):
         """What decides a weighting."""
         return plain(self._weighting(wildcards), exclude=NO_WEIGHTS) | {"label": wildcards.weighting}
 
-    def attention_options(self, wildcards: Wildcards) -> Any:
-        """What decides weights by attention, their encoder among it."""
-        return self.options(wildcards) | {"encoder": self.encoder(wildcards)}
-
     def threads(self, wildcards: Wildcards) -> int:
         compute = self._weighting(wildcards).training.compute
         return compute.threads * compute.process_count
