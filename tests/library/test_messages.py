@@ -344,13 +344,6 @@ def test_a_fault_of_the_seed_is_named(capsys: pytest.CaptureFixture) -> None:
     assert "ERROR: Invalid value for '--seed': -1 is not in the range x>=0." in capsys.readouterr().err
 
 
-def test_a_text_is_no_curve(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    (tmp_path / "x.txt").write_text("word")
-    assert run("curves", tmp_path / "x.txt") == 2
-    assert "x.txt: holds no step of a training" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
-
-
 @pytest.fixture
 def groups(tiny_encoder: Path) -> Any:
     texts = ["word01 word02 word03 ab cd", "word01 ef gh", "word05 word06 word07 word01"]
