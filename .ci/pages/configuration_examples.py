@@ -52,7 +52,6 @@ downstream: {sentences: {tasks: [cola], models: [control, prop]}}""",
     "experiments": """\
 experiments:
   fine-tuned: {dataset: squad, models: [control, prop], regimes: [few-shot-100, full], seeds: [1, 2, 3]}""",
-    "evaluation": "evaluation: {test: randomisation, correction: holm}",
     "report": "report: {papers: [prop, deepct]}",
     "attributions": "attributions: {pies: {dataset: squad, models: [control, prop]}}",
     "weight_distributions": "weight_distributions: {dev: {label: dev, corpora: [squad-dev], weightings: [tf, deepct]}}",

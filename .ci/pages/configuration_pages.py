@@ -47,9 +47,8 @@ PAGES = {
         "sentence_tasks",
     ),
     "report.md": (
-        "Experiments, evaluation and pages",
+        "Experiments and pages",
         "experiments",
-        "evaluation",
         "report",
         "attributions",
         "weight_distributions",

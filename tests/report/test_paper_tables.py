@@ -10,7 +10,7 @@ from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.config.papers.published import load_published
 from irpretrain.report.cells import Ours, Table, value_text
-from irpretrain.report.comparisons import Comparison, TableTest
+from irpretrain.report.comparisons import Comparison
 from irpretrain.report.paper_table import differences
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
@@ -107,18 +107,6 @@ def test_fishers_test_at_the_papers_level(run) -> None:
     )  # fmt: skip
     assert found.p == pytest.approx(expected.pvalue, abs=0.02)
     assert not found.holds
-
-
-def test_the_configuration_can_choose_the_test(config_of) -> None:
-    table = load_published(WIKIFORMER_YAML).tables["table5"]
-    chosen = config_of(evaluation={"test": "t-test", "level": 0.02}).evaluation
-    assert (TableTest.of(chosen, table).kind, TableTest.of(chosen, table).level) == ("t-test", 0.02)
-    left_open = config_of().evaluation
-    assert (TableTest.of(left_open, table).kind, TableTest.of(left_open, table).level) == (
-        "randomisation",
-        0.01,
-    )
-    assert (TableTest.of(left_open).kind, TableTest.of(left_open).level) == ("t-test", 0.05)
 
 
 def test_two_sets_of_candidates_in_one_table(run) -> None:

@@ -124,7 +124,6 @@ def robust(tmp_path_factory):
                 "qrels": {"format": "squad", "path": "embedded:squad-dev"}, "measures": ["nDCG@20", "P@20"],
             }
         },
-        "evaluation": {"correction": "holm", "test": "randomisation"},
     }  # fmt: skip
 
     base = base_config()
@@ -134,7 +133,6 @@ def robust(tmp_path_factory):
     base["experiments"] = {
         "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
     }
-    base["evaluation"] = content["evaluation"]
     base["finetuning"], base["reranking"] = {"recipe": "prop"}, {}
     base["models"]["prop"]["label"] = LABEL
     rows = [r for r in rows_of("robust04", seeds=(1, 2, 3)) if r["measure"] != "RR@10"]
@@ -153,20 +151,6 @@ def test_numbers_are_compared_on_the_papers_own_data_set(robust) -> None:
     assert text == f"0.481† · ours 0.660† [{0.66 - half:.3f}, {0.66 + half:.3f}], +0.179"
     zero_shot = next(c for c in table.cells() if c.row == "rop" and c.ours and c.regime == "zero-shot")
     assert zero_shot.published is None  # the paper's numbers are fine-tuned
-
-
-def test_holm_over_all_tests_of_a_table(robust) -> None:
-    config, results = robust
-    plain = config.model_copy(
-        update={"evaluation": config.evaluation.model_copy(update={"correction": "none"})}
-    )
-    p_values = {}
-    for name, used in (("holm", config), ("none", plain)):
-        cells = [c for c in _table(used, results, "table5").cells() if c.ours and c.ours.comparisons]
-        p_values[name] = {(c.ours.run, c.measure): c.ours.comparisons[0].p for c in cells}
-    assert len(p_values["none"]) == 4
-    smallest = min(p_values["none"].values())
-    assert min(p_values["holm"].values()) == pytest.approx(min(1, 4 * smallest))
 
 
 def test_headline(config: Config, results) -> None:

@@ -25,7 +25,6 @@ from irpretrain.config.downstream import (
 from irpretrain.config.experiments import (
     AbsenceConfig,
     AttributionConfig,
-    EvaluationConfig,
     ExperimentConfig,
     ModelConfig,
     Paper,
@@ -137,9 +136,6 @@ class Config(Section):
     )
     diagnoses: dict[str, DiagnosisConfig] = option(
         description="Axiom diagnoses of re-rankers by name.", default_factory=dict
-    )
-    evaluation: EvaluationConfig = option(
-        description="Significance and intervals.", default_factory=EvaluationConfig
     )
     attributions: dict[str, AttributionConfig] = option(
         description="Pages of the target `attributions` by name: which words a score comes from.",
