@@ -16,7 +16,7 @@ datasets:
     "pseudo_queries": "pseudo_queries: {temperature: 0.2, per_document: 5}",
     "axioms": "axioms: {rank_depth: 100, bm25: {k1: 0.9, b: 0.4}}",
     "predictors": "predictors: {second: {label: II, collection: questions, dataset: squad-questions, setting: II}}",
-    "diagnoses": "diagnoses: {questions: {label: SQuAD, collection: questions, models: [control, prop]}}",
+    "diagnoses": "diagnoses: {questions: {collection: questions, models: [control, prop]}}",
     "objectives": "objectives: {rop-five: {type: rop, pairs_per_document: 5}}",
     "models": """\
 models:

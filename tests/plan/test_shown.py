@@ -89,7 +89,7 @@ def test_a_configuration_that_asks_for_nothing_is_reported_so():
 
 
 VIEWS = """
-diagnoses: {x: {label: X, collection: both, models: [prop]}}
+diagnoses: {x: {collection: both, models: [prop]}}
 weight_distributions: {y: {label: Y, corpora: [wiki], weightings: [tf]}}
 """
 HIDDEN = [

@@ -22,7 +22,7 @@ from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.axiom_tables import diagnosis_table, rank_interval_table, settings_table
+from irpretrain.report.axiom_tables import rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
@@ -173,9 +173,7 @@ def build_table(
     assert paper.axioms is not None
     if name == paper.axioms.predictors.key:
         return fill(settings_table(paper, paper.axioms, config, axioms.predictors), config)
-    if name == paper.axioms.rank_intervals.key:
-        return fill(rank_interval_table(paper, paper.axioms, config, axioms), config)
-    return fill(diagnosis_table(paper, paper.axioms, config, axioms.diagnoses), config)
+    return fill(rank_interval_table(paper, paper.axioms, config, axioms), config)
 
 
 def make_tables(
