@@ -41,14 +41,13 @@ downstream_tasks:
       development: {format: squad, path: "embedded:squad-dev"}""",
     "downstream": """\
 downstream_tasks:
-  cola:
-    label: CoLA
-    sentences:
-      train: {format: glue, path: CoLA/train.tsv, options: {task: cola}}
-      development: {format: glue, path: CoLA/dev.tsv, options: {task: cola}}
-downstream: {sentences: {tasks: [cola], models: [control, prop]}}""",
+  spans:
+    label: SQuAD 1.1
+    questions:
+      train: {format: squad, path: "embedded:squad-train"}
+      development: {format: squad, path: "embedded:squad-dev"}
+downstream: {answers: {tasks: [spans], models: [control, prop]}}""",
     "question_answering": "question_answering: {max_length: 384, learning_rates: [3.0e-5], epochs: 2}",
-    "sentence_tasks": "sentence_tasks: {max_length: 128, learning_rates: [2.0e-5], epochs: 3}",
     "experiments": """\
 experiments:
   fine-tuned: {dataset: squad, models: [control, prop], regimes: [few-shot-100, full], seeds: [1, 2, 3]}""",

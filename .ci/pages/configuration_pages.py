@@ -44,7 +44,6 @@ PAGES = {
         "downstream_tasks",
         "downstream",
         "question_answering",
-        "sentence_tasks",
     ),
     "report.md": (
         "Experiments and pages",

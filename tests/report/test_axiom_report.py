@@ -68,4 +68,4 @@ def test_where_a_predictors_number_comes_from(page) -> None:
 
 def test_pairs_and_pseudo_queries_are_counted_as_what_they_are(page) -> None:
     names = {name for cell in _cells(page[0])["cells"] for name, _ in cell["facts"]}
-    assert {"Queries", "Test pairs", "Pairs", "Pseudo-queries"} <= names
+    assert {"Queries", "Test pairs", "Pseudo-queries"} <= names

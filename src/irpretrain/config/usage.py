@@ -373,9 +373,8 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
             )
             lengths[f"{key}.max_length"] = config.finetuning_of(name).max_length
     for name in used_tasks(config) if models else []:
-        described = config.downstream_tasks[name]
-        section = "question_answering" if described.kind == "questions" else "sentence_tasks"
-        key = f"downstream_tasks.{name}.training" if "max_length" in described.training else section
+        is_own = "max_length" in config.downstream_tasks[name].training
+        key = f"downstream_tasks.{name}.training" if is_own else "question_answering"
         lengths[f"{key}.max_length"] = config.downstream_training_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]

@@ -29,8 +29,8 @@ from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
 
 # As in irpretrain.training.downstream.evaluate: nothing is re-ranked.
 NO_CANDIDATES = ""
-# In the order of columns; those of tasks beside question answering too.
-MEASURES = ("F1", "EM", "accuracy")
+# In the order of columns.
+MEASURES = ("F1", "EM")
 NOTHING_RUN = (
     "no entry of `downstream` is in this configuration (the overlay configs/downstream.yaml has SQuAD)"
 )
@@ -69,7 +69,7 @@ class AnswerTable(PaperTable):
         model = self._model(row) or ""
         return replace(
             super()._cell(row, pair, measure, regime),
-            counted="questions" if measure in MEASURES[:2] else "examples",
+            counted="questions",
             source=TASK_PREDICTIONS.format(task=pair[0], model=model, seed="{seed}"),
         )
 
