@@ -135,35 +135,6 @@ def test_a_reranker_is_no_weigher(tmp_path: Path) -> None:
         TermWeigher(write_bert(tmp_path / "model", labels=1), max_length=32)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "message"),
-    [
-        ([0], [99], "second: rows are whole numbers from 0 to 2"),
-        ([-1], [0], "first: rows are whole numbers from 0 to 2"),
-        ([0.5], [0], "first: rows are whole numbers from 0 to 2"),
-        ([0, 1], [1], "first has 2 rows and second 1"),
-        ([0, 0], [1, 2], "pair 1: its queries are of different documents, 'a' and 'b'"),
-    ],
-    ids=["beyond", "negative", "fraction", "numbers", "documents"],
-)
-def test_pairs_of_rows_are_checked(first: Any, second: Any, message: str) -> None:
-    import pandas as pd
-
-    from irpretrain import preference_probabilities
-    from irpretrain.axioms.predictor import PreferencePredictor
-    from irpretrain.axioms.preferences import DEFINITIONS
-    from irpretrain.config.axioms import AxiomsConfig
-
-    record = {"axioms": AxiomsConfig().model_dump(mode="json")}
-    predictor: Any = type(
-        "Stub", (), {"record": record, "probabilities": PreferencePredictor.probabilities}
-    )()
-    columns = {definition.column: [1.0, 1.0, 1.0] for definition in DEFINITIONS.values()}
-    values = pd.DataFrame({"document_id": ["a", "a", "b"], **columns})
-    with pytest.raises(ConfigError, match=message):
-        preference_probabilities(predictor, values, iter(first), second)
-
-
 def test_the_parser_that_is_not_installed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
