@@ -160,7 +160,6 @@ def test_faults_name_what_was_given(tmp_path: Path) -> None:
     collection = Collection.read(file)
     for compute in (
         lambda: collection.groups("rop"),
-        lambda: collection.log_likelihoods([("pie", "a")]),
         lambda: collection.pseudo_queries(temperature=1),
     ):
         with pytest.raises(InputError) as raised:

@@ -5,7 +5,7 @@ PHP, section 4.5.2 and Table 4.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -41,9 +41,6 @@ class DownstreamTaskConfig(Section):
         None, "Number of training examples (random); null: all.", unit="examples", ge=2
     )
     sample_development: int | None = option(None, "The same for the development sets.", unit="examples", ge=2)
-    training: dict[str, Any] = option(
-        description="Changes to `question_answering` for this task.", default_factory=dict
-    )
     entry: SkipJsonSchema[str | None] = option(None, ENTRY)
 
     @property

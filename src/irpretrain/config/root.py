@@ -192,11 +192,6 @@ class Config(Section):
         merged = deep_merge(self.finetuning.model_dump(), overrides)
         return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
 
-    def downstream_training_of(self, task: str) -> QuestionAnsweringConfig:
-        """Return the fine-tuning options of one task: `question_answering` with the task's own keys merged in."""
-        merged = deep_merge(self.question_answering.model_dump(), self.downstream_tasks[task].training)
-        return explain(QuestionAnsweringConfig, merged, f"downstream_tasks.{task}.training")
-
     def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
         """Return `reranking` with the model's own passages, and after fine-tuning with its fine-tuning lengths."""
         changes: dict[str, Any] = {}
