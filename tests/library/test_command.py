@@ -222,7 +222,6 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "groups rop DOCUMENTS OUT --option plum=1",
             "1 fault in the options\n  - options: format jsonl: plum:",
         ),
-        ("axioms DOCUMENTS PAIRS OUT --set seeed=1", "1 fault in the options\n  - seeed: unknown key"),
         ("groups rop DOCUMENTS OUT --set plum=1", "plum: unknown key"),
         ("groups rop DOCUMENTS OUT --set plum", "ERROR: --set plum: write KEY=VALUE"),
         (
@@ -238,12 +237,10 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ),
         ("groups rop DOCUMENTS /proc/x.jsonl", "ERROR: /proc/x.jsonl: nothing can be created in /proc: "),
         ("groups rop BROKEN OUT", "BROKEN:1"),
-        ("axioms DOCUMENTS PAIRS OUT", "ERROR: PAIRS:1: there is no document 'd9'\n"),
         (
-            "axioms DOCUMENTS NONE OUT",
-            "lower it (--set word_vectors.minimum_count=NUMBER); axioms also takes a file of vectors, --vectors FILE",
+            "groups ares DOCUMENTS OUT --set word_vectors.files=v.txt",
+            "names files of the workflow's collections; leave it out\n",
         ),
-        ("axioms DOCUMENTS NONE OUT --set word_vectors.files=v.txt", "collections; give --vectors FILE\n"),
         (
             "groups ares DOCUMENTS OUT --set agreement=strict",
             "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
@@ -281,9 +278,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "ERROR: QRELS: none of the 1 topics of NUMBERED has a relevant document here",
         ),
         ("pretrain GROUPS - --encoder MODEL", "ERROR: -: this command writes a folder\n  Name a folder."),
-        ("axioms DOCUMENTS BROKEN OUT", "BROKEN:1"),
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
-        ("weigh missing DOCUMENTS OUT", "ERROR: missing: "),
         ("parse-dump BROKEN OUT", "ERROR: BROKEN"),
     ],
 )
