@@ -4,7 +4,7 @@ Targets:
     all                   everything (default)
     prop, wikiformer, ... a paper of resources/published that `report.papers` names
     datasets              which data sets are there, and what the others need
-    downstream            question answering and GLUE, where an overlay names models and tasks
+    downstream            question answering, where an overlay names models and tasks
     exported_models       trained models with their cards
     attributions          which words scores come from
     term_weight_pages     how weights of words look

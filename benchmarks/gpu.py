@@ -23,7 +23,7 @@ from `src` beside this folder.
 
 A part is a process of its own and has a budget in seconds; a case that has begun may overrun it by GRACE. The JSON and
 the Markdown beside it are written anew after every row, so nothing that was measured is lost. Libraries print to the
-file of the same name that ends in .log. MFU is `models.arithmetic` over the rate of an 8,192³ product in the same
+file of the same name that ends in .log. MFU is training.operations over the rate of an 8,192³ product in the same
 process and precision. gpu_tables.py makes the Markdown, and the entries of resources/throughput.yaml.
 """
 

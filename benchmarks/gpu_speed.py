@@ -147,7 +147,7 @@ def training_part(setting: Setting) -> Iterator[Row]:
         measured_peak = best(case["precision"])
         return {
             "word_pieces_per_second": turn.amount / turn.wall,
-            "mfu": turn.facts["operations"] / turn.wall / measured_peak,
+            "mfu": turn.amount * training.operations(work) / turn.wall / measured_peak,
             "peak_flops": measured_peak,
             "seconds_a_step": turn.wall / steps,
             "word_pieces_a_step": turn.amount / steps,

@@ -72,7 +72,6 @@ class Ours:
         facts = {
             "losses": [step.loss for step in measured],
             "waited": waited_share(measured),
-            "operations": sum(step.operations for step in measured),
             "peak_bytes": torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None,
         }
         return watch.turn(sum(step.tokens for step in measured), **facts)

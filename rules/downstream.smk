@@ -40,7 +40,6 @@ rule finetune_downstream:
         runtime=minutes(2880),
         gpu=plan.downstream.gpus,
     params:
-        task=plan.downstream.data,
         options=plan.downstream.training,
         checkpoints=paths.CHECKPOINTS,
     script:

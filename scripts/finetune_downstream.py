@@ -1,19 +1,16 @@
 """Fine-tune a model for a task beside retrieval, and predict the test examples."""
 
-from irpretrain.config.downstream import DownstreamTaskConfig
+from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.training.downstream.finetune import finetune_downstream, options_of
+from irpretrain.training.downstream.finetune import finetune_downstream
 
 with stage(snakemake) as done:
     cell = snakemake.wildcards
-    task = DownstreamTaskConfig(**snakemake.params.task)
-    options = options_of(task, snakemake.params.options)
     done(
         finetune_downstream(
             model=snakemake.input.model,
             examples=snakemake.input.examples,
-            task=task,
-            options=options,
+            options=QuestionAnsweringConfig(**snakemake.params.options),
             seed=int(cell.seed),
             predictions=snakemake.output.predictions,
             metrics=snakemake.output.metrics,

@@ -62,7 +62,6 @@ def test_the_extras_are_those_that_messages_and_documents_name():
         "docs",
         "ir-datasets",
         "mwparserfromhell",
-        "tracking",
         "train",
     ]
 

@@ -16,7 +16,7 @@ datasets:
     "pseudo_queries": "pseudo_queries: {temperature: 0.2, per_document: 5}",
     "axioms": "axioms: {rank_depth: 100, bm25: {k1: 0.9, b: 0.4}}",
     "predictors": "predictors: {second: {label: II, collection: questions, dataset: squad-questions, setting: II}}",
-    "diagnoses": "diagnoses: {questions: {label: SQuAD, collection: questions, models: [control, prop]}}",
+    "diagnoses": "diagnoses: {questions: {collection: questions, models: [control, prop]}}",
     "objectives": "objectives: {rop-five: {type: rop, pairs_per_document: 5}}",
     "models": """\
 models:
@@ -41,18 +41,16 @@ downstream_tasks:
       development: {format: squad, path: "embedded:squad-dev"}""",
     "downstream": """\
 downstream_tasks:
-  cola:
-    label: CoLA
-    sentences:
-      train: {format: glue, path: CoLA/train.tsv, options: {task: cola}}
-      development: {format: glue, path: CoLA/dev.tsv, options: {task: cola}}
-downstream: {sentences: {tasks: [cola], models: [control, prop]}}""",
+  spans:
+    label: SQuAD 1.1
+    questions:
+      train: {format: squad, path: "embedded:squad-train"}
+      development: {format: squad, path: "embedded:squad-dev"}
+downstream: {answers: {tasks: [spans], models: [control, prop]}}""",
     "question_answering": "question_answering: {max_length: 384, learning_rates: [3.0e-5], epochs: 2}",
-    "sentence_tasks": "sentence_tasks: {max_length: 128, learning_rates: [2.0e-5], epochs: 3}",
     "experiments": """\
 experiments:
   fine-tuned: {dataset: squad, models: [control, prop], regimes: [few-shot-100, full], seeds: [1, 2, 3]}""",
-    "evaluation": "evaluation: {test: randomisation, correction: holm}",
     "report": "report: {papers: [prop, deepct]}",
     "attributions": "attributions: {pies: {dataset: squad, models: [control, prop]}}",
     "weight_distributions": "weight_distributions: {dev: {label: dev, corpora: [squad-dev], weightings: [tf, deepct]}}",

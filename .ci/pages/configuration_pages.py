@@ -44,12 +44,10 @@ PAGES = {
         "downstream_tasks",
         "downstream",
         "question_answering",
-        "sentence_tasks",
     ),
     "report.md": (
-        "Experiments, evaluation and pages",
+        "Experiments and pages",
         "experiments",
-        "evaluation",
         "report",
         "attributions",
         "weight_distributions",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from irpretrain.library.collection import Collection
     from irpretrain.library.documents import parse_wikitext, read_documents
     from irpretrain.library.groups import Groups
-    from irpretrain.library.models import CrossEncoder, TermWeigher, preference_probabilities
+    from irpretrain.library.models import CrossEncoder, TermWeigher
     from irpretrain.library.options import Options
     from irpretrain.library.own_groups import own_groups, read_groups
     from irpretrain.library.training import finetune, pretrain
@@ -36,7 +36,6 @@ _MODULES = {
     "own_groups": "library.own_groups",
     "paired_t_test": "evaluation.significance",
     "parse_wikitext": "library.documents",
-    "preference_probabilities": "library.models",
     "pretrain": "library.training",
     "randomisation_test": "evaluation.significance",
     "read_documents": "library.documents",
@@ -58,7 +57,6 @@ __all__ = [
     "own_groups",
     "paired_t_test",
     "parse_wikitext",
-    "preference_probabilities",
     "pretrain",
     "randomisation_test",
     "read_documents",

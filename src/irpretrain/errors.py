@@ -111,7 +111,6 @@ def refusing(path: str | Path, what: str, remedy: str = "") -> Iterator[None]:
 # Extra → names that are imported of its packages.
 EXTRAS = {
     "train": ("accelerate", "safetensors", "torch", "transformers", "xgboost"),
-    "tracking": ("tensorboard",),
     "ir-datasets": ("ir_datasets",),
     "mwparserfromhell": ("mwparserfromhell",),
 }

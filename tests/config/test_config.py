@@ -301,9 +301,7 @@ def with_ares(given):
             "experiments": {
                 "zero-shot-ares": {"dataset": "squad", "models": ["ares-further"], "regimes": ["zero-shot"]}
             },
-            "diagnoses": {
-                "axioms": {"label": "axioms", "collection": "paragraphs", "models": ["control", "ares"]}
-            },
+            "diagnoses": {"axioms": {"collection": "paragraphs", "models": ["control", "ares"]}},
         },
     )
 
@@ -364,7 +362,7 @@ def test_ares_takes_what_its_preset_says(given):
             "diagnoses.axioms.collection: 'paragraph' is not in collections",
         ),
         (
-            {"diagnoses": {"Axioms": {"label": "x", "collection": "paragraphs", "models": ["ares"]}}},
+            {"diagnoses": {"Axioms": {"collection": "paragraphs", "models": ["ares"]}}},
             "diagnoses.Axioms: names",
         ),
         # A model that only a diagnosis needs.

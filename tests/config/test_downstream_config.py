@@ -16,9 +16,7 @@ from irpretrain.corpora.sources import check_sources, used_assets
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
-TASKS = [
-    path.stem for kind in ("mrqa", "glue") for path in (ROOT / "resources/datasets").glob(f"{kind}-*.yaml")
-]
+TASKS = [path.stem for path in (ROOT / "resources/datasets").glob("mrqa-*.yaml")]
 
 
 def configuration(**sections):
@@ -32,11 +30,10 @@ def test_the_default_runs_no_task():
 
 
 def test_every_task_of_the_catalogue_is_there_by_its_name():
-    assert len(TASKS) == 14
+    assert len(TASKS) == 6
     config = configuration(downstream={"all": {"tasks": TASKS, "models": ["control"]}})
     assert set(used_tasks(config)) == set(TASKS)
-    assert config.downstream_tasks["glue-mnli"].sentences.task == "mnli"
-    assert list(config.downstream_tasks["glue-mnli"].files) == ["train", "development", "mismatched"]
+    assert list(config.downstream_tasks["mrqa-newsqa"].files) == ["train", "development"]
     assert config.downstream_tasks["mrqa-newsqa"].entry == "mrqa-newsqa"
 
 
@@ -91,11 +88,8 @@ def test_the_papers_overlay_has_what_table_4_shows():
     displayed = config.downstream["mrqa"].models
     for row in (row for row in published.rows if row.values):
         assert next(name for name in row.models if name in config.models) in displayed
-    assert {*config.downstream["mrqa"].tasks, *config.downstream["glue"].tasks} == set(TASKS)
-    assert config.downstream_training_of("glue-rte").compute.gpus == 1
-
-
-FILES = {part: {"format": "squad", "path": f"{part}.json"} for part in ("train", "development")}
+    assert set(config.downstream["mrqa"].tasks) == set(TASKS)
+    assert config.question_answering.compute.gpus == 1
 
 
 @pytest.mark.parametrize(
@@ -113,11 +107,8 @@ FILES = {part: {"format": "squad", "path": f"{part}.json"} for part in ("train",
             {"downstream": {"a": {"tasks": ["mrqa-squad", "mrqa-squad"], "models": ["php"]}}},
             "downstream.a.tasks: mrqa-squad is listed twice",
         ),
-        ({"downstream_tasks": {"a": {"label": "A"}}}, "give either questions or sentences"),
-        (
-            {"downstream_tasks": {"a": {"label": "A", "questions": FILES, "training": {"strid": 5}}}},
-            "downstream_tasks.a.training: strid: unknown key; did you mean stride?",
-        ),
+        ({"downstream_tasks": {"a": {"label": "A"}}}, "downstream_tasks.a.questions: is missing"),
+        ({"question_answering": {"strid": 5}}, "question_answering.strid: unknown key; did you mean stride?"),
         (
             {"question_answering": {"max_length": 60}},
             "stride 128 leaves windows of max_length 60 no new text beside a long question",
@@ -135,12 +126,3 @@ def test_a_model_that_is_not_pre_trained_here_cannot_be_taken():
     models["given"] = {"label": "given", "cross_encoder": "somewhere"}
     with pytest.raises(ConfigError, match=r"downstream\.a\.models: given is given by its path"):
         configuration(models=models, downstream={"a": {"tasks": ["mrqa-squad"], "models": ["given"]}})
-
-
-def test_two_parts_of_a_task_are_of_one_task_of_glue():
-    parts = {
-        part: {"format": "glue", "path": "x.tsv", "options": {"task": task}}
-        for part, task in (("train", "rte"), ("development", "qnli"))
-    }
-    with pytest.raises(ConfigError, match=r"development\.options\.task is qnli, that of train rte"):
-        configuration(downstream_tasks={"a": {"label": "A", "sentences": parts}})

@@ -142,7 +142,6 @@ FIELDS = {
     ("judgements", "letor", "features"): b"2 qid:1 " + b"1:1 " * 2_000_000 + b"#docid = d",
     ("documents", "tsv", "names"): b"ab\t" * 2_000_000,
     ("judgements", "tsv", "names"): b"ab\t" * 2_000_000,
-    ("sentences", "glue", "names"): b"ab\t" * 2_000_000,
     ("documents", "tsv", "words of a title"): b"id\ttitle\ttext\nd\t" + b"ab " * 2_000_000 + b"\tc",
     ("topics", "colon", "words"): b"1:" + b"ab " * 2_000_000,
 }
@@ -153,7 +152,7 @@ def test_a_line_of_short_fields_takes_little_more_memory_than_itself(case, tmp_p
     kind, name, _ = case
     (tmp_path / "a").write_bytes(FIELDS[case] + b"\n")
     module = format_of(kind, name)
-    options = module.options(task="cola") if name == "glue" else module.options()
+    options = module.options()
     tracemalloc.start()
     try:
         with contextlib.suppress(InputError):  # of a header

@@ -21,7 +21,6 @@ from irpretrain.corpora.records import (
     Answers,
     Document,
     Judgement,
-    LabelledText,
     Malformed,
     Query,
     Redirect,
@@ -32,7 +31,7 @@ from irpretrain.corpora.records import (
 from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.errors import InputError
 
-RECORDS = (Document, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText)
+RECORDS = (Document, Query, Judgement, Answers, Retrieved, SpanQuestion)
 SQUAD = {
     "data": [
         {
@@ -80,7 +79,6 @@ SOUND = {
     "lecard": '{"ajName": "一案", "qw": "湖北省"}'.encode(),
 }
 OPTIONS = {
-    "glue": [{"task": "sst-2"}],
     "trectext": [{}, {"encoding": "latin-1"}],
 }
 """Options with which a format is read; those of the others are the default alone."""
@@ -105,7 +103,6 @@ SOUND_OF_KIND = {
     ("runs", "letor"): LETOR,
     ("runs", "lecard"): b"",
     ("questions", "mrqa"): MRQA,
-    ("sentences", "glue"): b"sentence\tlabel\none two\t1\n",
     ("runs", "trec"): b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n",
     ("runs", "tsv"): b"q1\td1\t1\nq1\td2\t2\n",
 }

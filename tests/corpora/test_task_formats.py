@@ -1,4 +1,4 @@
-"""Small formats of single data sets: LeCaRD and CAIL, EntityQuestions, Million Query, LETOR's labels, MRQA, GLUE."""
+"""Small formats of single data sets: LeCaRD and CAIL, EntityQuestions, Million Query, LETOR's labels, MRQA."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.file_lists import given_files
-from irpretrain.corpora.formats import colon, entity_questions, glue, json_files, lecard, letor, mrqa, trec
+from irpretrain.corpora.formats import colon, entity_questions, json_files, lecard, letor, mrqa, trec
 from irpretrain.corpora.records import (
     Document,
     Judgement,
-    LabelledText,
     Malformed,
     Query,
     Retrieved,
@@ -266,63 +265,3 @@ def test_broken_mrqa(tmp_path, lines, fault):
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.line == lines.count("\n")
-
-
-# GLUE
-
-GLUE = {
-    "cola": "gj04\t1\t\tOur friends won't buy this.\ngj04\t0\t*\tThem\n",
-    "sst-2": "sentence\tlabel\nhide new secretions \t0\n",
-    "mrpc": '\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tHe said "no\tShe\n',
-    "sts-b": "index\tgenre\tsentence1\tsentence2\tscore\n0\tmain\tA\tB\t5.000\n1\tm\tA\tC\t0.25\n",
-    "qqp": "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
-    "1\t2\t3\tWhat?\tWho?\t0\n4\t5\t6\tcut\nshort\t?\t1\n",
-    "mnli": "index\tsentence1\tsentence2\tlabel1\tgold_label\n0\tA\tB\tneutral\tentailment\n",
-    "qnli": "index\tquestion\tsentence\tlabel\n0\tQ\tS\tnot_entailment\n",
-    "rte": "index\tsentence1\tsentence2\n0\tA\tB\n",
-}
-ROWS = {
-    "cola": [("1", "Our friends won't buy this."), ("0", "Them")],
-    "sst-2": [("0", "hide new secretions")],
-    "mrpc": [("1", 'He said "no', "She")],
-    "sts-b": [("5.000", "A", "B"), ("0.25", "A", "C")],
-    "qqp": [("0", "What?", "Who?"), "row cut short", "row cut short"],
-    "mnli": [("entailment", "A", "B")],
-    "qnli": [("not_entailment", "Q", "S")],
-    "rte": [(None, "A", "B")],
-}
-
-
-@pytest.mark.parametrize("task", glue.LAYOUTS)
-def test_glue(tmp_path, task):
-    found = read(glue.SENTENCES, write(tmp_path / "x.tsv", GLUE[task]), task=task)
-    assert [one.reason if isinstance(one, Skipped) else (one.label, *one.texts) for one in found] == ROWS[
-        task
-    ]
-
-
-def test_files_without_labels(tmp_path):
-    test_file = read(glue.SENTENCES, write(tmp_path / "test.tsv", "index\tsentence\n0\tx\n"), task="cola")
-    assert test_file == [LabelledText(1, ("x",), None, 2)]
-
-
-@pytest.mark.parametrize(
-    ("task", "content", "fault"),
-    [
-        ("cola", "a\tb\n", "wrong number of columns: 2 instead of 4"),
-        ("cola", "a\t2\t\tx\n", "unknown label: '2'"),
-        (
-            "sst-2",
-            "text\tlabel\nx\t0\n",
-            "no file of sst-2: there is no column sentence; there are text, label",
-        ),
-        ("rte", "index\tsentence1\tsentence2\tlabel\n0\tA\n", "wrong number of columns: 2 instead of 4"),
-        ("sts-b", "sentence1\tsentence2\tscore\nA\tB\t5.5\n", "unknown label: '5.5'"),
-        ("sts-b", "sentence1\tsentence2\tscore\nA\tB\tx\n", "unknown label: 'x'"),
-        ("mnli", "sentence1\tsentence2\tgold_label\nA\tB\t-\n", "unknown label: '-'"),
-    ],
-)
-def test_broken_glue(tmp_path, task, content, fault):
-    *_, found = read(glue.SENTENCES, write(tmp_path / "x.tsv", content), task=task)
-    assert isinstance(found, Malformed)
-    assert str(found) == fault

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.downstream import DownstreamTaskConfig, QuestionAnsweringConfig, SentenceTasksConfig
+from irpretrain.config.downstream import DownstreamTaskConfig, QuestionAnsweringConfig
 from irpretrain.training.downstream.examples import prepare_task
 
 QUESTIONS = DownstreamTaskConfig(
@@ -64,13 +64,6 @@ def write_questions(folder: Path, train: str, development: str, **changes: Any) 
     return folder / "examples.parquet"
 
 
-def sentences(task: str, **changes: Any) -> DownstreamTaskConfig:
-    """A task of GLUE with files train.tsv and dev.tsv."""
-    part = {"format": "glue", "options": {"task": task}}
-    files = {"train": {**part, "path": "train.tsv"}, "development": {**part, "path": "dev.tsv"}}
-    return DownstreamTaskConfig(label=task, sentences=files, **changes)
-
-
 def answering(**changes: Any) -> QuestionAnsweringConfig:
     """Short windows, few steps."""
     given: dict[str, Any] = {
@@ -82,15 +75,3 @@ def answering(**changes: Any) -> QuestionAnsweringConfig:
         "dropout": 0.0,
     }
     return QuestionAnsweringConfig(**{**given, **changes})
-
-
-def labelling(**changes: Any) -> SentenceTasksConfig:
-    """Short sequences, few steps."""
-    given: dict[str, Any] = {
-        "max_length": 16,
-        "batch_size": 8,
-        "learning_rates": [5e-3],
-        "epochs": 2,
-        "dropout": 0.0,
-    }
-    return SentenceTasksConfig(**{**given, **changes})

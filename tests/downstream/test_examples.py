@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
-from small_tasks import QUESTIONS, marked_questions, sentences, squad, write_questions
+from small_tasks import QUESTIONS, marked_questions, squad, write_questions
 
-from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
+from irpretrain.contracts import SPAN_QUESTIONS
 from irpretrain.corpora.formats.squad import QUESTIONS as SQUAD_QUESTIONS
 from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.training.downstream.examples import prepare_task
 
 
-def roles(path, contract=SPAN_QUESTIONS):
-    key = contract.columns[1].name
+def roles(path):
     found = {}
-    for row in contract.read(path).to_pylist():
-        found.setdefault(row["role"], []).append(row[key])
+    for row in SPAN_QUESTIONS.read(path).to_pylist():
+        found.setdefault(row["role"], []).append(row["question_id"])
     return found
 
 
@@ -97,27 +95,6 @@ def test_another_number_than_expected_is_refused(tmp_path):
     )
     with pytest.raises(InputError, match="there are 2 examples here, expected 3"):
         write_questions(tmp_path, marked_questions(2), marked_questions(4, 50), questions=files)
-
-
-GLUE = "gj04\t1\t\tfirst\ngj04\t0\t*\tsecond\nx\t1\t\tthird\nx\t0\t\tfourth\n"
-
-
-def test_glue_tests_on_its_whole_development_set(tmp_path):
-    (tmp_path / "train.tsv").write_text(GLUE)
-    (tmp_path / "dev.tsv").write_text(GLUE[: GLUE.index("x")])
-    sources = {"train": [tmp_path / "train.tsv"], "development": [tmp_path / "dev.tsv"]}
-    counts = prepare_task("cola", sentences("cola"), sources, 1, tmp_path / "examples.parquet")
-    assert counts["roles"] == {"train": 3, "choose": 1, "test": 2}
-    rows = LABELLED_SENTENCES.read(tmp_path / "examples.parquet").to_pylist()
-    assert rows[-1] == {"role": "test", "example_id": "development-2", "texts": ["second"], "label": "0"}
-
-
-def test_a_test_file_of_glue_has_no_labels(tmp_path):
-    (tmp_path / "train.tsv").write_text(GLUE)
-    (tmp_path / "dev.tsv").write_text("index\tsentence\n0\tx\n")
-    sources = {"train": [tmp_path / "train.tsv"], "development": [tmp_path / "dev.tsv"]}
-    with pytest.raises(InputError, match=r"dev\.tsv:2: this example has no label"):
-        prepare_task("cola", sentences("cola"), sources, 1, tmp_path / "examples.parquet")
 
 
 # SQuAD's JSON

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from small_tasks import QUESTIONS, answering, labelling, marked_questions, sentences, write_questions
+from small_tasks import QUESTIONS, answering, marked_questions, write_questions
 
 from irpretrain.contracts import PER_QUERY, SPAN_QUESTIONS
 from irpretrain.errors import ConfigError, InputError, TrainingError
@@ -14,7 +14,6 @@ from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.training.downstream import finetune as module
 from irpretrain.training.downstream.evaluate import evaluate_downstream
-from irpretrain.training.downstream.examples import prepare_task
 from irpretrain.training.downstream.finetune import finetune_downstream
 
 
@@ -33,12 +32,11 @@ def questions(tmp_path):
 def finetune(tmp_path, pretrained, questions):
     """Return a function that fine-tunes in a folder of its own and returns that folder."""
 
-    def run(name, options=None, task=QUESTIONS, examples=questions, **changes):
+    def run(name, options=None, examples=questions, **changes):
         folder = tmp_path / name
         given = {
             "model": pretrained,
             "examples": examples,
-            "task": task,
             "options": options or answering(),
             "seed": 1,
             "predictions": folder / "predictions.json",
@@ -134,38 +132,6 @@ def test_sequences_longer_than_the_encoders_are_refused(finetune):
         ConfigError, match=r"question_answering\.max_length: 65 is longer than the encoder's 64"
     ):
         finetune("run", answering(max_length=65))
-
-
-# GLUE
-
-
-def labelled(task: str, folder, count: int = 48):
-    """CoLA: acceptable with word01. STS-B: 5 where both sentences are the same."""
-    lines = []
-    for number in range(count):
-        other = f"word{number % 50 + 20}"
-        if task == "cola":
-            lines.append(f"x\t{number % 2}\t\t{other} {'word01' if number % 2 else 'word02'}\n")
-        else:
-            same = number % 2
-            lines.append(f"{number}\tm\t{other}\t{other if same else 'word10'}\t{5.0 if same else 0.5}\n")
-    head = "" if task == "cola" else "index\tgenre\tsentence1\tsentence2\tscore\n"
-    for name, part in (("train.tsv", lines), ("dev.tsv", lines[: count // 2])):
-        (folder / name).write_text(head + "".join(part))
-    section = sentences(task)
-    sources = {"train": [folder / "train.tsv"], "development": [folder / "dev.tsv"]}
-    prepare_task(task, section, sources, 1, folder / "labelled.parquet")
-    return section, folder / "labelled.parquet"
-
-
-@pytest.mark.parametrize(("task", "measure"), [("cola", "Matthews"), ("sts-b", "Pearson")])
-def test_sentences_are_learned(task, measure, finetune, tmp_path):
-    section, examples = labelled(task, tmp_path)
-    folder = finetune("run", labelling(epochs=10), section, examples)
-    assert report(folder)["tested"]["test"][measure] > 0.8
-    predictions = json.loads((folder / "predictions.json").read_text())
-    assert list(predictions)[:2] == ["development-1", "development-2"] if task == "cola" else True
-    assert len(predictions) == 24
 
 
 # Evaluation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import json
 import lzma
@@ -161,40 +160,16 @@ def test_pairs_are_scored(tmp_path: Path) -> None:
     assert [pair["score"] for pair in scored] == pytest.approx(expected.tolist(), abs=1e-6)
 
 
-def test_half_a_character_is_written_as_it_was_given(tmp_path: Path, documents: Path) -> None:
+def test_half_a_character_is_written_as_it_was_given(tmp_path: Path) -> None:
     model = write_bert(tmp_path / "model", labels=1)
     pair = {"query": "\ud800 word02", "document": "word01", "document_id": "d0"}
     pairs, output = write_lines(tmp_path / "pairs.jsonl", [pair]), tmp_path / "out"
     assert run("score", model, pairs, output, "--set", "max_length=32", "--set", "query_length=8") == 0
     [scored] = read_lines(output)
     assert scored.items() >= pair.items()
-    assert run("axioms", documents, pairs, output, *VECTORS) == 0
-
-
-def test_words_are_weighted(documents: Path, tmp_path: Path, tiny_encoder: Path) -> None:
-    from irpretrain.models.term_weight_regressor import TermWeightRegressor
-
-    TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "weigher")
-    output = tmp_path / "weights.jsonl"
-    assert run("weigh", tmp_path / "weigher", documents, output, "--set", "max_length=32") == 0
-    rows = read_lines(output)
-    assert [row["document_id"] for row in rows] == list(BODIES)
-    assert [sorted(row["weights"]) for row in rows] == [sorted(set(text.split())) for text in BODIES.values()]
 
 
 VECTORS = ("--set", "word_vectors.minimum_count=1", "--set", "word_vectors.dimensions=4")
-
-
-def test_axioms_are_written_as_csv(documents: Path, tmp_path: Path) -> None:
-    pairs = [{"query": "word02 word03", "document_id": "d0"}, {"query": "word02", "document_id": "d1"}]
-    output = tmp_path / "axioms.csv"
-    assert run("axioms", documents, write_lines(tmp_path / "pairs.jsonl", pairs), output, *VECTORS) == 0
-    with open(output, newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    assert [(row["query"], row["document_id"], row["rank"]) for row in rows] == [
-        ("word02 word03", "d0", "1"),
-        ("word02", "d1", "0"),
-    ]
 
 
 def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Path) -> None:
@@ -247,7 +222,6 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "groups rop DOCUMENTS OUT --option plum=1",
             "1 fault in the options\n  - options: format jsonl: plum:",
         ),
-        ("axioms DOCUMENTS PAIRS OUT --set seeed=1", "1 fault in the options\n  - seeed: unknown key"),
         ("groups rop DOCUMENTS OUT --set plum=1", "plum: unknown key"),
         ("groups rop DOCUMENTS OUT --set plum", "ERROR: --set plum: write KEY=VALUE"),
         (
@@ -263,12 +237,10 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ),
         ("groups rop DOCUMENTS /proc/x.jsonl", "ERROR: /proc/x.jsonl: nothing can be created in /proc: "),
         ("groups rop BROKEN OUT", "BROKEN:1"),
-        ("axioms DOCUMENTS PAIRS OUT", "ERROR: PAIRS:1: there is no document 'd9'\n"),
         (
-            "axioms DOCUMENTS NONE OUT",
-            "lower it (--set word_vectors.minimum_count=NUMBER); axioms also takes a file of vectors, --vectors FILE",
+            "groups ares DOCUMENTS OUT --set word_vectors.files=v.txt",
+            "names files of the workflow's collections; leave it out\n",
         ),
-        ("axioms DOCUMENTS NONE OUT --set word_vectors.files=v.txt", "collections; give --vectors FILE\n"),
         (
             "groups ares DOCUMENTS OUT --set agreement=strict",
             "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
@@ -306,9 +278,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
             "ERROR: QRELS: none of the 1 topic of NUMBERED has a relevant document here",
         ),
         ("pretrain GROUPS - --encoder MODEL", "ERROR: -: this command writes a folder\n  Name a folder."),
-        ("axioms DOCUMENTS BROKEN OUT", "BROKEN:1"),
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
-        ("weigh missing DOCUMENTS OUT", "ERROR: missing: "),
         ("parse-dump BROKEN OUT", "ERROR: BROKEN"),
     ],
 )

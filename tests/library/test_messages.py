@@ -135,35 +135,6 @@ def test_a_reranker_is_no_weigher(tmp_path: Path) -> None:
         TermWeigher(write_bert(tmp_path / "model", labels=1), max_length=32)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "message"),
-    [
-        ([0], [99], "second: rows are whole numbers from 0 to 2"),
-        ([-1], [0], "first: rows are whole numbers from 0 to 2"),
-        ([0.5], [0], "first: rows are whole numbers from 0 to 2"),
-        ([0, 1], [1], "first has 2 rows and second 1"),
-        ([0, 0], [1, 2], "pair 1: its queries are of different documents, 'a' and 'b'"),
-    ],
-    ids=["beyond", "negative", "fraction", "numbers", "documents"],
-)
-def test_pairs_of_rows_are_checked(first: Any, second: Any, message: str) -> None:
-    import pandas as pd
-
-    from irpretrain import preference_probabilities
-    from irpretrain.axioms.predictor import PreferencePredictor
-    from irpretrain.axioms.preferences import DEFINITIONS
-    from irpretrain.config.axioms import AxiomsConfig
-
-    record = {"axioms": AxiomsConfig().model_dump(mode="json")}
-    predictor: Any = type(
-        "Stub", (), {"record": record, "probabilities": PreferencePredictor.probabilities}
-    )()
-    columns = {definition.column: [1.0, 1.0, 1.0] for definition in DEFINITIONS.values()}
-    values = pd.DataFrame({"document_id": ["a", "a", "b"], **columns})
-    with pytest.raises(ConfigError, match=message):
-        preference_probabilities(predictor, values, iter(first), second)
-
-
 def test_the_parser_that_is_not_installed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
@@ -189,7 +160,6 @@ def test_faults_name_what_was_given(tmp_path: Path) -> None:
     collection = Collection.read(file)
     for compute in (
         lambda: collection.groups("rop"),
-        lambda: collection.log_likelihoods([("pie", "a")]),
         lambda: collection.pseudo_queries(temperature=1),
     ):
         with pytest.raises(InputError) as raised:
@@ -342,13 +312,6 @@ def test_no_fault_ends_in_a_traceback(compute: Any, message: str) -> None:
 def test_a_fault_of_the_seed_is_named(capsys: pytest.CaptureFixture) -> None:
     assert run("groups", "rop", "d.jsonl", "out.jsonl", "--seed", "-1") == 2
     assert "ERROR: Invalid value for '--seed': -1 is not in the range x>=0." in capsys.readouterr().err
-
-
-def test_a_text_is_no_curve(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    (tmp_path / "x.txt").write_text("word")
-    assert run("curves", tmp_path / "x.txt") == 2
-    assert "x.txt: holds no step of a training" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_groups(kind: str, changes: dict[str, Any], tmp_path: Path, tiny_encoder
     assert groups.counts == counts
     assert groups.counts["groups"]
     assert GROUPS.read(groups.table).equals(GROUPS.read(tmp_path / "groups.parquet"))
-    assert len(groups) == len(list(groups)) == len(groups.to_pandas())
+    assert len(groups) == len(list(groups))
 
 
 def test_texts_of_groups_have_the_word_pieces_that_models_are_trained_on(tiny_encoder: Path) -> None:
@@ -221,31 +221,6 @@ def test_a_preset_alone_makes_options(kind: str, options: Any, others: dict[str,
     objectives = {"given": {"type": kind, **others}}
     filled = apply_preset({"preset": preset, "objectives": objectives})["objectives"]["given"]
     assert options(preset=preset, **others) == read_options("given", {**filled, "preset": preset})
-
-
-def test_predictor_is_applied_as_when_pairs_are_labelled(tmp_path: Path) -> None:
-    import pandas as pd
-
-    from irpretrain import load_predictor, preference_probabilities
-    from irpretrain.axioms.predictor import CONFIG_FILE, TABLE_FILE, symmetric
-    from irpretrain.axioms.preferences import VECTORS
-    from irpretrain.config.axioms import AXIOMS, AxiomsConfig
-
-    np.save(tmp_path / TABLE_FILE, symmetric(np.linspace(0, 1, VECTORS)))
-    record = {
-        "predictor": {"axioms": list(AXIOMS)},
-        "order": list(AXIOMS),
-        "axioms": AxiomsConfig().model_dump(mode="json"),
-    }
-    (tmp_path / CONFIG_FILE).write_text(json.dumps(record))
-    columns = ["rank", "rep_ql", "rep_tfidf", "prox_1", "prox_2", "reg", "stm_1", "stm_2", "stm_3"]
-    values = pd.DataFrame(
-        [[1, 5, 5, 1, 1, 5, 0.9, 1.0, 1.0], [0, 1, 1, 9, 9, 1, 0.1, 0.0, 0.0]], columns=columns
-    )
-    predictor = load_predictor(tmp_path)
-    better, worse, same = preference_probabilities(predictor, values, [0, 1, 0], [1, 0, 0])
-    assert better > 0.5
-    assert (better + worse, same) == (1.0, 0.5)
 
 
 def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:

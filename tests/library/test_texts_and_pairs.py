@@ -22,7 +22,6 @@ Compute = Callable[[Collection, Iterable[tuple[str, str]]], Any]
 COMPUTATIONS: dict[str, Compute] = {
     "ranks": lambda collection, pairs: collection.ranks(pairs),
     "axioms": lambda collection, pairs: collection.axioms(pairs)["rank"],
-    "log_likelihoods": lambda collection, pairs: collection.log_likelihoods(pairs, minimum_count=1),
 }
 
 
@@ -60,13 +59,6 @@ def test_a_model_takes_iterators(model: CrossEncoder, weigher: TermWeigher) -> N
     texts = [text for _, text in pairs]
     assert weigher.weigh(iter(texts)) == weigher.weigh(texts)
     assert model.score([]).shape == (0,)
-
-
-def test_a_query_of_unknown_words_has_no_likelihood(collection: Collection) -> None:
-    pairs = [("apple", "d0"), ("apple zebra", "d0"), ("zebra", "d0"), ("", "d0")]
-    first, second, *others = collection.log_likelihoods(pairs, minimum_count=1)
-    assert first == second < 0
-    assert np.isnan(others).all()
 
 
 @pytest.mark.parametrize("name", COMPUTATIONS)

@@ -62,7 +62,7 @@ def with_axioms(config: Config, dataset: str = "squad-train", names: tuple[str, 
         name: SimpleNamespace(dataset=dataset, collection="pretraining")
         for name in (*(s.lower() for s in AUC), *names)
     }
-    diagnoses = {"heads": SimpleNamespace(label="Which way it points", models=[], collection="pretraining")}
+    diagnoses = {"heads": SimpleNamespace(models=[], collection="pretraining")}
     return config.model_copy(update={"predictors": known, "diagnoses": diagnoses})
 
 

@@ -1,6 +1,5 @@
-"""Tables of settings, rank intervals and diagnoses: what is compared, and what is said where nothing was run."""
+"""Tables of settings and rank intervals, and files of diagnoses: what is compared, and what is said where none ran."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from irpretrain.errors import InputError
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import Table
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.table_files import latex, markdown
+from irpretrain.report.table_files import markdown
 from irpretrain.report.tables import build_table, make_tables
 
 
@@ -148,22 +147,7 @@ def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, t
 # Diagnoses
 
 
-def test_the_diagnosis_has_models_by_axioms_in_the_papers_order(config: Config, tmp_path: Path) -> None:
-    table = tables(with_axioms(config), AxiomResults.read(**axiom_files(tmp_path)))["diagnosis"]
-    (panel,) = table.panels
-    assert (panel.title, panel.rows_are) == ("Which way it points", "Model")
-    assert [column.label for column in panel.columns] == ["RANK", "REG", "STM-2"]
-    assert [row.label for row in panel.rows] == ["control", "PROP"]
-    rank, reg, stm = panel.rows[1].cells
-    assert (rank.ours.mean, rank.ours.low, rank.ours.high, rank.ours.queries) == (0.6, 0.5, 0.7, 100)
-    assert reg.ours.mean == 0.4
-    assert stm.ours is None
-    assert stm.note == "the axiom prefers neither query of any pair"
-    assert "agrees with RANK" in markdown(table)
-    assert "Which way it points: pairs that count, RANK 100, REG 100, STM-2 0." in table.notes
-
-
-def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: Path) -> None:
+def test_a_pair_with_equal_scores_is_read_as_one_half(tmp_path: Path) -> None:
     """Written by `axioms.diagnosis.diagnose` as it counts: one pair of three alike, one with equal scores."""
     pairs = [
         {"pair": i, "document_id": "d", "first": "a", "second": "b", "preferences": [1] + [0] * 8}
@@ -181,8 +165,6 @@ def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: 
     (found,) = AxiomResults.read(diagnoses=[tmp_path / "heads.csv"]).diagnoses
     agreement = found.get("prop", "RANK")
     assert (agreement.pairs, agreement.share) == (3, 0.5)
-    table = tables(with_axioms(config), AxiomResults.read(diagnoses=[tmp_path / "heads.csv"]))["diagnosis"]
-    assert table.panels[0].rows[0].cells[0].ours.mean == 0.5
 
 
 # All of them
@@ -206,8 +188,8 @@ def test_every_table_is_written_with_and_without_files(files) -> None:
     base, with_files, without = files
     names = {"ares_headline", *(f"ares_{name}" for name in load_published(ARES_YAML).table_names())}
     for folder in ("with", "none"):
-        assert {path.stem for path in (base / folder).glob("*.tex")} == names
-    assert with_files["tables"] == without["tables"] == 8
+        assert {path.stem for path in (base / folder).glob("*.md")} == names
+    assert with_files["tables"] == without["tables"] == 7
 
 
 def test_tables_without_files_say_what_is_missing(files) -> None:
@@ -217,29 +199,12 @@ def test_tables_without_files_say_what_is_missing(files) -> None:
     assert "(a) this configuration has no preference predictors (section predictors)" in texts["table2"]
     assert "0.9027 · not run (a)" in texts["table2"]
     assert "(a) this configuration samples no pseudo-queries" in texts["rank_intervals"]
-    diagnosis_text = (files[0] / "none" / "ares_diagnosis.md").read_text()
-    assert "No re-ranker was diagnosed: this configuration has no diagnoses" in diagnosis_text
-
-
-def test_agreements_are_in_the_csv_file(files) -> None:
-    with open(files[0] / "with" / "ares_diagnosis.csv", newline="") as handle:
-        cells = [row for row in csv.DictReader(handle) if row["measure"] == "RANK"]
-    assert [(row["model"], row["ours"], row["queries"]) for row in cells] == [
-        ("control", "0.600000", "100"), ("prop", "0.600000", "100"),
-    ]  # fmt: skip
-
-
-def test_latex_holds_settings_and_superscripts(files) -> None:
-    table2, table4 = ((files[0] / "with" / f"ares_{name}.tex").read_text() for name in ("table2", "table4"))
-    assert "Setting & AUC & AUC" in table2
-    assert "0.6666$^{3}$" in table4
 
 
 def test_a_table_heads_its_rows(config: Config, tmp_path: Path) -> None:
     found = tables(with_axioms(config), AxiomResults.read(**axiom_files(tmp_path)))
     assert "| Setting | MS MARCO (the paper's) AUC |" in markdown(found["table2"])
     assert "| Rank | " in markdown(found["rank_intervals"])
-    assert "Rank & share" in latex(found["rank_intervals"])
 
 
 # Files that cannot be used

@@ -12,7 +12,6 @@ from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_o
 from test_figures import metrics
 
 from irpretrain.config import Config
-from irpretrain.config.experiments import ModelConfig
 from irpretrain.errors import InputError
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
@@ -78,36 +77,6 @@ def sidecars(
     return [*made, sidecar(directory, "evaluate", per_query, [*runs, *extra])]
 
 
-SCORES = {40: 0.25, 100: 0.4125, 160: 0.4}
-"""Step → score of the snapshots that were compared."""
-
-
-def selecting_models(config: Config, *names: str) -> dict[str, ModelConfig]:
-    """The models of a configuration, of which some are chosen on training questions."""
-    choosing = {"dataset": "squad-train", "measure": "RR@10"}
-    chosen = {n: ModelConfig(**{**config.models[n].model_dump(), "select_on": choosing}) for n in names}
-    return {**config.models, **chosen}
-
-
-def choose(folder: Path, model: str, seed: int = 1, chosen: int = 100) -> Path:
-    """Write what the stage writes: scores, and a sidecar that names model and scores."""
-    name = f"selected/{model}/seed-{seed}"
-    scores = folder / "results" / "metrics" / f"{name}.json"
-    scores.parent.mkdir(parents=True, exist_ok=True)
-    scores.write_text(
-        json.dumps(
-            {
-                "measure": "RR@10",
-                "queries": 1500,
-                "chosen": {"step": chosen, "score": SCORES[chosen]},
-                "scores": [{"step": step, "score": score} for step, score in SCORES.items()],
-            }
-        )
-    )
-    outputs = {f"results/models/{name}": "0" * 64, f"results/metrics/{name}.json": "0" * 64}
-    return sidecar(folder, "select_model", f"results/models/{name}", [], outputs=outputs)
-
-
 @pytest.fixture(scope="module")
 def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """The report of the small results, with hostile strings wherever a user's text can stand."""
@@ -115,7 +84,7 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     hostile = config.model_copy(
         update={
             "models": {
-                **selecting_models(config, "prop-rop"),
+                **config.models,
                 "prop-mlm": config.models["prop-mlm"].model_copy(update={"label": HOSTILE}),
             },
             "report": config.report.model_copy(update={"notes": [*config.report.notes, HOSTILE]}),
@@ -126,8 +95,7 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
     sidecar(base, "stale", "results/of/another/configuration", [])
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
-    choose(base, "prop-rop")
-    sidecars(base, str(results[1][0]), ("results/odd", sampled, "results/models/selected/prop-rop/seed-1"))
+    sidecars(base, str(results[1][0]), ("results/odd", sampled))
     claims = base / "prop.csv"
     answer_claims("prop", hostile, ResultFiles(*results), claims)
     made = [

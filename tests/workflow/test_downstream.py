@@ -1,4 +1,4 @@
-"""Question answering and a task of GLUE, through the real workflow; a data set that is not there is named."""
+"""Question answering, through the real workflow; a data set that is not there is named."""
 
 from __future__ import annotations
 
@@ -27,19 +27,13 @@ def questions(first: int, last: int) -> str:
     return json.dumps({"data": [{"title": "Tiny", "paragraphs": paragraphs}]})
 
 
-def sentences(first: int, last: int) -> str:
-    return "".join(f"x\t{n % 2}\t\t{words(n)[0]} {'old' if n % 2 else 'near'}\n" for n in range(first, last))
-
-
 def test_tasks_beside_retrieval(copied):
     data = copied / "data"
-    for name, made in (("questions.json", questions), ("sentences.tsv", sentences)):
-        (data / f"train-{name}").write_text(made(0, 48))
-        (data / f"dev-{name}").write_text(made(48, 72))
+    (data / "train-questions.json").write_text(questions(0, 48))
+    (data / "dev-questions.json").write_text(questions(48, 72))
     overlay = overlay_config()
     overlay["experiments"] = no_experiments()
     files = {part: f"data/{part}-questions.json" for part in ("train", "dev")}
-    glue = {"format": "glue", "options": {"task": "cola"}}
     overlay |= {
         "downstream_tasks": {
             "made-spans": {
@@ -49,20 +43,12 @@ def test_tasks_beside_retrieval(copied):
                     "development": {"format": "squad", "path": files["dev"]},
                 },
             },
-            "made-labels": {
-                "label": "Labels",
-                "sentences": {
-                    "train": {**glue, "path": "data/train-sentences.tsv"},
-                    "development": {**glue, "path": "data/dev-sentences.tsv"},
-                },
-            },
         },
         "question_answering": {"max_length": 32, "stride": 4, "epochs": 1},
-        "sentence_tasks": {"max_length": 16, "epochs": 1, "learning_rates": [0.001]},
         "downstream": {
             "others": {
                 "papers": ["php"],
-                "tasks": ["made-spans", "made-labels", "mrqa-squad"],
+                "tasks": ["made-spans", "mrqa-squad"],
                 "models": ["prop"],
             }
         },
@@ -76,11 +62,10 @@ def test_tasks_beside_retrieval(copied):
     assert lines[0] == "task,model,seed,set,measure,value,examples"
     cells = [line.split(",") for line in lines[1:]]
     assert [cell[:5] for cell in cells] == [
-        ["made-labels", "prop", "1", "test", "Matthews"],
         ["made-spans", "prop", "1", "test", "F1"],
         ["made-spans", "prop", "1", "test", "EM"],
     ]
-    assert [cell[6] for cell in cells] == ["24", "12", "12"]
+    assert [cell[6] for cell in cells] == ["12", "12"]
     table = (results / "tables/php_table4.md").read_text()
     assert "This configuration: Made" in table
     assert "data/mrqa/train/SQuAD.jsonl.gz and 1 more files are missing" in table

@@ -1,4 +1,4 @@
-"""Commands on documents: a dump, ranking groups, axioms, a search."""
+"""Commands on documents: a dump, ranking groups, a search."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -14,7 +14,6 @@ from irpretrain.command.files import (
     Input,
     opened,
     output,
-    read_pairs,
     read_settings,
     settings,
     together,
@@ -26,7 +25,6 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, falling_scores
 from irpretrain.foundation.progress import Counter, progress
 
-TEXTS_AT_ONCE = 1024
 # Of searches: queries × depth.
 RESULTS_AT_ONCE = 1 << 20
 DOCUMENTS = together(
@@ -76,7 +74,6 @@ def open_collection(
     format: str | None,
     format_options: Iterable[str],
     encoder: str | None = None,
-    vectors: str | None = None,
     **choices: Any,
 ) -> Any:
     """Return the collection of the documents; `malformed` is taken out of `settings`."""
@@ -86,7 +83,7 @@ def open_collection(
     others = read_settings("--option", format_options)
     others |= {key: settings.pop(key) for key in ("malformed",) if key in settings}
     options = Options(**choices, **(sections or {}))
-    return Collection.read(documents, format, options, encoder, vectors, **others)
+    return Collection.read(documents, format, options, encoder, **others)
 
 
 @click.command("parse-dump", Command)
@@ -125,48 +122,6 @@ def groups(objective: str, documents: str, output: str, settings: dict[str, Any]
     rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in made)
     message = write_objects(output, rows, "groups", len(made))
     return f"{message}; documents skipped: {skipped}" if (skipped := made.skipped_text()) else message
-
-
-@click.command("weigh", Command)
-@click.argument("model", type=Input(), help="Directory of a trained regressor.")
-@DOCUMENTS
-@output(f"{JSONL}: document_id, weights")
-@settings("A key of section term_weights.<name> (docs/reference/config)")
-def weigh(model: str, documents: str, output: str, settings: dict[str, Any], **given: Any) -> str:
-    """Weight the words of documents by DeepCT."""
-    from irpretrain.library.models import TermWeigher
-
-    collection = open_collection(documents, settings, **given)
-    weigher = TermWeigher(model, **settings)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for names, texts in collection.stream(TEXTS_AT_ONCE):
-            for name, weights in zip(names, weigher.weigh(texts), strict=True):
-                yield {"document_id": name, "weights": weights}
-
-    return write_objects(output, rows(), "documents", len(collection))
-
-
-@click.command("axioms", Command)
-@DOCUMENTS
-@click.argument("pairs", type=Input(), help=f"{JSONL}: query, document_id.")
-@output("CSV, a row per pair (docs/methods/axioms.md)")
-@click.option(
-    "--vectors", type=Input(), metavar="FILE", help="Word vectors; by default trained on the documents."
-)
-@CHOICES
-@settings("A key of a section, such as word_vectors.minimum_count=1 (docs/reference/config)")
-def axioms(documents: str, pairs: str, output: str, settings: dict[str, Any], **given: Any) -> str:
-    """Compute what ARES's nine axioms compare."""
-    rows = list(read_pairs(pairs, ("query", "document_id")))
-    collection = open_collection(documents, settings, settings, **given)
-    for row in rows:
-        if (name := row.fields["document_id"]) not in collection:
-            raise InputError(pairs, f"there is no document {name!r}", row.line, "Check the documents.")
-    values = collection.axioms((row.fields["query"], row.fields["document_id"]) for row in rows)
-    with opened(output) as handle:
-        values.to_csv(handle, index=False)
-    return written(output, len(values), "pairs")
 
 
 @click.command("search", Command, epilog=SEARCHED)
@@ -253,4 +208,4 @@ def _ranked_by_index(
         opened_index.reader.close()
 
 
-COLLECTION_COMMANDS = (parse_dump, groups, weigh, axioms, search)
+COLLECTION_COMMANDS = (parse_dump, groups, search)

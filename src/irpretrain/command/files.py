@@ -204,22 +204,18 @@ def ending_on_sigterm() -> Iterator[None]:
 
 
 def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
-    """Yield the JSON objects of a file, which have these keys, with texts or whole numbers as values."""
+    """Yield the JSON objects of a file, which have these keys, with texts as values."""
     from irpretrain.corpora.checked import read_objects
-    from irpretrain.corpora.fields import as_identifier
     from irpretrain.corpora.records import Malformed
 
     for entry in read_objects(Path(path)):
         if isinstance(entry, Malformed):
             raise InputError(path, str(entry), entry.line)
         for key in keys:
-            value = entry.fields.get(key)
-            text = as_identifier(value) if key.endswith("_id") else value
-            if not isinstance(text, str):
+            if not isinstance(entry.fields.get(key), str):
                 raise InputError(
                     path, f"{key} is missing or no text", entry.line, f"Give {' and '.join(keys)}."
                 )
-            entry.fields[key] = text
         yield entry
 
 

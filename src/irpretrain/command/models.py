@@ -1,4 +1,4 @@
-"""Commands on models: pre-train, fine-tune, score, and the curves of trainings."""
+"""Commands on models: pre-train, fine-tune, score."""
 
 from pathlib import Path
 from typing import Any
@@ -119,22 +119,4 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     return write_objects(output, scored, "pairs")
 
 
-@click.command("curves", Command)
-@click.argument(
-    "results",
-    type=Named(),
-    help="Results directory of a run, folder of *.metrics.jsonl, or one such file.",
-)
-def curves(results: str) -> str:
-    """Write learning curves for TensorBoard.
-
-    Trainings need not be finished.
-    """
-    from irpretrain.training import curves as files
-
-    runs = files.write_curves(results)
-    count = f"{len(runs)} learning curve{'' if len(runs) == 1 else 's'}"
-    return f"{count}. To see them: tensorboard --logdir {files.events_folder(results)}"
-
-
-MODEL_COMMANDS = (pretrain, finetune, score, curves)
+MODEL_COMMANDS = (pretrain, finetune, score)

@@ -139,7 +139,6 @@ PAIRS_PER_DOCUMENT = 2
 class DiagnosisConfig(Section):
     """How often a re-ranker agrees with each axiom on pairs of pseudo-queries."""
 
-    label: str = option(..., "Name in tables.")
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
     models: list[str] = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)

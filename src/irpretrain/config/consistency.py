@@ -64,12 +64,7 @@ def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> I
 
 
 def downstream_faults(config: Config) -> Iterator[str]:
-    """Yield the faults between sections `downstream` and `downstream_tasks`."""
-    for name in config.downstream_tasks:
-        try:
-            config.downstream_training_of(name)
-        except ValueError as error:
-            yield str(error)
+    """Yield the faults between sections `downstream` and `models`."""
     for name, section in active_downstream(config).items():
         where = f"downstream.{name}"
         for model in section.models:

@@ -1,7 +1,4 @@
-"""Sections `models`, `experiments`, `evaluation`, `attributions` and the views of term weights.
-
-Sections `models`, `experiments` and `evaluation`: what is trained, compared and reported.
-"""
+"""Sections `models`, `experiments`, `report`, `attributions` and the views of term weights."""
 
 from __future__ import annotations
 
@@ -118,26 +115,6 @@ class AbsenceConfig(Section):
     dataset: str = option(..., "Key of `datasets`.")
     candidates: str = option(..., "First stage that would be re-ranked.")
     reason: str = option(..., "What is missing.")
-
-
-class EvaluationConfig(Section):
-    """Significance and intervals."""
-
-    test: Literal["paper", "t-test", "randomisation"] = option(
-        "paper",
-        "Paired two-tailed t-test, or Fisher's randomisation test. paper: that of each "
-        "table's paper, for the headline table the t-test.",
-    )
-    correction: Literal["none", "holm"] = option(
-        "none", "Correction for multiple comparisons within a table."
-    )
-    level: float | None = option(
-        None, "Significance level; null: each table uses its paper's, the headline table 0.05.", gt=0, lt=1
-    )
-    intervals: Literal["seeds", "queries and seeds"] = option(
-        "seeds",
-        "Intervals over several seeds: Student's t over their means, or a bootstrap over both.",
-    )
 
 
 class ReportConfig(Section):

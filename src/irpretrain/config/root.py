@@ -20,12 +20,10 @@ from irpretrain.config.downstream import (
     DownstreamConfig,
     DownstreamTaskConfig,
     QuestionAnsweringConfig,
-    SentenceTasksConfig,
 )
 from irpretrain.config.experiments import (
     AbsenceConfig,
     AttributionConfig,
-    EvaluationConfig,
     ExperimentConfig,
     ModelConfig,
     Paper,
@@ -109,13 +107,10 @@ class Config(Section):
         description="Comparisons by name.", default_factory=dict
     )
     downstream_tasks: dict[str, DownstreamTaskConfig] = option(
-        description="Other tasks by name: extractive question answering and GLUE.", default_factory=dict
+        description="Other tasks by name: extractive question answering.", default_factory=dict
     )
     question_answering: QuestionAnsweringConfig = option(
         description="Fine-tuning for extractive question answering.", default_factory=QuestionAnsweringConfig
-    )
-    sentence_tasks: SentenceTasksConfig = option(
-        description="Fine-tuning for GLUE's tasks.", default_factory=SentenceTasksConfig
     )
     downstream: dict[str, DownstreamConfig] = option(
         description="Models to fine-tune for these tasks, by name.", default_factory=dict
@@ -137,9 +132,6 @@ class Config(Section):
     )
     diagnoses: dict[str, DiagnosisConfig] = option(
         description="Axiom diagnoses of re-rankers by name.", default_factory=dict
-    )
-    evaluation: EvaluationConfig = option(
-        description="Significance and intervals.", default_factory=EvaluationConfig
     )
     attributions: dict[str, AttributionConfig] = option(
         description="Pages of the target `attributions` by name: which words a score comes from.",
@@ -199,13 +191,6 @@ class Config(Section):
             )
         merged = deep_merge(self.finetuning.model_dump(), overrides)
         return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
-
-    def downstream_training_of(self, task: str) -> QuestionAnsweringConfig | SentenceTasksConfig:
-        """Return the fine-tuning options of one task: its section with the task's own keys merged in."""
-        described = self.downstream_tasks[task]
-        base = self.question_answering if described.kind == "questions" else self.sentence_tasks
-        merged = deep_merge(base.model_dump(), described.training)
-        return explain(type(base), merged, f"downstream_tasks.{task}.training")
 
     def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
         """Return `reranking` with the model's own passages, and after fine-tuning with its fine-tuning lengths."""

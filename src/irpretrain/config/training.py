@@ -37,7 +37,7 @@ class ComputeConfig(Section):
     )
     packing: Packing = option(
         "auto",
-        "Compute no padding (BERT, RoBERTa, XLM-R, ELECTRA, ModernBERT). auto: on a CPU, and on a GPU with torch's "
+        "Compute no padding (BERT). auto: on a CPU, and on a GPU with torch's "
         "attention of variable length. Results differ by rounding and dropout draws.",
     )
     checkpoint_minutes: float = option(

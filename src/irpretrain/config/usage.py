@@ -369,11 +369,8 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
                 else "finetuning"
             )
             lengths[f"{key}.max_length"] = config.finetuning_of(name).max_length
-    for name in used_tasks(config) if models else []:
-        described = config.downstream_tasks[name]
-        section = "question_answering" if described.kind == "questions" else "sentence_tasks"
-        key = f"downstream_tasks.{name}.training" if "max_length" in described.training else section
-        lengths[f"{key}.max_length"] = config.downstream_training_of(name).max_length
+    if models and used_tasks(config):
+        lengths["question_answering.max_length"] = config.question_answering.max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]
         where = "encoder" if weighting.encoder is None else f"term_weights.{name}.encoder"

@@ -33,7 +33,6 @@ from irpretrain.contracts.groups import (
 )
 from irpretrain.contracts.results import (
     CLAIMS,
-    LABELLED_SENTENCES,
     PER_QUERY,
     SCORES,
     SPAN_QUESTIONS,
@@ -75,7 +74,6 @@ CONTRACTS = (
     TERM_WEIGHTS,
     TERM_VECTORS,
     SPAN_QUESTIONS,
-    LABELLED_SENTENCES,
     PER_QUERY,
     SCORES,
     CLAIMS,

@@ -64,19 +64,6 @@ SPAN_QUESTIONS = Contract(
     ),
 )
 
-LABELLED_SENTENCES = Contract(
-    "labelled_sentences",
-    "One row per example of a GLUE task.",
-    (
-        ContractColumn("role", pa.string(), "train, choose (epoch and learning rate), test or mismatched"),
-        ContractColumn(
-            "example_id", pa.string(), "<file>-<line>: file train, development or mismatched, line from 1"
-        ),
-        ContractColumn("texts", list_of(pa.string()), "one or two sentences"),
-        ContractColumn("label", pa.string(), "class, or a number as written"),
-    ),
-)
-
 _RUN = (
     ContractColumn("dataset", pa.string(), "data set"),
     ContractColumn("candidates", pa.string(), "first-stage run that is re-ranked"),

@@ -15,7 +15,6 @@ from irpretrain.corpora.records import (
     Answers,
     Document,
     Judgement,
-    LabelledText,
     Malformed,
     Query,
     Redirect,
@@ -27,9 +26,7 @@ from irpretrain.corpora.records import (
 from irpretrain.errors import InputError
 from irpretrain.foundation.wording import cli_or_api
 
-Record = TypeVar(
-    "Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText
-)
+Record = TypeVar("Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion)
 EXAMPLES = 20
 
 

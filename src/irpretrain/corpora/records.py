@@ -152,16 +152,6 @@ class SpanQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledText:
-    """A sentence or a pair of them; `label` is None if it is not given."""
-
-    position: int
-    texts: tuple[str, ...]
-    label: str | None
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Skipped:
     """A record that makes no document and stops no run."""
 

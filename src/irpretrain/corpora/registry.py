@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from irpretrain.config.base import Section, explain
 from irpretrain.foundation.wording import instead_of
 
-Kind = Literal["documents", "topics", "judgements", "runs", "questions", "sentences"]
+Kind = Literal["documents", "topics", "judgements", "runs", "questions"]
 
 # Kind → names of its formats → file in `corpora.formats`, which holds the format under the kind's name in capitals.
 FORMATS: dict[Kind, dict[str, str]] = {
@@ -60,7 +60,6 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "ir_datasets": "ir_datasets",
     },
     "questions": {"mrqa": "mrqa", "squad": "squad"},
-    "sentences": {"glue": "glue"},
 }
 
 

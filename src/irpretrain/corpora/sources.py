@@ -83,7 +83,7 @@ def used_files(config: Config) -> Iterator[UsedFiles]:
     for name in used_tasks(config):
         task = config.downstream_tasks[name]
         for part, section in task.files.items():
-            yield _topics(f"downstream_tasks.{name}.{task.kind}.{part}.path", section)
+            yield _topics(f"downstream_tasks.{name}.questions.{part}.path", section)
     for key, encoder in used_encoders(config).items():
         check = partial(_check_model, check_encoder_files, (encoder, longest_sequences(config, key), key))
         yield UsedFiles(f"{key}.path", [encoder.path], "encoder", (), check)

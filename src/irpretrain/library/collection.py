@@ -150,41 +150,6 @@ class Collection(CollectionFiles):
         columns = ["document_id", "preferred", "other", "preferred_score", "other_score"]
         return pd.DataFrame(rows, columns=columns)
 
-    def log_likelihoods(self, pairs: Iterable[Pair], **changes: Any) -> np.ndarray:
-        """Return log P(words | document) of PROP's smoothed language model (equations 2 and 3), float64 [pairs].
-
-        PROP defines it for words of the vocabulary. Other words are dropped, stop words and rare words among them; so
-        compare values of queries with equally many words left. NaN: no word is left.
-        `changes` are keys of objective rop that differ from the preset's.
-
-        Examples:
-            >>> fruit = Collection({"document_id": name, "body": f"{name} pie"} for name in ("apple", "pear"))
-            >>> apple, pear = fruit.log_likelihoods([("apple", "apple"), ("pear", "apple")], minimum_count=1)
-            >>> bool(apple > pear)
-            True
-        """
-        from irpretrain.objectives.prop.pair_sampler import PairSampler
-
-        pairs = self._checked(pairs)
-        options, texts, words = (
-            self.options.objective("rop", **changes),
-            self.texts(),
-            self.options.text.word_kind,
-        )
-        with self.naming():
-            model = PairSampler(self._statistics, options, self.options.text, self.options.seed).collection
-        documents = {
-            name: model.document(find_words(texts[name], words)) for name in {name for _, name in pairs}
-        }
-        numbered = (model.number(find_words(query, words)) for query, _ in pairs)
-        terms = [numbers[numbers >= 0] for numbers in numbered]
-        return np.array(
-            [
-                documents[name].log_likelihood(numbers.tolist()) if len(numbers) else np.nan
-                for (_, name), numbers in zip(pairs, terms, strict=True)
-            ]
-        )
-
     def pseudo_queries(self, **changes: Any) -> pd.DataFrame:
         """Draw ARES's pseudo-queries (Chen et al., SIGIR 2022, section 4.1).
 

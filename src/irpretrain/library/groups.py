@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import GROUPS
@@ -15,9 +15,6 @@ from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import StoreSpan
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class TextGroup(NamedTuple):
@@ -108,12 +105,6 @@ class Groups:
         """Return how many documents gave no group, by reason, in words; nothing where each document gave one."""
         skipped = {reason: count for reason, count in self.counts.get("skipped", {}).items() if count}
         return ", ".join(f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skipped.items())
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a row a group, with the fields of `TextGroup` as columns."""
-        import pandas as pd
-
-        return pd.DataFrame(iter(self), columns=list(TextGroup._fields))
 
 
 class _Cutter:

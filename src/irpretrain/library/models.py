@@ -1,26 +1,21 @@
-"""Cross-encoders, DeepCT's weighers and preference predictors: loading and applying."""
+"""Cross-encoders and DeepCT's weighers: loading and applying."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
-from irpretrain.axioms.predictor import PreferencePredictor
-from irpretrain.axioms.preferences import larger_is_better, preferences
-from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.base import explain
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors, temporary_folder
+from irpretrain.errors import naming_extras, reporting_disk_errors, temporary_folder
 from irpretrain.evaluation.runs import Run
 from irpretrain.library.documents import document_rows
-from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts
+from irpretrain.library.options import Options, Pair, listed_pairs, listed_texts
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 
 
@@ -113,50 +108,3 @@ class TermWeigher:
         with reproducible(self._compute):
             rows, _ = self._model.rows(keyed)
         return [{term["term"]: term["weight"] for term in terms} for terms in rows["terms"].to_pylist()]
-
-
-def preference_probabilities(
-    predictor: PreferencePredictor, values: pd.DataFrame, first: Sequence[int], second: Sequence[int]
-) -> np.ndarray:
-    """Return the probability that the first query of each pair is the better one for its document (ARES, section 4.2).
-
-    Args:
-        predictor: from `load_predictor`.
-        values: what `Collection.axioms` returns.
-        first: rows of `values`, the first queries of the pairs.
-        second: rows of `values` with the same documents, the second queries.
-
-    Returns:
-        float64 [pairs]; 0.5 where no axiom tells the two queries apart.
-
-    Raises:
-        ConfigError: `values` has no such row, or the queries of a pair are of different documents.
-
-    Examples:
-        >>> from irpretrain import Collection, load_predictor
-        >>> options = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
-        >>> fruit = Collection(["apple pie with apple juice", "pear pie"], options)
-        >>> values = fruit.axioms([("apple juice", "0"), ("pear", "0")])
-        >>> predictor = load_predictor(predictor_directory)
-        >>> better, same = preference_probabilities(predictor, values, first=[0, 0], second=[1, 0])
-        >>> bool(better > 0.5), float(same)
-        (True, 0.5)
-    """
-    threshold = AxiomsConfig(**predictor.record["axioms"]).stm_2_threshold
-    table = larger_is_better(pa.Table.from_pandas(values, preserve_index=False))
-    rows = [_rows(first, "first", len(values)), _rows(second, "second", len(values))]
-    if len(rows[0]) != len(rows[1]):
-        raise ConfigError(f"first has {len(rows[0])} rows and second {len(rows[1])}; a pair is one of each")
-    if "document_id" in values:
-        documents = [values["document_id"].to_numpy()[side] for side in rows]
-        if (different := np.flatnonzero(documents[0] != documents[1])).size:
-            names = " and ".join(repr(side[different[0]]) for side in documents)
-            raise ConfigError(f"pair {different[0]}: its queries are of different documents, {names}")
-    return predictor.probabilities(preferences(table, rows[0], rows[1], threshold))
-
-
-def _rows(numbers: Iterable[int], name: str, count: int) -> np.ndarray:
-    rows = np.array(listed(numbers, name))
-    if rows.size and (rows.ndim > 1 or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= count):
-        raise ConfigError(f"{name}: rows are whole numbers from 0 to {count - 1}")
-    return rows.astype(np.int64)

@@ -55,8 +55,8 @@ class Options(Section):
             return values
         vectors = values.get("word_vectors")
         if isinstance(vectors, dict) and vectors.get("files"):
-            remedy = cli_or_api("Collection(..., vectors=FILE)", "--vectors FILE")
-            raise ValueError(f"word_vectors.files: names files of the workflow's collections; give {remedy}")
+            remedy = cli_or_api("give Collection(..., vectors=FILE)", "leave it out")
+            raise ValueError(f"word_vectors.files: names files of the workflow's collections; {remedy}")
         filled = apply_preset(values)
         own_keys = values.keys() | cls.model_fields.keys()
         return {key: value for key, value in filled.items() if key in own_keys}

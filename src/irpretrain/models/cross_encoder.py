@@ -30,7 +30,6 @@ from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
-from irpretrain.models.packed import attention_of, packed
 from irpretrain.models.parameters import (
     SavedHubModel,
     deviation_of,
@@ -94,8 +93,8 @@ def text_positions(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tens
 # a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head of CEDR-KNRM, in
 # `cedr_knrm.safetensors`, only this class gives its scores.
 #
-# Of a BERT the last layer is computed only where somebody reads it. Sequences of a BERT and of some other
-# architectures may be packed; the rest are computed as transformers does, padding included.
+# Of a BERT the last layer is computed only where somebody reads it, and its sequences may be packed. Other
+# architectures are computed as transformers does, padding included.
 
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
@@ -110,7 +109,7 @@ class CrossEncoderModel(SavedHubModel):
     Attributes:
         classifier: encoder and score head, as a Hugging Face sequence classifier.
         tokenizer_directory: source of the tokenizer's files for `save`.
-        packing: whether sequences are laid end to end, if the encoder can; see `ComputeConfig.packing`.
+        packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
         cedr: the score head of CEDR-KNRM, in place of the classifier's; None without it.
     """
 
@@ -259,8 +258,7 @@ class CrossEncoderModel(SavedHubModel):
         mask = to_device(attention_mask, input_ids.device)
         types = {"token_type_ids": token_type_ids} if self._takes_types else {}
         try:
-            with packed(self.encoder, attention_of(self.encoder, self.packing), attention_mask):
-                logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits
+            logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits
         finally:
             hook.remove()
         return logits.squeeze(-1), _states_at(states[0], masked)

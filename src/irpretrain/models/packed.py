@@ -1,4 +1,4 @@
-"""BERT and other encoders over sequences laid end to end, without padding.
+"""BERT over sequences laid end to end, without padding.
 
 Attention within sequences that are laid end to end, without padding.
 
@@ -8,9 +8,6 @@ attention per sequence, anywhere.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -18,8 +15,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import AttentionInterface, BertModel
-from transformers.modeling_outputs import BaseModelOutput
+from transformers import BertModel
 
 from irpretrain.config.training import Packing
 from irpretrain.models.length_batches import to_device
@@ -63,7 +59,6 @@ class PackedAttention(Protocol):
         asking: SequenceBounds,
         requested: SequenceBounds,
         dropout: float,
-        reach: int | None = None,
     ) -> Tensor:
         """Return what each row of `query` reads.
 
@@ -71,7 +66,6 @@ class PackedAttention(Protocol):
             query: float [asking rows, heads, size of a head], laid end to end by `asking`.
             key, value: float [rows, heads, size of a head], laid end to end by `requested`; the same sequences.
             dropout: of the attention weights.
-            reach: positions to either side that a row reads, if all rows ask; None for the whole sequence.
         """
 
 
@@ -82,29 +76,23 @@ def by_sequence(
     asking: SequenceBounds,
     requested: SequenceBounds,
     dropout: float,
-    reach: int | None = None,
 ) -> Tensor:
     """Attend by one call per sequence; see `PackedAttention`."""
     # Single precision on a CPU: torch's gradients of attention in bf16 take 1.4 to 4 times as long there
     # (docs/benchmarks.md).
     if query.device.type == "cpu" and query.dtype.itemsize < torch.float32.itemsize:
         with torch.autocast("cpu", enabled=False):
-            attended = by_sequence(
-                query.float(), key.float(), value.float(), asking, requested, dropout, reach
-            )
+            attended = by_sequence(query.float(), key.float(), value.float(), asking, requested, dropout)
         return attended.to(query.dtype)
     parts = zip(
         query.split(asking.lengths), key.split(requested.lengths), value.split(requested.lengths), strict=True
     )
-    return torch.cat([_attend_one(*part, dropout, reach) for part in parts])
+    return torch.cat([_attend_one(*part, dropout) for part in parts])
 
 
-def _attend_one(query: Tensor, key: Tensor, value: Tensor, dropout: float, reach: int | None) -> Tensor:
+def _attend_one(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
     q, k, v = (x.transpose(0, 1)[None] for x in (query, key, value))  # [1, heads, rows, size of a head]
-    near, rows = None, len(query)
-    if reach is not None and rows > reach + 1:
-        near = torch.ones(rows, rows, dtype=torch.bool, device=query.device).triu(-reach).tril(reach)
-    attended = functional.scaled_dot_product_attention(q, k, v, attn_mask=near, dropout_p=dropout)
+    attended = functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
     return attended[0].transpose(0, 1)
 
 
@@ -115,15 +103,13 @@ def by_kernel(
     asking: SequenceBounds,
     requested: SequenceBounds,
     dropout: float,
-    reach: int | None = None,
 ) -> Tensor:
     """Attend by torch's kernel of variable length, which has no dropout; see `PackedAttention`."""
     from torch.nn.attention.varlen import varlen_attn
 
     assert dropout == 0.0
-    window = (-1, -1) if reach is None else (reach, reach)
     ends, longest = (asking.ends, requested.ends), (asking.longest, requested.longest)
-    attended = varlen_attn(query, key, value, *ends, *longest, window_size=window)
+    attended = varlen_attn(query, key, value, *ends, *longest)
     assert isinstance(attended, Tensor)
     return attended
 
@@ -156,142 +142,7 @@ def _kernel_missing() -> bool:
     return False
 
 
-# Packed sequences in encoders beside BERT, through transformers' attention interface.
-#
-# The encoder computes all sequences as one long row. transformers looks up the attention function by the name in the
-# encoder's configuration, and makes no mask for a function that it knows no mask for; ours attends within each
-# sequence. Embeddings take positions as an argument; everything else treats each position by itself. The head of the
-# classifier then reads the last states as it reads padded ones.
-
-
-# Name of our function in transformers' attention interface.
-ATTENTION = "irpretrain-packed"
-
-
-def _from_zero(input_ids: Tensor, config: Any) -> Tensor:
-    return torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
-
-
-def _behind_padding(input_ids: Tensor, config: Any) -> Tensor:
-    """As RoBERTa numbers positions: from the padding's id on, over ids that are not the padding's."""
-    counted = input_ids != config.pad_token_id
-    return counted.cumsum(1) * counted + config.pad_token_id
-
-
-# Type of an encoder → the numbers of positions, int64 [sequences, positions], of ids and the configuration. Types
-# that are missing cannot be packed: DeBERTa attends by a function of its own, ALBERT pools inside the encoder; others
-# were not tried.
-POSITIONS: Mapping[str, Callable[[Tensor, Any], Tensor]] = {
-    "electra": _from_zero,
-    "modernbert": _from_zero,
-    "roberta": _behind_padding,
-    "xlm-roberta": _behind_padding,
-}
-
-# Held while one of these encoders computes: how it does is changed for the time, which another thread must not see.
-_BY_ITSELF = threading.RLock()
-
-
-def can_pack(encoder: Any) -> bool:
-    """Whether an encoder, which is no BERT, can compute packed sequences."""
-    config = encoder.config
-    return (
-        config.model_type in POSITIONS
-        and not getattr(config, "is_decoder", False)
-        and getattr(encoder, "pooler", None) is None
-    )
-
-
-@contextmanager
-def packed(encoder: Any, attend: PackedAttention | None, attention_mask: Tensor) -> Iterator[None]:
-    """Let an encoder compute its batches packed inside the context; padded without `attend`.
-
-    The encoder, inside a classifier, then takes only int64 `input_ids`, `attention_mask` and possibly `token_type_ids`
-    [sequences, positions], padding last, and returns states of 0 for padding. `attention_mask` best lies on the host.
-    """
-    if not can_pack(encoder):
-        yield
-        return
-    with _BY_ITSELF:
-        if attend is None:
-            yield
-        else:
-            with _computing_packed(encoder, attend, attention_mask):
-                yield
-
-
-@contextmanager
-def _computing_packed(encoder: Any, attend: PackedAttention, mask: Tensor) -> Iterator[None]:
-    whole, replaced = encoder.forward, vars(encoder).get("forward")
-    position_numbers = POSITIONS[encoder.config.model_type]
-
-    def forward(input_ids: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> BaseModelOutput:
-        positions = to_device(mask.flatten().nonzero().squeeze(1), input_ids.device)
-        numbers = position_numbers(input_ids, encoder.config).flatten()[positions]
-        types = (
-            {} if token_type_ids is None else {"token_type_ids": token_type_ids.flatten()[positions][None]}
-        )
-        with _attending(encoder.config):
-            states = whole(
-                input_ids=input_ids.flatten()[positions][None],
-                position_ids=numbers[None],
-                packed=_Packed(
-                    attend, SequenceBounds.of(mask.bool().sum(1), mask.shape[1], input_ids.device)
-                ),
-                **types,
-            ).last_hidden_state[0]
-        unpacked = states.new_zeros((mask.numel(), states.shape[-1])).index_copy(0, positions, states)
-        return BaseModelOutput(last_hidden_state=unpacked.view(*mask.shape, -1))
-
-    encoder.forward = forward
-    try:
-        yield
-    finally:
-        del encoder.forward
-        if replaced is not None:
-            encoder.forward = replaced
-
-
-@contextmanager
-def _attending(config: Any) -> Iterator[None]:
-    usual = config._attn_implementation
-    config._attn_implementation = ATTENTION
-    try:
-        yield
-    finally:
-        config._attn_implementation = usual
-
-
-@dataclass(frozen=True)
-class _Packed:
-    attend: PackedAttention
-    bounds: SequenceBounds
-
-
-def _attend_packed(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: None,
-    *,
-    packed: _Packed,
-    dropout: float = 0.0,
-    sliding_window: int | None = None,
-    **_: Any,
-) -> tuple[Tensor, None]:
-    """As transformers calls it: float [1, heads, rows, size of a head] in, [1, rows, heads, size of a head] out."""
-    asking, requested, read = (states[0].transpose(0, 1) for states in (query, key, value))
-    # transformers' window is that of flash attention: the row itself and so many less one to either side.
-    reach = None if sliding_window is None else sliding_window - 1
-    return packed.attend(asking, requested, read, packed.bounds, packed.bounds, dropout, reach)[None], None
-
-
-AttentionInterface.register(ATTENTION, _attend_packed)
-
-
-# BERT over sequences that are laid end to end: no layer computes a position of padding; other encoders are in
-# `packed_families`.
+# BERT over sequences that are laid end to end: no layer computes a position of padding.
 #
 # Embeddings, linear layers, LayerNorm and dropout treat each position by itself, so they need no sequences; the
 # attention gets the bounds (`packed_attention`). The last layer is computed only where somebody reads it,
@@ -363,7 +214,7 @@ def unpacked(values: Tensor, attention_mask: Tensor) -> Tensor:
 
 def attention_of(encoder: Any, packing: Packing) -> PackedAttention | None:
     """Return the attention of packed sequences for the encoder's current device, precision and mode; None: it pads."""
-    if packing == "off" or not (is_bert(encoder) or can_pack(encoder)):
+    if packing == "off" or not is_bert(encoder):
         return None
     if why_no_kernel(encoder, encoder.device, compute_dtype(encoder), encoder.training) is None:
         return by_kernel
@@ -382,8 +233,6 @@ def _attention_dropout(encoder: nn.Module) -> float:
         if type(module).__name__.endswith("SelfAttention"):
             part: Any = module
             return float(part.dropout.p)
-        if isinstance(share := getattr(module, "attention_dropout", None), float):
-            return share
     return 0.0
 
 

@@ -20,13 +20,12 @@ from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.packed import attention_of, packed
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
 
 class Reranker(HubModel):
-    """Scores sequences of a query and a document; packs them if the encoder can (`ComputeConfig.packing`)."""
+    """Scores sequences of a query and a document; packs those of a BERT (`ComputeConfig.packing`)."""
 
     packing: Packing = "off"
 
@@ -59,9 +58,8 @@ class Reranker(HubModel):
             logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
         else:
             token_types = {} if types is None else {"token_type_ids": types}
-            with packed(self.encoder, attention_of(self.encoder, self.packing), attention_mask):
-                mask = padding_mask(self.encoder, attention_mask, input_ids.device)
-                logits = self.network(input_ids=input_ids, attention_mask=mask, **token_types).logits
+            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
+            logits = self.network(input_ids=input_ids, attention_mask=mask, **token_types).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
     def _packed_logits(

@@ -18,7 +18,7 @@ from irpretrain.config.training import Packing
 from irpretrain.errors import InputError
 from irpretrain.models.length_batches import padding_mask
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.packed import attention_of, encode_packed, packed, unpacked
+from irpretrain.models.packed import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
     SavedHubModel,
     deviation_of,
@@ -40,7 +40,7 @@ class TermWeightRegressor(SavedHubModel):
     Attributes:
         classifier: encoder and output layer, as a Hugging Face token classifier.
         tokenizer_directory: source of the tokenizer's files for `save`.
-        packing: whether sequences are laid end to end, if the encoder can; see `ComputeConfig.packing`.
+        packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
     """
 
     packing: Packing = "off"
@@ -112,8 +112,7 @@ class TermWeightRegressor(SavedHubModel):
             states = encode_packed(bert, input_ids, None, attention_mask, attend)
             return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
         mask = padding_mask(self.encoder, attention_mask, input_ids.device)
-        with packed(self.encoder, attend, attention_mask):
-            logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
+        logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
         return logits.squeeze(-1)
 
 

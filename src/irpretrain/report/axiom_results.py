@@ -112,10 +112,6 @@ class Diagnosis:
     path: str
     agreements: tuple[Agreement, ...]
 
-    @property
-    def models(self) -> dict[str, str]:
-        return {row.model: row.label for row in self.agreements}
-
     def get(self, model: str, axiom: str, other: str = "") -> Agreement | None:
         """Return a model's agreement with an axiom, or its lead over another's; None where the file has none."""
         key = (model, other, axiom)

@@ -1,22 +1,18 @@
-"""The tables of ARES's axioms: settings of the predictor (table 2), ranks of pseudo-queries (section 4.1), and the
-diagnosis of re-rankers."""
+"""The tables of ARES's axioms: settings of the predictor (table 2), ranks of pseudo-queries (section 4.1)."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from irpretrain.config import Config
 from irpretrain.config.papers.base import PublishedAxioms, PublishedInterval, PublishedValue, Setting
 from irpretrain.config.papers.published import Published
 from irpretrain.report.axiom_results import (
     AxiomResults,
-    Diagnosis,
     PredictorGroup,
     PredictorScores,
     RankIntervals,
     axioms_text,
-    in_order,
     predictor_groups,
 )
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
@@ -140,52 +136,3 @@ def _ranks(interval: PublishedInterval) -> str:
     """Return "1–2", "3–5", "beyond 50"."""
     name = interval.name
     return f"beyond {name[1:]}" if name.startswith(">") else name.replace("-", "–")
-
-
-# Which axioms do re-rankers follow? The share of pairs on which each decides as each axiom does; beyond the papers.
-
-
-TITLE = "Axiom diagnosis of re-rankers"
-NO_DIAGNOSES = "No re-ranker was diagnosed: this configuration has no diagnoses (section diagnoses)."
-MISSING_TERMS = (
-    "PROX-1 and PROX-2 prefer a query whose terms all occur to one that lacks a term; where most pseudo-queries lack "
-    "one, that is most of what they say."
-)
-AGREEING = (
-    "Of the pairs of pseudo-queries of one document on which an axiom prefers one query, the share on which the "
-    "re-ranker gives that query the higher score [95% interval over documents and seeds]. Half is what chance gives.",
-    "Axioms agree with each other on many pairs. A share above one half says that the scores agree with an axiom, "
-    "not that the model has learnt it.",
-)
-
-
-def diagnosis_table(
-    published: Published, axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]
-) -> Table:
-    """Return one panel per diagnosis: models by axioms, shares with intervals."""
-    notes = [*AGREEING, *([MISSING_TERMS] if config.axioms.missing_terms == "worst" else [])]
-    panels = []
-    for diagnosis in diagnoses:
-        described = config.diagnoses.get(diagnosis.name)
-        title = described.label if described else diagnosis.name
-        # On how many pairs each axiom has a preference is the same for every model.
-        pairs = {row.axiom: row.pairs for row in diagnosis.agreements}
-        names = in_order(axioms, list(pairs))
-        rows = {model: Row(model, label) for model, label in diagnosis.models.items()}
-        columns = {axiom: Column("agrees with", axiom) for axiom in names}
-        panels.append(Panel.of(title, rows, columns, partial(_cell, diagnosis)))
-        counted = ", ".join(f"{axiom} {pairs[axiom]:,}" for axiom in names)
-        notes.append(f"{title}: pairs that count, {counted}.")
-    notes = [*(notes if diagnoses else [NO_DIAGNOSES]), *config.report.notes]
-    return Table(f"{published.paper}_diagnosis", TITLE, tuple(panels), tuple(notes))
-
-
-def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Cell:
-    agreement, ours = diagnosis.get(model, axiom), None
-    reason = f"{diagnosis.path} has no such row"
-    if agreement is not None and agreement.pairs and not math.isnan(agreement.share):
-        name, value = (diagnosis.name, model), (agreement.share, agreement.low, agreement.high)
-        ours = Ours.of_file(name, axiom, value, agreement.pairs, "pairs", diagnosis.path)
-    elif agreement is not None:
-        reason = "the axiom prefers neither query of any pair"
-    return Cell(model, diagnosis.name, "", axiom, "", reason=reason, ours=ours)

@@ -233,7 +233,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; p-values are corrected over all its cells.
+    """A table.
 
     Attributes:
         name: of its files.

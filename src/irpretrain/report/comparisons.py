@@ -1,8 +1,8 @@
-"""Tests and intervals as the configuration asks for them, over results of several seeds.
+"""Tests and intervals over results of several seeds.
 
 Tests pair queries; with several seeds a query's value is its mean over the seeds. The interval is a bootstrap over
 queries for one seed. For several it is Student's t over the seeds' means, because it then speaks about repeating the
-training, or, where the configuration asks for it, a bootstrap over queries and seeds.
+training.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from irpretrain.config.experiments import EvaluationConfig
 from irpretrain.config.papers.base import Direction
 from irpretrain.config.papers.published import PublishedTable
 from irpretrain.errors import IRPretrainError
@@ -20,7 +19,6 @@ from irpretrain.evaluation.significance import (
     RESAMPLES,
     Outcomes,
     bootstrap_interval,
-    holm_where_known,
     paired_t_test,
     randomisation_test,
     student_interval,
@@ -28,26 +26,17 @@ from irpretrain.evaluation.significance import (
 )
 from irpretrain.report.scores import Results
 
-HEADLINE_LEVEL = 0.05
-
 
 @dataclass(frozen=True)
 class TableTest:
-    """How one table is tested: the configuration's choice, or else the paper's."""
+    """How one table is tested: as the paper tests it, where it is a paper's."""
 
-    kind: Literal["t-test", "randomisation"]
-    level: float
-    correction: Literal["none", "holm"]
+    kind: Literal["t-test", "randomisation"] = "t-test"
+    level: float = 0.05
 
     @classmethod
-    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> Self:
-        """Return how a paper's table is tested, or the headline table where none is given."""
-        kind, level = (table.tested_by, table.level) if table else ("t-test", HEADLINE_LEVEL)
-        return cls(
-            kind if options.test == "paper" else options.test,
-            level if options.level is None else options.level,
-            options.correction,
-        )
+    def of(cls, table: PublishedTable) -> Self:
+        return cls(table.tested_by, table.level)
 
 
 @dataclass(frozen=True)
@@ -57,7 +46,7 @@ class Comparison:
     Attributes:
         mark: printed beside our value when it is significantly better, or worse, as `direction` says.
         difference: our mean minus the baseline's.
-        p: two-tailed p-value, corrected as the configuration says.
+        p: two-tailed p-value.
         significant: whether p is at most the level.
         outcomes: on how many queries ours is better, equal and worse; None for what is not paired over queries.
     """
@@ -91,13 +80,11 @@ class Pairing:
 
 
 def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comparison]:
-    """Return the comparison of each pairing; p-values are corrected over all of them, as `testing` says.
+    """Return the comparison of each pairing.
 
     One query has no p-value by the t-test: it is NaN, and nothing is significant.
     """
     p_values = [_p_value(pairing, testing, seed) for pairing in pairings]
-    if testing.correction == "holm":
-        p_values = holm_where_known(p_values)
     return [
         Comparison(
             pairing.over,
@@ -112,13 +99,13 @@ def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comp
     ]
 
 
-def interval(results: Results, options: EvaluationConfig, seed: int, name: str) -> tuple[float, float]:
+def interval(results: Results, seed: int, name: str) -> tuple[float, float]:
     """Return the bounds of the mean's confidence interval; NaN where nothing supports one (a single query).
 
     Args:
         name: names the stream of random draws, so that a cell's interval depends on nothing else.
     """
-    if len(results.seeds) == 1 or options.intervals == "queries and seeds":
+    if len(results.seeds) == 1:
         bounds = bootstrap_interval(results.values, RESAMPLES, CONFIDENCE, seed, name)
     else:
         bounds = student_interval([float(mean) for mean in results.per_seed], CONFIDENCE)

@@ -277,7 +277,7 @@ class ScoreFigure:
 
     def _interval(self, run: RunName, results: Results) -> tuple[float, float]:
         name = identifier(run, self.measure(run.dataset))
-        return interval(results, self.config.evaluation, self.config.seed, name)
+        return interval(results, self.config.seed, name)
 
     def levels(self, pair: Pair, regime: str, models: Iterable[str]) -> dict[str, RunName]:
         """Return label → run of level lines, of those that were run.

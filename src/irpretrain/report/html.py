@@ -50,7 +50,7 @@ def write_report(
 
     Args:
         published: files of published numbers, `resources/published/<paper>.yaml`.
-        results: the results directory: `figures/<paper>_<figure>.svg`, `metrics/selected/`, and the sidecars
+        results: the results directory: `figures/<paper>_<figure>.svg`, and the sidecars
             `*.meta.json` of all stages, of which those count that lead to the scores or a figure; others are
             left from other configurations.
         manifest: `resources/embedded.yaml`, for the licences.
@@ -94,7 +94,6 @@ def write_report(
         figures=[figure for figure in figures if not figure["reason"]],
         empty_figures=[figure for figure in figures if figure["reason"]],
         query_scores=[address(path, output) for path in files.per_query],
-        selections=run_views.selections(config, files.trainings, results),
         probes=probe_views(config, files.probes),
         probe_inputs=list(INPUTS.values()),
         probe_explained=EXPLAINED,

@@ -29,8 +29,8 @@ from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
 
 # As in irpretrain.training.downstream.evaluate: nothing is re-ranked.
 NO_CANDIDATES = ""
-# In the order of columns; those of tasks beside question answering too.
-MEASURES = ("F1", "EM", "accuracy")
+# In the order of columns.
+MEASURES = ("F1", "EM")
 NOTHING_RUN = (
     "no entry of `downstream` is in this configuration (the overlay configs/downstream.yaml has SQuAD)"
 )
@@ -69,7 +69,7 @@ class AnswerTable(PaperTable):
         model = self._model(row) or ""
         return replace(
             super()._cell(row, pair, measure, regime),
-            counted="questions" if measure in MEASURES[:2] else "examples",
+            counted="questions",
             source=TASK_PREDICTIONS.format(task=pair[0], model=model, seed="{seed}"),
         )
 
@@ -92,12 +92,11 @@ class AnswerTable(PaperTable):
         return f"no entry of `downstream` fine-tunes {run.model} for {label} ({dataset})"
 
     def _notes(self, here: Sequence[Pair]) -> list[str]:
-        evaluation = self.config.evaluation
         return [
             f"Published: {self.table.protocol} Shares stand for percent here. Marks: † better than every other row, "
             f"{self.table.test}.",
             f"Ours: mean [{CONFIDENCE:.0%} interval] over the tested half. Same mark against the rows that "
-            f"are run, {test_text(TableTest.of(evaluation))}.",
+            f"are run, {test_text(TableTest())}.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",
             *(
@@ -267,7 +266,7 @@ class DepthTable:
         return f"no experiment measures it at this depth on {run.dataset}"
 
     def _notes(self) -> list[str]:
-        level, datasets = TableTest.of(self.config.evaluation), self.datasets
+        datasets = self.datasets
         panels = [self.theirs, *(self._indexes(dataset) for dataset in datasets)]
         first = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
         displayed = (measure for dataset in datasets for measure in self._measures(dataset))
@@ -280,7 +279,7 @@ class DepthTable:
         return [
             f"Published: {self.printed.protocol}. Shares stand for percent here.",
             f"Ours: mean [{CONFIDENCE:.0%} interval, bootstrap over queries]. {MARK} better "
-            f"than over {first} at the same depth; {test_text(level)}. Recall is the mean over queries of the "
+            f"than over {first} at the same depth; {test_text(TableTest())}. Recall is the mean over queries of the "
             "share of relevant documents among the candidates.",
             f"Candidates: {stages}. Models read one query and one document at a time, so a ranking at a smaller depth "
             "is that of the largest without the documents beyond it.",

@@ -115,7 +115,7 @@ class PaperTable:
             [self._paper_panel(), *map(self._panel_here, here)],
             self._notes(here),
             self.config,
-            TableTest.of(self.config.evaluation, self.table),
+            TableTest.of(self.table),
         )
 
     def _notes(self, here: list[Pair]) -> list[str]:

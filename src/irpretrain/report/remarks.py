@@ -29,11 +29,11 @@ TESTS = {
     "t-test": "two-tailed paired t-test over queries",
     "randomisation": "Fisher's randomisation test over queries",
 }
-CORRECTIONS = {
-    "none": "not corrected for multiple comparisons",
-    "holm": "corrected by Holm over all tests of this table",
-}
 
+INTERVALS = (
+    f"Intervals: bootstrap over queries ({RESAMPLES:,} resamples) where one seed was run; Student's t over the means "
+    "of the seeds where several were."
+)
 DIVISOR = "Means divide by all judged queries, those without a relevant candidate included"
 
 
@@ -54,10 +54,10 @@ def table_notes(
     interval = f"mean [{CONFIDENCE:.0%} interval]"
     return [
         f"Published: {table.protocol} {_marks(table)}.",
-        f"Ours: {interval}. Same marks, {test_text(TableTest.of(config.evaluation, table))}."
+        f"Ours: {interval}. Same marks, {test_text(TableTest.of(table))}."
         if table.marks
         else f"Ours: {interval}.",
-        _intervals(config),
+        INTERVALS,
         *_measures(measures),
         *_datasets(config, scores, datasets),
         *_stand_ins(config, scores, datasets, rows),
@@ -65,14 +65,13 @@ def table_notes(
 
 
 def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
-    test = test_text(TableTest.of(config.evaluation))
     measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
     encoder = "; than the control, the encoder with a fresh score head: †" if control else ""
     return [
-        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: *{encoder}; {test}. "
+        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: *{encoder}; {test_text(TableTest())}. "
         "The last columns of a group give the difference and p.",
-        _intervals(config),
+        INTERVALS,
         *_measures(measures),
         *_datasets(config, scores, datasets),
         *_stand_ins(config, scores, datasets),
@@ -99,17 +98,7 @@ def _marks(table: PublishedTable) -> str:
 
 
 def test_text(testing: TableTest) -> str:
-    return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, {CORRECTIONS[testing.correction]}"
-
-
-def _intervals(config: Config) -> str:
-    options = config.evaluation
-    several = {
-        "seeds": "Student's t over the means of the seeds where several were",
-        "queries and seeds": "over queries and seeds where several were",
-    }[options.intervals]
-    single = f"bootstrap over queries ({RESAMPLES:,} resamples) where one seed was run"
-    return f"Intervals: {single}; {several}."
+    return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, not corrected for multiple comparisons"
 
 
 def _measures(measures: Iterable[str]) -> list[str]:

@@ -1,5 +1,4 @@
-"""What the report's page says of the run: its data sets, chosen snapshots, tuned first stages, probes, the cost of each
-stage, licences."""
+"""What the report's page says of the run: data sets, tuned first stages, probes, the cost of each stage, licences."""
 
 import csv
 import re
@@ -17,10 +16,8 @@ from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import MAKE_AGAIN, InputError, count_of
 from irpretrain.foundation.atomic import read_given_json
 from irpretrain.foundation.progress import duration
-from irpretrain.report.scores import SELECTED_FOLDER
 from irpretrain.report.table_files import pipe_table
 from irpretrain.report.table_views import Lineage, Record
-from irpretrain.workflow.plan.paths import SELECTION_SCORES
 
 PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
@@ -29,7 +26,6 @@ WORTH_A_WARNING = 0.01
 FINETUNED = "finetune"
 # Data set and model of a fine-tuning, in its output.
 FINETUNED_OUTPUT = re.compile(r"runs/([^/]+)/[^/]+/([^/]+)/[^/]+/seed-\d+/fold-")
-RESULTS = "results/"
 
 
 def stages(lineage: Lineage) -> dict[str, Any]:
@@ -116,30 +112,6 @@ def _below_random(config: Config, lineage: Lineage) -> dict[str, list[str]]:
                 dataset, model = match.groups()
                 labels.setdefault(dataset, {})[model_label(config, model)] = None
     return {dataset: list(models) for dataset, models in labels.items()}
-
-
-def selections(config: Config, trainings: Iterable[str | Path], results: str | Path) -> list[tuple[Any, ...]]:
-    """Return one row per model and seed whose snapshot was chosen on held-out queries.
-
-    Args:
-        trainings: sidecars of trainings, those of chosen snapshots among them.
-        results: the directory of results.
-
-    Raises:
-        InputError: the file of a choice is no JSON.
-    """
-    rows = []
-    for path in (path for path in map(Path, trainings) if path.parts[-3] == SELECTED_FOLDER):
-        model, seed = path.parent.name, path.name.partition(".")[0].removeprefix("seed-")
-        choosing, file = config.models[model].select_on, SELECTION_SCORES.format(model=model, seed=seed)
-        assert choosing is not None
-        choice = read_given_json(Path(results) / file.removeprefix(RESULTS), MAKE_AGAIN)
-        dataset = dataset_label(config, choosing.dataset, choosing.candidates)
-        scores = ", ".join(f"{score['step']:,}: {score['score']:z.3f}" for score in choice["scores"])
-        chosen_on = f"{dataset}, {choice['queries']:,} queries"
-        step = choice["chosen"]["step"]
-        rows.append((model_label(config, model), int(seed), chosen_on, choice["measure"], step, scores))
-    return rows
 
 
 # Parameter of a first stage → its symbol.

@@ -1,5 +1,4 @@
-"""Descriptions of tables → tables with values, intervals, comparisons with p-values corrected over the table, and the
-ledger of the runs."""
+"""Descriptions of tables → tables with values, intervals, comparisons with p-values, and the ledger of the runs."""
 
 from __future__ import annotations
 
@@ -244,7 +243,7 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(names) if others <= 1 else f"{', '.join(names[:NAMED])} and {others} others"
 
 
-# Values with their intervals, and comparisons with p-values corrected over the table.
+# Values with their intervals, and comparisons with p-values.
 
 
 # Decimals that are kept of means and bounds.
@@ -269,15 +268,14 @@ def fill(table: Table, config: Config, scores: Scores | None = None) -> Table:
 
 
 class _Values:
-    """Fills cells; p-values are corrected over the cells of one table."""
+    """Fills the cells of one table."""
 
     def __init__(self, table: Table, config: Config, scores: Scores) -> None:
         self.config, self.scores = config, scores
         pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
         for cell in table.cells():
             pairings |= self._pairings(cell)
-        testing = table.testing or TableTest.of(config.evaluation)
-        made = compare(list(pairings.values()), testing, config.seed)
+        made = compare(list(pairings.values()), table.testing or TableTest(), config.seed)
         self._comparisons: dict[tuple[RunName, str, Baseline], Comparison] = dict(
             zip(pairings, made, strict=True)
         )
@@ -325,7 +323,7 @@ class _Values:
         if cell.run is None or results is None:
             return None
         name = identifier(cell.run, cell.measure)
-        low, high = interval(results, self.config.evaluation, self.config.seed, name)
+        low, high = interval(results, self.config.seed, name)
         keys = [(cell.run, cell.measure, baseline) for baseline in cell.baselines]
         made = tuple(self._comparisons[key] for key in keys if key in self._comparisons)
         # What differs in the last bits only must not print differently.

@@ -190,7 +190,7 @@ def train_vectors(
     if not len(trained):
         remedy = cli_or_api(
             "lower it, or name a file of vectors: in word_vectors.files, or in Python Collection(..., vectors=...)",
-            "lower it (--set word_vectors.minimum_count=NUMBER); axioms also takes a file of vectors, --vectors FILE",
+            "lower it (--set word_vectors.minimum_count=NUMBER)",
         )
         raise ConfigError(
             f"word_vectors.minimum_count: no word occurs {options.minimum_count} times in the collection; {remedy}"

@@ -10,7 +10,7 @@ from torch import nn
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation.progress import print_line
-from irpretrain.models.packed import attention_of, can_pack, why_no_kernel
+from irpretrain.models.packed import attention_of, why_no_kernel
 from irpretrain.models.parameters import is_bert
 from irpretrain.training.compute import NARROW, precision_on
 from irpretrain.training.ranks import here
@@ -49,7 +49,7 @@ def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device, train
     precision = precision_on(device, options)
     if precision == "fp32":
         yield "matrix products are in single precision, without tensor cores; set compute.precision to bf16"
-    if not (is_bert(encoder) or can_pack(encoder)):
+    if not is_bert(encoder):
         yield f"padding is computed, because encoders of type {encoder.config.model_type} are never packed"
     elif options.packing == "off":
         yield "padding is computed, because compute.packing is off"

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from irpretrain.config.training import Loss
-from irpretrain.models.arithmetic import HEAD_ALONE, TRAINED, EncoderWork
 from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
@@ -42,13 +40,12 @@ class Task:
         if self.masker and self.mlm_weight > 0:
             before = sum(len(group) for group in groups[: share.items.start])
             masked = self.masker.apply(batch, step, before)
-        work = group_work(batch, masked, self.weight > 0, step >= self.mlm_head_steps)
         part = _Part(len(groups), share, batch, masked)
 
         def part_of(model: nn.Module) -> StepPart:
             metrics = TaskMetrics(self.weight, self.mlm_weight if masked else 0.0)
             losses = self._losses(model, setting, step, part, metrics)
-            return StepPart(metrics, batch.tokens, share, losses, work)
+            return StepPart(metrics, batch.tokens, share, losses)
 
         return part_of
 
@@ -127,19 +124,3 @@ class _MicroBatch:
     sizes: Tensor
     chosen: Tensor | None
     labels: Tensor | None
-
-
-def group_work(batch: Batch, masked: Masked | None, ranks: bool, mlm_trains_encoder: bool) -> EncoderWork:
-    """Return what a step asks of an encoder, for the count of its operations."""
-    first = np.ones(len(batch.input_ids), np.int64)  # [CLS], which is never masked
-    predicted = 0 if masked is None else len(masked.labels)
-    reached = predicted > 0 and mlm_trains_encoder
-    return EncoderWork(
-        batch.attention_mask.sum(1),
-        first if masked is None else first + masked.chosen.sum(1),
-        pooled=len(first),
-        predicted=predicted,
-        encoder=TRAINED if ranks or reached else 1,
-        score=TRAINED if ranks else 1,
-        mlm=TRAINED if reached else HEAD_ALONE,
-    )

@@ -63,8 +63,6 @@ class StepMetrics:
     gradient_norm: float = 0.0  # of all gradients together, before clipping
     tokens: int = 0  # word pieces and special tokens without padding
     seconds: float = 0.0  # wall time
-    # floating-point operations of matrix products (`models.arithmetic`); 0 if they are not counted.
-    operations: int = 0
     # Of `seconds`, those in which nothing could be computed because the batch was not read yet.
     waited: float = 0.0
 
@@ -159,11 +157,11 @@ class BatchWaits:
 class StatusLine:
     """Prints step, losses, pair accuracy, tokens/s and time left every so many steps or seconds, and at the last.
 
-    Values are means since the last line. With a `peak` rate of the device, also the share of it that is used (MFU).
+    Values are means since the last line.
     """
 
-    def __init__(self, title: str, steps: int, every: int, peak: float | None = None) -> None:
-        self._title, self._steps, self._every, self._peak = title, steps, every, peak
+    def __init__(self, title: str, steps: int, every: int) -> None:
+        self._title, self._steps, self._every = title, steps, every
         self._waiting: list[StepMetrics] = []
         self._batches, self._begun = BatchWaits(title), False
 
@@ -189,9 +187,6 @@ class StatusLine:
         if mlm:
             parts.append(f"MLM {_mean(mlm):.3f}")
         parts.append(f"{sum(m.tokens for m in recent) / seconds:,.0f} tokens/s")
-        operations = sum(m.operations for m in recent)
-        if self._peak and operations:
-            parts.append(f"MFU {operations / seconds / self._peak:.1%}")
         parts.append(f"waited for batches {waited_share(recent):.1%}")
         parts.append(f"{duration((self._steps - last.step) * seconds / len(recent))} left")
         return f"[{self._title}] " + ", ".join(parts)

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
-from irpretrain.models.arithmetic import EncoderWork
 from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup, StoreSpan
 from irpretrain.training.losses import count_correct_pairs, ranking_loss
@@ -27,7 +26,6 @@ class ReadGroups:
     tokens: int  # word pieces or words, without padding
     # From the model to the scores of all documents, group after group.
     score: Callable[[nn.Module, Setting], Tensor]
-    lengths: np.ndarray | None = None  # int64 [sequences]; what an encoder reads, None for other models
 
 
 class GroupReader(Protocol):
@@ -51,12 +49,12 @@ class RankingTask:
         groups = self.source.groups(step)
         share = setting.share(len(groups), lambda: self.reader.tokens(groups))
         parts = [self.reader.read(groups[some]) for some in share.slices]
-        tokens, work = sum(part.tokens for part in parts), _work(parts)
+        tokens = sum(part.tokens for part in parts)
 
         def part_of(model: nn.Module) -> StepPart:
             metrics = TaskMetrics(1.0, 0.0)
             losses = self._losses(model, setting, parts, len(groups), metrics)
-            return StepPart(metrics, tokens, share, losses, work)
+            return StepPart(metrics, tokens, share, losses)
 
         return part_of
 
@@ -76,14 +74,6 @@ class RankingTask:
             right, pairs = count_correct_pairs(scores, sizes)
             metrics.pairs += pairs
             yield MicroBatchLoss(loss, {"ranking_loss": loss.detach(), "correct_pairs": right})
-
-
-def _work(parts: Sequence[ReadGroups]) -> EncoderWork | None:
-    lengths = [part.lengths for part in parts if part.lengths is not None]
-    if not lengths:
-        return None
-    joined = np.concatenate(lengths)
-    return EncoderWork(joined, np.ones_like(joined), pooled=len(joined))
 
 
 @dataclass(frozen=True)
@@ -122,7 +112,7 @@ class PassageReader:
             return combine(scores, batch.sizes)
 
         sizes = np.array([len(group) for group in groups], np.int64)
-        return ReadGroups(sizes, batch.tokens, score, batch.attention_mask.sum(1))
+        return ReadGroups(sizes, batch.tokens, score)
 
     def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
         documents = self.builder.tokens(self._as_groups(groups))

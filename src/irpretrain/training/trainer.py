@@ -18,12 +18,10 @@ from torch import Tensor, nn
 from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
 from irpretrain.errors import TrainingError
 from irpretrain.foundation.randomness import integer_seed
-from irpretrain.foundation.resources import gpu_rates
-from irpretrain.models.arithmetic import EncoderSize, EncoderWork
 from irpretrain.models.length_batches import to_device, to_host
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out, precision_on
-from irpretrain.training.fast_paths import log_once, use_fast_paths
+from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out
+from irpretrain.training.fast_paths import use_fast_paths
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
 from irpretrain.training.ranks import (
@@ -88,7 +86,6 @@ class StepPart:
     share: ProcessShare  # which micro-batches
     # Losses of these, computed lazily; their sum over all processes is the task's loss.
     losses: Iterator[MicroBatchLoss]
-    work: EncoderWork | None = None  # what they ask of an encoder; None if that is not counted
 
 
 # A task's batch of one step, read and ready: what it adds to the step, computed by a model.
@@ -137,11 +134,7 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 class Trainer(Generic[Model]):
-    """A model, its optimiser and schedule; where several processes train, the same in each of them.
-
-    Attributes:
-        peak: rate of the devices of all processes in floating-point operations per second; None if unknown.
-    """
+    """A model, its optimiser and schedule; where several processes train, the same in each of them."""
 
     def __init__(
         self,
@@ -165,9 +158,6 @@ class Trainer(Generic[Model]):
         self._options, self._seed = optimiser, seed
         self._setting = Setting(device, compute, accumulation, self.ranks, compute.micro_batch_tokens)
         self._parameters = list(model.parameters())
-        self._size = EncoderSize.of(model)
-        rate = peak_rate(device, compute)
-        self.peak = None if rate is None else rate * self.ranks.count
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
     def step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
@@ -205,12 +195,12 @@ class Trainer(Generic[Model]):
         self._scaler.update()
         # From here on the device is waited for; up to here it was only given work.
         norm = wait()
-        tokens, operations = self._add_up(parts)
+        tokens = self._add_up(parts)
         metrics = {task.name: part.metrics for task, part in zip(tasks, parts, strict=True)}
         self._refuse_broken(step, metrics, norm)
         seconds = time.perf_counter() - start
         loss = math.fsum(task.weighted_loss for task in metrics.values())
-        return StepMetrics(step + 1, loss, metrics, rate, norm, tokens, seconds, operations, waited)
+        return StepMetrics(step + 1, loss, metrics, rate, norm, tokens, seconds, waited)
 
     def _backward(
         self, part: StepPart, step: int, position: int
@@ -228,23 +218,16 @@ class Trainer(Generic[Model]):
         if self._setting.splits:
             torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{number}"))
 
-    def _add_up(self, parts: Sequence[StepPart]) -> tuple[int, int]:
-        """Put the sums over processes into the metrics; return the numbers of tokens and of operations."""
-        numbers = [
-            number
-            for part in parts
-            for number in (part.tokens, self._operations(part), *part.metrics.summed())
-        ]
-        sums = iter(self.ranks.sums(numbers))
-        tokens = operations = 0
+    def _add_up(self, parts: Sequence[StepPart]) -> int:
+        """Put the sums over processes into the metrics; return the number of tokens."""
+        sums = iter(
+            self.ranks.sums([number for part in parts for number in (part.tokens, *part.metrics.summed())])
+        )
+        tokens = 0
         for part in parts:
             tokens += int(next(sums))
-            operations += int(next(sums))
             part.metrics.put_summed(sums)
-        return tokens, operations
-
-    def _operations(self, part: StepPart) -> int:
-        return 0 if self._size is None or part.work is None else self._size.operations(part.work)
+        return tokens
 
     def _refuse_broken(self, step: int, metrics: Mapping[str, TaskMetrics], norm: float) -> None:
         """Raise TrainingError on a NaN: nobody may save broken weights. Losses are of all processes, which so agree."""
@@ -303,7 +286,7 @@ def run_steps(
         log.truncate(done)
         if done:
             after(done)
-    status = StatusLine(title, trainer.steps, log_every, trainer.peak)
+    status = StatusLine(title, trainer.steps, log_every)
     for step in range(done, trainer.steps):
         measured = trainer.step(step, tasks)
         tokens += measured.tokens
@@ -317,22 +300,3 @@ def run_steps(
             checkpoints.save(done, {**trainer.state(), "tokens": tokens, "metrics": log.digest})
         after(done)
     return tokens
-
-
-# Peak rates of GPUs, which a training's speed is a share of: `resources/gpu_rates.yaml`, by the name of the device.
-
-
-TERA = 1e12
-
-
-def peak_rate(device: torch.device, options: ComputeConfig) -> float | None:
-    """Return a device's peak rate in floating-point operations per second; None on a CPU or (logged) if unknown."""
-    if device.type != "cuda":
-        return None
-    name = torch.cuda.get_device_name(device)
-    precision = precision_on(device, options)
-    rate = gpu_rates().get(name, {}).get(precision)
-    if rate is None:
-        log_once(f"no MFU is shown: resources/gpu_rates.yaml has no rate of {name!r} in {precision}")
-        return None
-    return rate * TERA

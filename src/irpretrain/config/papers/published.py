@@ -314,7 +314,7 @@ class Published(Strict):
         names = sorted(numbers, key=lambda name: numbers[name])
         if self.axioms is None:
             return names
-        return [self.axioms.predictors.key, self.axioms.rank_intervals.key, *names, "diagnosis"]
+        return [self.axioms.predictors.key, self.axioms.rank_intervals.key, *names]
 
     def compares_runs(self, name: str) -> bool:
         """Whether a table of `table_names` compares runs, and not predictors or axioms."""

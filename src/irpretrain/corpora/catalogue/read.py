@@ -126,7 +126,7 @@ class Entry(Section):
 
 
 # Of the records of tasks beside retrieval; keys of their entries.
-TASK_KINDS: tuple[Kind, ...] = ("questions", "sentences")
+TASK_KINDS: tuple[Kind, ...] = ("questions",)
 
 # Entries by their names, which are those of their files, sorted.
 Catalogue = dict[str, Entry]

@@ -20,7 +20,6 @@ from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.foundation.provenance import sha256
-from irpretrain.models.arithmetic import EncoderWork
 from irpretrain.models.parameters import check_embeddings
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.sequences import TokenBatch, TrainingSequences
@@ -63,15 +62,12 @@ class TokenRegression:
         counted = int(np.isfinite(batch.targets).sum())
         lengths = batch.attention_mask.sum(1)
         share = setting.share(len(lengths), lambda: lengths)
-        share_lengths = lengths[share.items]
-        tokens = int(share_lengths.sum())
+        tokens = int(lengths[share.items].sum())
 
         def part_of(model: nn.Module) -> StepPart:
             metrics = RegressionMetrics(1.0, 0.0, counted=counted)
             losses = self._losses(model, setting, batch, share, counted)
-            return StepPart(
-                metrics, tokens, share, losses, EncoderWork(share_lengths, share_lengths, weighed=tokens)
-            )
+            return StepPart(metrics, tokens, share, losses)
 
         return part_of
 

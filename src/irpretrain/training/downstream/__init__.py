@@ -1,1 +1,1 @@
-"""Tasks beside retrieval: extractive question answering and GLUE (PHP, section 4.5.2)."""
+"""Tasks beside retrieval: extractive question answering (PHP, section 4.5.2)."""

@@ -1,8 +1,7 @@
 """The examples of a task by role: to train, to choose epoch and learning rate, or to test.
 
-MRQA and GLUE publish no test labels, so models are compared on the development sets. PHP divides those of MRQA in half,
-for development and test (section 4.5.2). For GLUE's small sets a part of the training set chooses instead, and the
-whole development set is tested: what is tested never chooses.
+MRQA publishes no test labels, so models are compared on the development sets. PHP divides them in half, for development
+and test (section 4.5.2): what is tested never chooses.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,32 +10,30 @@ from typing import Any, cast
 
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.downstream import DownstreamTaskConfig
-from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
+from irpretrain.contracts import SPAN_QUESTIONS
 from irpretrain.corpora.characters import whole_characters
 from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.records import LabelledText, SpanQuestion
+from irpretrain.corpora.records import SpanQuestion
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.topics_and_judgements import check_number
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.foundation.randomness import stream_key
 
 # Roles of examples.
-TRAIN, CHOOSE, TEST, MISMATCHED = "train", "choose", "test", "mismatched"
-
-# Share of GLUE's training sets that chooses. The paper names none.
-HELD_OUT = 0.1
+TRAIN, CHOOSE, TEST = "train", "choose", "test"
 Row = dict[str, Any]
+KEY = "question_id"
 
 
 def prepare_task(
     name: str,
     task: DownstreamTaskConfig,
-    sources: Mapping[str, Sequence[Path]],  # train, development (and mismatched) → files
+    sources: Mapping[str, Sequence[Path]],  # train, development → files
     seed: int,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Read a task's files, draw samples, deal out the roles, and write SPAN_QUESTIONS or LABELLED_SENTENCES.
+    """Read a task's files, draw samples, deal out the roles, and write SPAN_QUESTIONS.
 
     Rows keep the order of the files, training set first; of development examples with one identifier the first counts,
     as predictions refer to it. Samples and halves depend on the seed and on the examples' identifiers alone.
@@ -45,23 +42,21 @@ def prepare_task(
         Counts: records read and left out of each file, and the examples of each role.
 
     Raises:
-        InputError: a refused malformed record, unexpected numbers, an example without a label, or an empty part.
+        InputError: a refused malformed record, unexpected numbers, or an empty part.
         ConfigError: a sample is larger than its set.
     """
-    contract = SPAN_QUESTIONS if task.kind == "questions" else LABELLED_SENTENCES
-    key = contract.columns[1].name
     counts: dict[str, Any] = {}
     rows: dict[str, list[Row]] = {}
     for part, files in task.files.items():
         tally = RecordTally(files.malformed, "malformed")
-        entries = list(_rows(part, files, sources[part], tally))
+        entries = list(_rows(files, sources[part], tally))
         tally.settle()
         check_number(files, list(sources[part]), len(entries), "examples")
-        once = entries if part == TRAIN else _first_of_each(entries, key)
-        rows[part] = _sample(once, _sample_size(task, part), seed, part, key, f"downstream_tasks.{name}")
+        once = entries if part == TRAIN else _first_of_each(entries)
+        rows[part] = _sample(once, _sample_size(task, part), seed, part, f"downstream_tasks.{name}")
         counts[part] = {**tally.counts(), "repeated": len(entries) - len(once), "used": len(rows[part])}
-    dealt = list(_with_roles(rows, task, seed, key))
-    roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST, MISMATCHED)}
+    dealt = list(_with_roles(rows, seed))
+    roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST)}
     for role in (TRAIN, CHOOSE, TEST):
         if not roles[role]:
             raise InputError(
@@ -69,16 +64,16 @@ def prepare_task(
                 f"the task {name} has no example to {role}",
                 remedy="Give it more examples, or raise its samples.",
             )
-    contract.write(output, dealt)
-    return {**counts, "roles": {role: number for role, number in roles.items() if number}}
+    SPAN_QUESTIONS.write(output, dealt)
+    return {**counts, "roles": roles}
 
 
-def _rows(part: str, files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
+def _rows(files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
     reader = format_of(files.kind, files.format)
     options = reader.options(**files.options)
     for path in given_files(list(paths), reader.suffixes):
         for record in cast(Any, tally.sound(path, reader.read(path, options))):
-            yield _question(record) if isinstance(record, SpanQuestion) else _sentences(part, record, path)
+            yield _question(record)
 
 
 def _question(record: SpanQuestion) -> Row:
@@ -92,19 +87,10 @@ def _question(record: SpanQuestion) -> Row:
     }
 
 
-def _sentences(part: str, record: LabelledText, path: Path) -> Row:
-    if record.label is None:
-        raise InputError(
-            path, "this example has no label", record.line, "Give the development set, not the test set."
-        )
-    name = f"{part}-{record.line or record.position + 1}"
-    return {"example_id": name, "texts": list(record.texts), "label": record.label}
-
-
-def _first_of_each(rows: list[Row], key: str) -> list[Row]:
+def _first_of_each(rows: list[Row]) -> list[Row]:
     first: dict[str, Row] = {}
     for row in rows:
-        first.setdefault(row[key], row)
+        first.setdefault(row[KEY], row)
     return list(first.values())
 
 
@@ -112,14 +98,14 @@ def _sample_size(task: DownstreamTaskConfig, part: str) -> int | None:
     return task.sample_training if part == TRAIN else task.sample_development
 
 
-def _order(rows: Sequence[Row], seed: int, stage: str, key: str) -> list[int]:
+def _order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
     """Return the positions of rows in the order of a hash of (seed, identifier); ties by position."""
     return sorted(
-        range(len(rows)), key=lambda position: (stream_key(seed, stage, rows[position][key]), position)
+        range(len(rows)), key=lambda position: (stream_key(seed, stage, rows[position][KEY]), position)
     )
 
 
-def _sample(rows: list[Row], size: int | None, seed: int, part: str, key: str, where: str) -> list[Row]:
+def _sample(rows: list[Row], size: int | None, seed: int, part: str, where: str) -> list[Row]:
     if size is None:
         return rows
     if size > len(rows):
@@ -128,24 +114,13 @@ def _sample(rows: list[Row], size: int | None, seed: int, part: str, key: str, w
             f"{where}.{option}: {size:,} examples are asked for, but {part} has {len(rows):,}; lower it, or give null "
             "for all"
         )
-    return [
-        rows[position] for position in sorted(_order(rows, seed, f"downstream sample {part}", key)[:size])
-    ]
+    return [rows[position] for position in sorted(_order(rows, seed, f"downstream sample {part}")[:size])]
 
 
-def _with_roles(
-    rows: Mapping[str, list[Row]], task: DownstreamTaskConfig, seed: int, key: str
-) -> Iterator[Row]:
-    train, development = rows["train"], rows["development"]
-    if task.kind == "questions":
-        choosing = set(_order(development, seed, "downstream halves", key)[::2])
-        roles = [TRAIN] * len(train), [CHOOSE if n in choosing else TEST for n in range(len(development))]
-    else:
-        number = max(1, round(HELD_OUT * len(train)))
-        choosing = set(_order(train, seed, "downstream held out", key)[:number])
-        roles = [CHOOSE if n in choosing else TRAIN for n in range(len(train))], [TEST] * len(development)
-    for part, dealt in zip((train, development), roles, strict=True):
-        for row, role in zip(part, dealt, strict=True):
-            yield {"role": role, **row}
-    for row in rows.get("mismatched", []):
-        yield {"role": MISMATCHED, **row}
+def _with_roles(rows: Mapping[str, list[Row]], seed: int) -> Iterator[Row]:
+    development = rows["development"]
+    choosing = set(_order(development, seed, "downstream halves")[::2])
+    for row in rows["train"]:
+        yield {"role": TRAIN, **row}
+    for number, row in enumerate(development):
+        yield {"role": CHOOSE if number in choosing else TEST, **row}

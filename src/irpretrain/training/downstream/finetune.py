@@ -1,4 +1,4 @@
-"""Fine-tuning for a task beside retrieval, by transformers' `Trainer` and its examples `run_qa.py` and `run_glue.py`.
+"""Fine-tuning for a task beside retrieval, by transformers' `Trainer` and its example `run_qa.py`.
 
 Every learning rate is tried. After each epoch the model predicts the examples that choose; the best epoch of the best
 rate predicts the test examples, once. On a tie the earlier rate and epoch count.
@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from transformers import (
     AutoConfig,
-    AutoModelForSequenceClassification,
     DataCollatorWithPadding,
     PrinterCallback,
     Trainer,
@@ -24,14 +23,7 @@ from transformers import (
 )
 
 from irpretrain.config.base import deciding
-from irpretrain.config.downstream import (
-    DownstreamTaskConfig,
-    DownstreamTrainingConfig,
-    QuestionAnsweringConfig,
-    SentenceTasksConfig,
-)
-from irpretrain.contracts import LABELLED_SENTENCES
-from irpretrain.corpora.formats.glue import Task
+from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.errors import ConfigError, InputError, TrainingError, refusing
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import print_line
@@ -45,70 +37,11 @@ from irpretrain.models.parameters import (
     quiet,
     refuse_missing,
 )
-from irpretrain.text.pair_tokenizer import check_types, load_tokenizer
+from irpretrain.text.pair_tokenizer import check_types
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import precision_on, reproducible, versions
-from irpretrain.training.downstream.evaluate import classes_of, score_labels
-from irpretrain.training.downstream.examples import CHOOSE, MISMATCHED, TEST, TRAIN
+from irpretrain.training.downstream.examples import CHOOSE, TEST, TRAIN
 from irpretrain.training.downstream.question_answering import QuestionAnswering
-
-# GLUE's tasks: sentences, or pairs of them, with labels (Devlin et al., 2019, section 4.1).
-
-
-class SentenceLabels:
-    """The examples of a task (LABELLED_SENTENCES) for a model to start from."""
-
-    architecture = AutoModelForSequenceClassification
-    section = "sentence_tasks"
-
-    def __init__(
-        self, model: str | Path, examples: str | Path, task: Task, options: SentenceTasksConfig
-    ) -> None:
-        self.directory, self.options = Path(model), options
-        self.tokenizer = load_tokenizer(self.directory)
-        self.counts: dict[str, int] = {}
-        self.labels = classes_of(task) or ("score",)
-        self._examples, self._task = Path(examples), task
-        self._rows: dict[str, list[dict[str, Any]]] = {}
-        self._features: dict[str, list[dict[str, Any]]] = {}
-
-    def features(self, role: str) -> list[dict[str, Any]]:
-        if role not in self._features:
-            rows = LABELLED_SENTENCES.read(self._examples).to_pylist()
-            self._rows[role] = [row for row in rows if row["role"] == role]
-            self._features[role] = [self._feature(row) for row in self._rows[role]]
-        return self._features[role]
-
-    def _feature(self, row: dict[str, Any]) -> dict[str, Any]:
-        encoded = self.tokenizer(
-            *row["texts"],
-            truncation=True,
-            max_length=self.options.max_length,
-            return_attention_mask=False,
-            split_special_tokens=True,
-        )
-        label = self.labels.index(row["label"]) if classes_of(self._task) else float(row["label"])
-        return {**encoded, "labels": label}
-
-    def predictions(self, role: str, outputs: Any) -> dict[str, str]:
-        """Return the label (or a regression's number) of every example of a role, from float32 [examples, labels]."""
-        names = [row["example_id"] for row in self._rows[role]]
-        if classes_of(self._task):
-            chosen = [self.labels[label] for label in outputs.argmax(1)]
-        else:
-            chosen = [f"{value:.6f}" for value in np.ravel(outputs)]
-        return dict(zip(names, chosen, strict=True))
-
-    def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
-        rows = self._rows[role]
-        predicted = [predictions[row["example_id"]] for row in rows]
-        return score_labels(self._task, predicted, [row["label"] for row in rows])
-
-    @staticmethod
-    def chosen_by(measures: dict[str, float]) -> float:
-        """Return what chooses an epoch: GLUE's score of the task, the mean of its measures."""
-        return sum(measures.values()) / len(measures)
-
 
 # Warm-up and decay of BERT's fine-tuning (google-research/bert, run_squad.py and optimization.py).
 WARMUP = 0.1
@@ -120,18 +53,12 @@ LOG_EVERY = 50
 NOT_OF_THE_ENCODER = ("architectures", "id2label", "label2id", "num_labels", "problem_type")
 
 
-def options_of(task: DownstreamTaskConfig, values: dict[str, Any]) -> DownstreamTrainingConfig:
-    kind = QuestionAnsweringConfig if task.kind == "questions" else SentenceTasksConfig
-    return kind(**values)
-
-
 def finetune_downstream(
     model: str | Path,  # Hugging Face directory of the model whose encoder is taken
-    examples: str | Path,  # SPAN_QUESTIONS or LABELLED_SENTENCES table
-    task: DownstreamTaskConfig,
-    options: DownstreamTrainingConfig,
+    examples: str | Path,  # SPAN_QUESTIONS table
+    options: QuestionAnsweringConfig,
     seed: int,  # of the output layer, data order and dropout
-    # JSON to write: example → answer, label or number. For questions, the official evaluations read it.
+    # JSON to write: question → answer. The official evaluations read it.
     predictions: str | Path,
     # JSON to write: what was chosen, the measures of every epoch, and those of the test examples.
     metrics: str | Path,
@@ -149,12 +76,7 @@ def finetune_downstream(
         InputError: nothing to train on, or the inputs do not fit together.
         TrainingError: outputs are NaN, or memory ran out.
     """
-    work: QuestionAnswering | SentenceLabels
-    if isinstance(options, QuestionAnsweringConfig):
-        work = QuestionAnswering(model, examples, options)
-    else:
-        assert task.sentences is not None
-        work = SentenceLabels(model, examples, task.sentences.task, options)  # type: ignore[arg-type]
+    work = QuestionAnswering(model, examples, options)
     training, choosing = work.features(TRAIN), work.features(CHOOSE)
     if not training:
         raise InputError(examples, "no training example can be used", remedy="Give more of them.")
@@ -162,7 +84,7 @@ def finetune_downstream(
         "stage": "downstream",
         "from": sha256(model),
         "examples": sha256(examples),
-        "task": task.sentences.task if task.sentences else "questions",
+        "task": "questions",
         "options": deciding(options, options.model_dump(exclude={"learning_rates"})),
         "seed": seed,
         "versions": versions(),
@@ -195,13 +117,9 @@ def finetune_downstream(
                 best, chosen_rate = trainer, rate
         assert best is not None
         best.compute_metrics = None  # which `predict` would call
-        predicted, tested = dict[str, str](), {}
-        for role in (TEST, MISMATCHED):
-            if features := work.features(role):
-                outputs = best.predict(features).predictions  # type: ignore[arg-type]
-                answers = work.predictions(role, outputs)
-                predicted |= answers
-                tested[role] = work.measures(answers, role)
+        outputs = best.predict(work.features(TEST)).predictions  # type: ignore[arg-type]
+        predicted = work.predictions(TEST, outputs)
+        tested = {TEST: work.measures(predicted, TEST)}
         steps = best.state.max_steps
         chosen = {
             "learning_rate": chosen_rate,
@@ -217,7 +135,7 @@ def finetune_downstream(
     return {**counts, "steps": steps, "chosen": chosen, "tested": tested}
 
 
-def _network(work: QuestionAnswering | SentenceLabels, dropout: float | None, seed: int) -> Any:
+def _network(work: QuestionAnswering, dropout: float | None, seed: int) -> Any:
     """Load the encoder of a saved model, with a fresh output layer that depends on the seed alone."""
     directory = work.directory
     given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
@@ -257,7 +175,7 @@ class _OneGpu(TrainingArguments):
 
 
 def _arguments(
-    folder: Path, options: DownstreamTrainingConfig, rate: float, seed: int, device: torch.device
+    folder: Path, options: QuestionAnsweringConfig, rate: float, seed: int, device: torch.device
 ) -> TrainingArguments:
     precision = precision_on(device, options.compute)
     return _OneGpu(
@@ -285,7 +203,7 @@ def _arguments(
     )
 
 
-def _chosen_by(work: QuestionAnswering | SentenceLabels, outputs: Any) -> dict[str, float]:
+def _chosen_by(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
     if not all(np.isfinite(array).all() for array in (outputs if isinstance(outputs, tuple) else (outputs,))):
         raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
     measures = work.measures(work.predictions(CHOOSE, outputs), CHOOSE)

@@ -15,7 +15,7 @@ from irpretrain.workflow.costs.work import TEXT_RULES, Computing, Device, Throug
 
 RULES = {**TEXT_RULES, **ENCODER_RULES}
 CARD = "NVIDIA A100-SXM4-80GB"
-# Share of a card's peak rate that an estimate counts on; status lines of a training show the real one (MFU).
+# Share of a card's peak rate that an estimate counts on.
 UTILISATION = 0.3
 # Stage or rule → bytes on disk per article of 1,000 words, or per pseudo-query (docs/benchmarks.md).
 BYTES = {

@@ -227,16 +227,13 @@ class Downstream(PlanPart):
         return [path for files in self.sources(wildcards).values() for path in files]
 
     def training(self, wildcards: Wildcards) -> Any:
-        return plain(self._training(wildcards.task))
+        return plain(self.config.question_answering)
 
     def threads(self, wildcards: Wildcards) -> int:
-        return self._training(wildcards.task).compute.threads
+        return self.config.question_answering.compute.threads
 
     def gpus(self, wildcards: Wildcards) -> int:
-        return self._training(wildcards.task).compute.gpus
-
-    def _training(self, task: str) -> Any:
-        return self.config.downstream_training_of(task)
+        return self.config.question_answering.compute.gpus
 
     # Entries of `downstream`
 
