@@ -275,7 +275,7 @@ rule choose_diagnosis_pairs:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        options=settings("diagnoses", exclude={"models", "label", "seeds"}),
+        options=settings("diagnoses", exclude={"models", "seeds"}),
         axioms=settings("axioms"),
         seed=CFG.seed,
     script:

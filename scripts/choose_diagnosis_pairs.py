@@ -8,7 +8,7 @@ with stage(snakemake) as done:
     done(
         choose_diagnosis_pairs(
             list(snakemake.input.values),
-            DiagnosisConfig(**snakemake.params.options, label="", models=["any"]),
+            DiagnosisConfig(**snakemake.params.options, models=["any"]),
             AxiomsConfig(**snakemake.params.axioms),
             snakemake.params.seed,
             snakemake.output.pairs,

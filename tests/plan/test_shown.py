@@ -56,7 +56,9 @@ def test_experiments_at_several_depths_have_no_scores_of_their_own():
 
 
 def test_tables_and_figures_are_written_in_every_format():
-    assert plan_of().shown.tables[:2] == [f"results/tables/prop_headline.{kind}" for kind in ("md", "csv")]
+    assert plan_of().shown.tables[:3] == [
+        f"results/tables/prop_headline.{kind}" for kind in ("md", "csv", "tex")
+    ]
     assert plan_of().shown.figures[:2] == [f"results/figures/prop_figure1a.{kind}" for kind in ("svg", "png")]
     assert plan_of().targets.overview_tables[0] == "results/tables/headline.md"
 

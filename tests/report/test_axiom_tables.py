@@ -22,7 +22,7 @@ from irpretrain.errors import InputError
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import Table
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.table_files import markdown
+from irpretrain.report.table_files import latex, markdown
 from irpretrain.report.tables import build_table, make_tables
 
 
@@ -188,7 +188,7 @@ def test_every_table_is_written_with_and_without_files(files) -> None:
     base, with_files, without = files
     names = {"ares_headline", *(f"ares_{name}" for name in load_published(ARES_YAML).table_names())}
     for folder in ("with", "none"):
-        assert {path.stem for path in (base / folder).glob("*.md")} == names
+        assert {path.stem for path in (base / folder).glob("*.tex")} == names
     assert with_files["tables"] == without["tables"] == 7
 
 
@@ -201,10 +201,17 @@ def test_tables_without_files_say_what_is_missing(files) -> None:
     assert "(a) this configuration samples no pseudo-queries" in texts["rank_intervals"]
 
 
+def test_latex_holds_settings_and_superscripts(files) -> None:
+    table2, table4 = ((files[0] / "with" / f"ares_{name}.tex").read_text() for name in ("table2", "table4"))
+    assert "Setting & AUC & AUC" in table2
+    assert "0.6666$^{3}$" in table4
+
+
 def test_a_table_heads_its_rows(config: Config, tmp_path: Path) -> None:
     found = tables(with_axioms(config), AxiomResults.read(**axiom_files(tmp_path)))
     assert "| Setting | MS MARCO (the paper's) AUC |" in markdown(found["table2"])
     assert "| Rank | " in markdown(found["rank_intervals"])
+    assert "Rank & share" in latex(found["rank_intervals"])
 
 
 # Files that cannot be used

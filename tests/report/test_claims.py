@@ -440,6 +440,7 @@ def test_the_small_run_answers_prop(made: Path, config) -> None:
     assert "not testable here: needs Robust04" in text
     with open(made / "tables" / "prop_claims.csv", newline="") as file:
         assert "better-than-encoder" in {line["row"] for line in csv.DictReader(file)}
+    assert r"undecided: one seed of training" in (made / "tables" / "prop_claims.tex").read_text()
 
 
 def test_without_claims_there_is_no_table(config, tmp_path: Path) -> None:

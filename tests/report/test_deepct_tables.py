@@ -15,7 +15,7 @@ from irpretrain.config.papers.published import load_published
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.report.cells import Cell, Table, TextCell
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.report.table_files import markdown, write_cells
+from irpretrain.report.table_files import latex, markdown, write_cells
 from irpretrain.report.tables import build_table
 
 DATASET = "squad-first-stages"
@@ -65,6 +65,7 @@ def test_printed_outcomes_stand_beside_their_values(config) -> None:
     assert labels == ["RR@10", "RR@10 W/T/L", "RR@10", "RR@10 W/T/L", "AP"]
     assert row(table, 0, "deepct-bm25").cells[1] == TextCell("", printed="2022/3861/1097", order="")
     assert "2022/3861/1097" in markdown(table)
+    assert "2022/3861/1097" in latex(table)
     assert "6/1/1" in markdown(table)
 
 

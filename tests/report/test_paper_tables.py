@@ -1,6 +1,7 @@
 """Tables of papers that report two regimes, two sets of candidates, and marks for what is worse."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from irpretrain.report.comparisons import Comparison
 from irpretrain.report.paper_table import differences
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.table_files import markdown, write_cells
+from irpretrain.report.table_files import latex, markdown, write_cells
 from irpretrain.report.table_views import displayed_panels, left_out
 from irpretrain.report.tables import build_table, make_tables
 
@@ -121,10 +122,11 @@ def test_two_sets_of_candidates_in_one_table(run) -> None:
 
 def test_a_printed_number_that_cannot_be_read_says_so_in_its_cell(run, tmp_path: Path) -> None:
     table = _table(run, PHP_YAML, "table3")
-    text = markdown(table)
+    text, tex = markdown(table), latex(table)
     for label, missing in (("BM25", 3), ("PROP (Wiki)", 4), ("HARP", 4), ("PHP", 4)):
         line = next(line for line in text.splitlines() if line.startswith(f"| {label} |"))
         assert line.count("| illegible · not run (") == missing
+    assert tex.count("illegible\\,(") == 15
     write_cells(table, tmp_path / "cells.csv")
     with open(tmp_path / "cells.csv", newline="") as handle:
         cells = [c for c in csv.DictReader(handle) if c["published_note"]]
@@ -280,6 +282,7 @@ def test_a_number_by_other_options_than_the_paper_s_recipe_has_a_note_and_no_dif
         assert (cell.difference is None) == bool(keys)
         ours = f"{cell.published.printed} · ours {value_text(cell.ours)}"
         assert f"{ours} ({table.letters[cell.note]}) |" in text if keys else f"{ours}, {difference} |" in text
+        assert (f", ${difference}$" in latex(table)) == (not keys)
 
 
 def test_first_stages_and_papers_without_a_recipe_do_not_depend_on_one(config_of) -> None:
@@ -393,9 +396,9 @@ def test_files_of_two_papers_are_the_same_bytes_twice(run, tmp_path: Path) -> No
     ("paper", "name"),
     [(WIKIFORMER_YAML, f"table{n}") for n in (2, 3, 4, 5)] + [(PHP_YAML, "table3"), (PHP_YAML, "table5")],
 )
-def test_markdown_holds_every_printed_number(run, paper: Path, name: str) -> None:
+def test_markdown_and_latex_hold_every_printed_number(run, paper: Path, name: str) -> None:
     table = _table(run, paper, name)
-    text = markdown(table).replace("\\", "")
+    text, tex = markdown(table).replace("\\", ""), latex(table)
     published = load_published(paper).tables[name]
     for row in published.rows:
         for cell in (
@@ -403,6 +406,7 @@ def test_markdown_holds_every_printed_number(run, paper: Path, name: str) -> Non
         ):
             if cell is not None:
                 assert cell.printed in text
+                assert re.search(rf"(?<![0-9]){re.escape(cell.number)}", tex)
 
 
 def test_a_table_says_what_stands_in_for_links(config, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 import csv
 import math
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,8 @@ from irpretrain.config.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, letter
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
-from irpretrain.report.table_files import cell_text, markdown
+from irpretrain.report.table_files import cell_text, latex, markdown
+from irpretrain.report.table_files import latex_escape as latex_escape
 from irpretrain.report.tables import build_headline, build_table, make_tables
 
 LABEL = r"<script>alert('x')</script> & 50% of $x_1$ {a|b} \input ~^#"
@@ -193,6 +196,85 @@ def test_hostile_labels_in_markdown(robust) -> None:
     }  # both panels: every line of equal length
 
 
+def _check_latex(text: str) -> None:
+    """Braces balance, environments nest, and every row of a tabular has as many cells as the tabular has columns."""
+    bare = re.sub(r"\\.", "", re.sub(r"(?m)^%.*", "", text.replace(r"\\", "")))
+    assert bare.count("{") == bare.count("}")
+    assert "$" not in re.sub(r"\$[^$\n]*\$", "", bare)
+    stack = []
+    for kind, name in re.findall(r"\\(begin|end)\{([a-z*]+)\}", text):
+        if kind == "begin":
+            stack.append(name)
+        else:
+            assert stack.pop() == name
+    assert not stack
+    for columns, body in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):
+        for line in (line for line in body.splitlines() if line.endswith(r"\\")):
+            spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
+            cells = len(re.findall(r"(?<!\\)&", line)) + 1
+            assert cells + sum(n - 1 for n in spans) == len(columns), line
+
+
+@pytest.mark.parametrize("name", ["table2", "table3", "table4", "table5"])
+def test_latex_is_well_formed(robust, name: str) -> None:
+    _check_latex(latex(_table(*robust, name)))
+
+
+def _compile(text: str, folder: Path) -> str:
+    """Compile tables in a document of their own as far as references settle; return what pdfLaTeX said last."""
+    packages = r"\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,textcomp}"
+    (folder / "all.tex").write_text(
+        rf"\documentclass{{article}}{packages}\begin{{document}}{text}\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+        assert done.returncode == 0, done.stdout[-2000:]
+    return done.stdout
+
+
+def _complaints(said: str) -> list[str]:
+    """What runs over the edge of a page, or is not found."""
+    return re.findall(r"Overfull .*|.*too large for page.*|.*[Uu]ndefined.*", said)
+
+
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex on the PATH; the structure is tested above"
+)
+def test_latex_compiles_and_fits_its_pages(robust, config: Config, results, tmp_path: Path) -> None:
+    tables = [_table(*robust, "table3"), _table(config, results, "table2")]
+    tables.append(build_headline(config, Scores.read(*reversed(results))))
+    said = _compile("\n".join(latex(table) + r"\clearpage" for table in tables), tmp_path)
+    assert _complaints(said) == []
+    assert _complaints(_compile(r"\rule{20cm}{1pt} \ref{tab:x}", tmp_path)) != []
+
+
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex on the PATH; the structure is tested above"
+)
+@pytest.mark.parametrize("paper", ["prop", "wikiformer", "php", "ares", "deepct"])
+def test_latex_of_every_paper_compiles(config: Config, results, paper: str, tmp_path: Path) -> None:
+    published = PROP_YAML.with_name(f"{paper}.yaml")
+    make_tables(published, config, ResultFiles(*results), tmp_path / "tables")
+    tables = sorted((tmp_path / "tables").glob("*.tex"))
+    said = _compile("\n".join(path.read_text() + r"\clearpage" for path in tables), tmp_path)
+    assert _complaints(said) == []
+
+
+def test_every_panel_is_a_float_of_one_table(config: Config, results) -> None:
+    table = _table(config, results, "table2")
+    text, panels = latex(table), len(table.panels)
+    assert text.count(r"\begin{table*}") == panels > 1
+    assert text.count(r"\label{") == 1
+    assert text.count("(continued)") == panels - 1
+    _check_latex(text)
+
+
+def test_latex_escapes() -> None:
+    assert latex_escape(r"a_b & 5% {x} \y $z$") == r"a\_b \& 5\% \{x\} \textbackslash{}y \$z\$"
+    assert latex_escape("‡ ≤ café 日 ﬁ") == r"$^{\ddagger}$ $\le$ café ? fi"
+
+
 def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tmp_path: Path) -> None:
     counts = [
         make_tables(
@@ -205,7 +287,7 @@ def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tm
     ]
     names = sorted(p.name for p in (tmp_path / "one" / "tables").iterdir())
     tables = ["prop_headline", "prop_table2", "prop_table3", "prop_table4", "prop_table5"]
-    assert names == sorted(f"{t}.{suffix}" for t in tables for suffix in ("md", "csv", "ledger.csv"))
+    assert names == sorted(f"{t}.{suffix}" for t in tables for suffix in ("md", "csv", "tex", "ledger.csv"))
     for path in (tmp_path / "one").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
     assert counts[0]["tables"] == 5
@@ -225,6 +307,7 @@ def test_one_query_has_no_interval(config: Config, tmp_path: Path) -> None:
     cell = next(c for c in table.cells() if c.ours)
     assert np.isnan(cell.ours.low)
     assert "[" not in cell_text(table, cell)
+    _check_latex(latex(table))
 
 
 def test_nothing_run_at_all(config: Config, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""A table as Markdown (GitHub's pipe tables), and as CSV with one line per cell."""
+"""A table as Markdown (GitHub's pipe tables), as CSV with one line per cell, and as LaTeX."""
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from irpretrain.report.cells import (
     Panel,
     Table,
     TextCell,
+    bounds_text,
     difference_text,
     outcomes_text,
     plain_text,
@@ -130,3 +132,108 @@ def _csv_cell(cell: Cell) -> tuple[object, ...]:
 
 def _csv_number(value: float, form: str = "z.6f") -> str:
     return "" if math.isnan(value) else format(value, form)
+
+
+# A table as LaTeX: a `table*` with a booktabs `tabular` for each panel, and the notes as text after them.
+
+
+LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
+    "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "\u00a0": "~", "·": r"$\cdot$",
+    "≤": r"$\le$", "≥": r"$\ge$", "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "→": r"$\to$", "√": r"$\surd$",
+    "↓": r"$^{\downarrow}$", "↑": r"$^{\uparrow}$",
+    "¹": r"$^{1}$", "²": r"$^{2}$", "³": r"$^{3}$", "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
+}  # fmt: skip
+# Scales a tabular down to the line's width where it is wider, and never up.
+SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+NEEDED = r"\usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}"
+
+
+def latex_escape(text: str) -> str:
+    """Return `text` with everything that LaTeX would interpret made literal.
+
+    A character that pdfLaTeX has no glyph for becomes its ASCII base letter, or a question mark.
+    """
+    return "".join(LATEX_SPECIAL.get(character) or _plain(character) for character in " ".join(text.split()))
+
+
+def _plain(character: str) -> str:
+    if ord(character) < 127:
+        return character
+    # pdfLaTeX reads the accented letters of Latin scripts; other scripts would stop it.
+    if ord(character) < 0x180 and character.isalpha():
+        return character
+    base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return "".join(LATEX_SPECIAL.get(c, c) for c in base) or "?"
+
+
+def latex(table: Table) -> str:
+    """Return a table as LaTeX: a float for each panel, then what stands under the table."""
+    label = f"tab:{table.name.replace('_', '-')}"
+    caption = latex_escape(table.heading)
+    lines = [f"% Needs {NEEDED}"]
+    for number, panel in enumerate(table.panels):
+        again = [r"\addtocounter{table}{-1}", rf"\caption{{{caption} (continued)}}"]
+        lines += [r"\begin{table*}", r"\centering\small"]
+        lines += again if number else [rf"\caption{{{caption}}}", rf"\label{{{label}}}"]
+        lines.append(rf"\par\medskip\textit{{{latex_escape(panel.title)}}}\par\smallskip")
+        lines += [*_tabular(table, panel), r"\end{table*}"]
+    # Outside the float: what of a float lies below the page's end is lost.
+    lines.append(rf"{{\footnotesize\sloppy\noindent\textbf{{Notes to Table~\ref{{{label}}}.}}")
+    lines += [rf"\par ({letter}) {latex_escape(note)}" for note, letter in table.letters.items()]
+    lines += [rf"\par {latex_escape(note)}" for note in table.notes]
+    lines.append(r"\par}")
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(table: Table, panel: Panel) -> list[str]:
+    groups, rules, start = [""], [], 2
+    for group, span in panel.groups():
+        groups.append(rf"\multicolumn{{{span}}}{{c}}{{{latex_escape(group)}}}")
+        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+        start += span
+    headings = [panel.rows_are, *(column.label for column in panel.columns)]
+    return [
+        SHRINK,
+        rf"\begin{{tabular}}{{l{'r' * len(panel.columns)}}}",
+        r"\toprule",
+        _latex_line(groups),
+        "".join(rules),
+        _latex_line(map(latex_escape, headings)),
+        r"\midrule",
+        *(
+            _latex_line([latex_escape(row.label), *(_latex_cell(table, cell) for cell in row.cells)])
+            for row in panel.rows
+        ),
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_cell(table: Table, cell: AnyCell) -> str:
+    if isinstance(cell, TextCell):
+        if cell.printed:
+            return " / ".join(latex_escape(text) for text in (cell.printed, cell.text) if text)
+        if cell.outcome or not cell.detail:
+            return latex_escape(plain_text(cell))
+        return _stack(latex_escape(cell.text), latex_escape(cell.detail))
+    published = latex_escape(f"{cell.published.number}{cell.published.marks}") if cell.published else cell.gap
+    note = rf"\,({table.letters[cell.note]})" if cell.note else ""
+    if cell.ours is None:
+        return f"{published or '--'}{note}"
+    bounds = bounds_text(cell.ours.low, cell.ours.high)
+    value = latex_escape(f"{cell.ours.mean:z.3f}{cell.ours.marks}")
+    difference = "" if cell.difference is None else f", ${difference_text(cell.difference)}$"
+    ours = f"{_stack(value, bounds) if bounds else value}{difference}{note}"
+    return f"{published} / {ours}" if published else ours
+
+
+def _stack(above: str, below: str) -> str:
+    """Two lines in one cell, the lower one small: a table stays narrow enough for a page."""
+    return rf"\raisebox{{-1ex}}{{\shortstack[r]{{{above}\\{{\scriptsize {below}}}}}}}"

@@ -32,7 +32,7 @@ from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined, ordered_measures
 from irpretrain.report.table_engine import fill, write_ledger
-from irpretrain.report.table_files import markdown, write_cells
+from irpretrain.report.table_files import latex, markdown, write_cells
 
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
 
@@ -128,7 +128,7 @@ def _training_queries(regime: str) -> float:
     return fixed[regime] if regime in fixed else int(regime.removeprefix("few-shot-"))
 
 
-# All tables: built, and written as Markdown and CSV.
+# All tables: built, and written as Markdown, CSV and LaTeX.
 
 
 NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
@@ -183,11 +183,11 @@ def make_tables(
     output_directory: str | Path,
     claims: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Write every table as Markdown and CSV, and the answers to claims; return how many there are.
+    """Write every table as Markdown, CSV and LaTeX, and the answers to claims; return how many there are.
 
     Args:
         paper: file of published numbers, `resources/published/<paper>.yaml`.
-        output_directory: where `<table>.md` and `.csv` go.
+        output_directory: where `<table>.md`, `.csv` and `.tex` go.
         claims: CSV, one line per claim; None: claims are not tested.
     """
     published = load_published(paper)
@@ -199,10 +199,11 @@ def make_tables(
 
 
 def write_table(table: Table, directory: str | Path) -> None:
-    """Write a table into `directory` as Markdown and CSV, and the ledger of its runs as `<table>.ledger.csv`."""
+    """Write a table into `directory` as Markdown, CSV and LaTeX, and the ledger of its runs as `<table>.ledger.csv`."""
     base = Path(directory) / table.name
     write_text(base.with_suffix(".md"), markdown(table))
     write_cells(table, base.with_suffix(".csv"))
+    write_text(base.with_suffix(".tex"), latex(table))
     if table.ledger is not None:
         write_ledger(table.ledger, base.with_suffix(".ledger.csv"))
 
@@ -224,7 +225,7 @@ def write_overview(
         all_scores: CSV with the rows of all scores, sorted by run.
         all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
         all_claims: CSV with the rows of all claims, in the order of the papers.
-        tables: where `headline.md` and `.csv` go.
+        tables: where `headline.md`, `.csv` and `.tex` go.
     """
     write_table(build_headline(config, files.read()), tables)
     columns, means = _read(files.scores) if files.scores else (list(COLUMNS), [])

@@ -26,7 +26,7 @@ from irpretrain.workflow.plan.datasets import Experiments
 from irpretrain.workflow.plan.part import each
 from irpretrain.workflow.plan.retrieval import Retrieval
 
-TABLE_FORMATS = ("md", "csv")
+TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
 
 # Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name.
