@@ -216,7 +216,7 @@ def test_a_store_of_other_statistics_is_refused(tmp_path: Path) -> None:
 def test_vectors_of_another_collection_are_refused(tmp_path: Path) -> None:
     files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
     files.vectors = other.vectors
-    with pytest.raises(IntegrityError, match="for 1 words, but the statistics have"):
+    with pytest.raises(IntegrityError, match="for 1 word, but the statistics have"):
         files.compute(QUERIES)
 
 

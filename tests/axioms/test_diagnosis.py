@@ -25,7 +25,7 @@ from irpretrain.retrieval.diagnosis_scores import score_diagnosis_pairs
 
 
 def options(**given: Any) -> DiagnosisConfig:
-    return DiagnosisConfig(**{"label": "Made up", "collection": "made", "models": ["model"], **given})
+    return DiagnosisConfig(**{"collection": "made", "models": ["model"], **given})
 
 
 def chosen(folder: Path, shards: list[list[dict[str, Any]]], **given: Any) -> tuple[Path, dict[str, Any]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from irpretrain.axioms.predictor import load_predictor
@@ -38,7 +36,7 @@ TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '
         load_neural_ranker,
         read_temperature,
         lambda path: own_parameters({}, path),
-        lambda path: _predictions(path, SimpleNamespace(examples={"a"}, path="examples")),
+        lambda path: _predictions(path, {"a": ""}, "examples"),
         lambda path: Positions.open(path, IndriOptions(), "alphabetic"),
         Postings.open,
         WordStore.open,

@@ -10,7 +10,6 @@ import pytest
 
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import InputError, IRPretrainError
-from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
@@ -80,7 +79,7 @@ def test_an_odd_value_is_named_before_any_job(folder, key, value, reason):
     described = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**described, key: value}))
     expected = f"{key} is {reason}" if reason else "hidden_size is 32, which 5 attention heads cannot share"
-    for check in (check_reranker_files, ClsAttention.from_encoder, TermWeightRegressor.load):
+    for check in (check_reranker_files, TermWeightRegressor.load):
         with pytest.raises(InputError, match=re.escape(expected)):
             check(folder)
     assert expected in fault(folder)

@@ -34,7 +34,6 @@ def model_of(folder: Path, texts: list[str], **options: Any) -> CollectionModel:
         "minimum_count": 1,
         "background": "word-counts",
         "rare_words": "excluded",
-        "stemming": "none",
     }
     return read_collection_model(folder / "words.parquet", **(defaults | options))
 
@@ -81,30 +80,6 @@ def test_rare_words_can_count_in_lengths_and_totals(tmp_path: Path) -> None:
     document = model.document(TEXTS[0].split())
     assert document.length == 4
     assert document.probabilities[0] == pytest.approx((2 + 3.5 * 2 / 7) / 7.5)
-
-
-def test_stems_add_their_words_up_and_remember_them(tmp_path: Path) -> None:
-    texts = ["run runs the running", "running cats", "cat"]
-    model = model_of(
-        tmp_path, texts, stemming="porter", stop_words=frozenset({"the"}), background="document-frequencies"
-    )
-    assert model.terms == ["cat", "run"]
-    assert model.counts.tolist() == [2, 4]
-    assert model.documents.tolist() == [2, 2]
-    assert model.number(["cats", "runs", "the"]).tolist() == [0, 1, STOP]
-    forms = model.forms
-    assert forms.words.to_pylist() == ["cat", "cats", "run", "running", "runs"]
-    assert forms.offsets.tolist() == [0, 2, 5]
-    # log(count + 1): run 1, running 2, runs 1
-    total = math.log(2) + math.log(3) + math.log(2)
-    expected = np.cumsum([math.log(2), math.log(3), math.log(2)]) / total
-    np.testing.assert_allclose(forms.cumulative, [0.5, 1.0, *expected], rtol=1e-15)
-
-
-def test_a_rare_form_of_a_frequent_stem_is_retained(tmp_path: Path) -> None:
-    model = model_of(tmp_path, ["run run runs", "sole"], stemming="porter", minimum_count=3)
-    assert model.terms == ["run"]
-    assert model.number(["runs", "sole"]).tolist() == [0, RARE]
 
 
 def test_probabilities_sum_to_one(tmp_path: Path) -> None:

@@ -330,7 +330,6 @@ DISPLAYED = re.compile(
             {
                 "datasets__tiny__measures": ["nDCG@20", "ERR@20"],
                 "datasets__tiny__label": "another name",
-                "evaluation__correction": "holm",
                 "corpora__tiny__about": 72,
                 "datasets__tiny__queries__about": 24,
                 "encoder__label": "another name",

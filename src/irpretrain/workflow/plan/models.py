@@ -213,10 +213,8 @@ class Downstream(PlanPart):
     """Jobs of a task (wildcard `task`), and of an entry of `downstream` (wildcard `experiment`)."""
 
     def data(self, wildcards: Wildcards) -> Any:
-        """What decides a task's examples; its name in tables, and how models are fine-tuned on them, do not."""
-        data = described(self.config.downstream_tasks[wildcards.task])
-        del data["training"]
-        return data | {"label": wildcards.task}
+        """What decides a task's examples; its name in tables does not."""
+        return described(self.config.downstream_tasks[wildcards.task]) | {"label": wildcards.task}
 
     def sources(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """Part → its files; embedded ones as their verified copies."""
@@ -255,7 +253,7 @@ class Downstream(PlanPart):
     def tasks(self, wildcards: Wildcards) -> dict[str, Any]:
         return {
             task: {
-                "task": described(self.config.downstream_tasks[task]) | {"training": {}},
+                "task": described(self.config.downstream_tasks[task]),
                 "examples": paths.TASK_EXAMPLES.format(task=task),
             }
             for task in self.config.downstream[wildcards.experiment].tasks
