@@ -668,6 +668,19 @@ def test_runs_are_compared_with_the_first(tmp_path: Path) -> None:
     assert float(good.split()[-2]) < 0.05
     assert ranks.split()[:2] == ["ranks.tsv", "1.000"]
     assert "ranks.tsv: left out: 1 of 9 lines, of queries without judgements, such as 8" in done.stderr
+    assert "no document for" not in done.stderr
+
+
+def test_judged_queries_that_a_run_lacks_are_noted(tmp_path):
+    done = evaluated(
+        tmp_path,
+        "q1 0 d1 1\nq2 0 d1 1\n",
+        "q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\n",
+        "q1 Q0 d1 1 2 t\n",
+        command="irpretrain evaluate q {} --measure RR",
+    )
+    assert "r1: no document for 1 of 2 judged queries, such as q2: 0 counts" in done.stderr
+    assert "r0: no document" not in done.stderr
 
 
 def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ def evaluate(
     if len(set(map(session.name, runs))) < len(runs):
         raise click.UsageError("A run is named twice.")
     rankings = {session.name(path): _read_run(path, judged, session.name(path)) for path in runs}
+    for name, run in rankings.items():
+        _note_lost_queries(name, judged, run)
     _note_short_lists(rankings, measures)
     rows = list(_rows(rankings, judged, measures))
     with opened(output) as handle:
@@ -90,6 +92,14 @@ def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
         hint = near_hint(retrieved, [pa.array(sorted(set().union(*judged.values())))], JUDGEMENTS)
         notice("evaluate", f"{shown}: none of its documents is judged for its query. {hint}".rstrip())
     return run
+
+
+def _note_lost_queries(name: str, judged: Mapping[str, Any], run: Mapping[str, Any]) -> None:
+    if lost := sorted(judged.keys() - run.keys()):
+        queries = count_of(len(judged), "judged query")
+        notice(
+            "evaluate", f"{name}: no document for {len(lost):,} of {queries}, such as {lost[0]}: 0 counts."
+        )
 
 
 def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> None:
