@@ -67,6 +67,7 @@ def evaluate(
     if len(set(map(session.name, runs))) < len(runs):
         raise click.UsageError("A run is named twice.")
     rankings = {session.name(path): _read_run(path, judged, session.name(path)) for path in runs}
+    _note_without_relevant(judged)
     for name, run in rankings.items():
         _note_lost_queries(name, judged, run)
     _note_short_lists(rankings, measures)
@@ -99,6 +100,18 @@ def _note_lost_queries(name: str, judged: Mapping[str, Any], run: Mapping[str, A
         queries = count_of(len(judged), "judged query")
         notice(
             "evaluate", f"{name}: no document for {len(lost):,} of {queries}, such as {lost[0]}: 0 counts."
+        )
+
+
+def _note_without_relevant(judged: Mapping[str, Any]) -> None:
+    from irpretrain.evaluation.runs import relevant
+
+    if lost := sorted(query for query, grades in judged.items() if not relevant(grades)):
+        queries = count_of(len(judged), "judged query")
+        notice(
+            "evaluate",
+            f"no relevant document for {len(lost):,} of {queries}, such as {lost[0]}: 0 counts, as in trec_eval; the "
+            "workflow leaves them out.",
         )
 
 

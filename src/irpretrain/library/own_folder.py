@@ -1,6 +1,6 @@
 """A folder of documents, topics and judgements: its files, and the overlay by which the workflow reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
 CHECKED = 100
 FOLDS = 5
 FEWEST_FOLDS = 3
+COUNTED = {"identifiers": "counted"}
 
 
 class OwnFiles(NamedTuple):
@@ -75,15 +76,29 @@ def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str,
     for _ in islice(read_documents(located["documents"], known["documents"]), CHECKED):
         pass
     queries, judged = read_topics(topics), read_relevance(qrels)
+    counted = known["topics"] == "smart" and _count_topics(queries, judged)
+    if counted:
+        queries = read_topics(topics, "smart", COUNTED)
     usable = [query for query in queries if relevant(judged.get(query, {}))]
     if not usable:
         fault = f"none of the {count_of(len(queries), 'topic')} of {topics} has a relevant document here"
         raise InputError(qrels, fault, remedy="Check that topics and judgements belong together.")
     message = (
-        f"{len(queries):,} topics in {files['topics']} ({known['topics']}), {len(usable):,} with a relevant document "
-        f"in {files['qrels']} ({known['qrels']}); documents in {files['documents']} ({known['documents']})"
+        f"{len(queries):,} topics in {files['topics']} ({known['topics']}"
+        f"{', counted in their order, as in the judgements' if counted else ''}), {len(usable):,} with a relevant "
+        f"document in {files['qrels']} ({known['qrels']}); documents in {files['documents']} ({known['documents']})"
     )
-    return _overlay(files, known, len(usable)), message
+    if lost := sorted(judged.keys() - queries.keys()):
+        message += (
+            f"; no topic for {len(lost):,} of {count_of(len(judged), 'judged query')}, such as {lost[0]}"
+        )
+    return _overlay(files, known, len(usable), counted), message
+
+
+def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:
+    """Whether judgements count the topics from 1 where the topics' own identifiers are others, as Cranfield's do."""
+    numbers = {str(number) for number in range(1, len(queries) + 1)}
+    return set(judged) <= numbers and not set(judged) <= set(queries)
 
 
 def _named(folder: Path, role: str, remedy: str) -> str:
@@ -114,13 +129,15 @@ def _role(name: str) -> str | None:
     return None if name == "results" or name.endswith((".yaml", ".md")) else role_of(name)
 
 
-def _overlay(files: Mapping[str, str], known: Mapping[str, str], queries: int) -> str:
+def _overlay(files: Mapping[str, str], known: Mapping[str, str], queries: int, counted: bool) -> str:
     dataset: dict[str, Any] = {
         "corpus": "mine",
         "queries": {"path": files["topics"], "format": known["topics"]},
         "qrels": {"path": files["qrels"], "format": known["qrels"]},
         "measures": MEASURES,
     }
+    if counted:
+        dataset["queries"]["options"] = dict(COUNTED)
     if FEWEST_FOLDS <= queries < FOLDS:
         dataset["folds"] = FEWEST_FOLDS
     regimes = ["zero-shot", *(["full"] if queries >= FEWEST_FOLDS else [])]

@@ -79,6 +79,7 @@ class CostRow:
         jobs: how many.
         amount: sum of the amounts that are known.
         unknown: jobs whose amount is not.
+        is_second: whether another row counts its jobs too: training and ranking of a fine-tuning.
     """
 
     work: Work
@@ -88,6 +89,7 @@ class CostRow:
     jobs: int = 0
     amount: float = 0.0
     unknown: int = 0
+    is_second: bool = False
 
     @property
     def hours(self) -> float | None:
@@ -148,7 +150,7 @@ def estimate(
         parts = RULES[rule](config, wildcards) if rule in RULES else []
         if not parts:
             result.others[rule] += 1
-        for work in parts:
+        for number, work in enumerate(parts):
             rate = measured.get((work.stage, work.computing))
             shape = (shapes or {}).get(work.computing.encoder if work.computing else "", BERT_BASE)
             result.disk += (work.amount or 0) * BYTES.get(work.stage, BYTES.get(rule, 0))
@@ -161,7 +163,8 @@ def estimate(
                 rate.per_second if rate else _estimated_rate(work, shape, result.card, measured.values())
             )
             row = rows.setdefault(
-                (work.stage, work.computing), CostRow(work, rate, order[rule], per_second=per_second)
+                (work.stage, work.computing),
+                CostRow(work, rate, order[rule], per_second=per_second, is_second=number > 0),
             )
             row.jobs += 1
             row.amount += work.amount or 0.0

@@ -100,7 +100,8 @@ def _cells(row: CostRow) -> tuple[str, ...]:
     if row.unknown == row.jobs:
         amount = f"{row.work.unit} unknown"
     columns = (hours, "") if row.device == "cpu" else ("", hours)
-    return (row.work.stage, str(row.jobs), amount, *columns, _basis(row))
+    jobs = "" if row.is_second else str(row.jobs)
+    return (row.work.stage, jobs, amount, *columns, _basis(row))
 
 
 def _basis(row: CostRow) -> str:
