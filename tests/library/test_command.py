@@ -713,7 +713,9 @@ def test_judgements_that_count_the_topics_are_joined_with_them(tmp_path: Path) -
     (tmp_path / "topics.qry").write_text(".I 001\n.W\npear\n.I 002\n.W\npie\n.I 004\n.W\napple\n")
     (tmp_path / "qrels").write_text("1 0 2 1\n2 0 2 1\n3 0 2 1\n")
     done = piped("irpretrain init .", tmp_path)
-    assert "3 topics in topics.qry (smart, counted in their order, as in the judgements), 3 with" in done.stderr
+    assert (
+        "3 topics in topics.qry (smart, counted in their order, as in the judgements), 3 with" in done.stderr
+    )
     assert "options:\n        identifiers: counted" in (tmp_path / "my-collection.yaml").read_text()
     (tmp_path / "qrels").write_text("001 0 2 1\n002 0 2 1\n004 0 2 1\n005 0 2 1\n")
     done = piped("irpretrain init . -o -", tmp_path)
@@ -724,7 +726,9 @@ def test_judgements_that_count_the_topics_are_joined_with_them(tmp_path: Path) -
 
 def test_judged_queries_without_a_relevant_document_are_noted(tmp_path: Path) -> None:
     done = evaluated(tmp_path, "q1 0 d1 1\nq2 0 d1 0\n", "q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\n")
-    assert "no relevant document for 1 of 2 judged queries, such as q2: 0 counts, as in trec_eval" in done.stderr
+    assert (
+        "no relevant document for 1 of 2 judged queries, such as q2: 0 counts, as in trec_eval" in done.stderr
+    )
 
 
 def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
