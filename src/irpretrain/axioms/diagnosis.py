@@ -76,9 +76,8 @@ def choose_diagnosis_pairs(
 
 def diagnose(
     pairs: str | Path,  # AXIOM_PAIRS table
-    scores: Mapping[
-        str, Sequence[str | Path]
-    ],  # model → PAIR_SCORES of these pairs, one of each seed, in one order
+    # Model → PAIR_SCORES of these pairs, one of each seed, in one order.
+    scores: Mapping[str, Sequence[str | Path]],
     labels: Mapping[str, str],  # model → name in tables
     # CSV with the columns of `COLUMNS`: the share of the pairs on which the axiom has a preference that the model
     # agrees on (ties count one half), with its 95 % interval for other documents and other seeds

@@ -67,9 +67,7 @@ def evaluate(
     if len(set(map(session.name, runs))) < len(runs):
         raise click.UsageError("A run is named twice.")
     rankings = {session.name(path): _read_run(path, judged, session.name(path)) for path in runs}
-    _note_without_relevant(judged)
-    for name, run in rankings.items():
-        _note_lost_queries(name, judged, run)
+    _note_zeros(rankings, judged)
     _note_short_lists(rankings, measures)
     rows = list(_rows(rankings, judged, measures))
     with opened(output) as handle:
@@ -95,24 +93,16 @@ def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
     return run
 
 
-def _note_lost_queries(name: str, judged: Mapping[str, Any], run: Mapping[str, Any]) -> None:
-    if lost := sorted(judged.keys() - run.keys()):
-        queries = count_of(len(judged), "judged query")
-        notice(
-            "evaluate", f"{name}: no document for {len(lost):,} of {queries}, such as {lost[0]}: 0 counts."
-        )
+def _note_zeros(rankings: Mapping[str, Any], judged: Mapping[str, Any]) -> None:
+    """Note the judged queries that count 0 whatever is retrieved, or since a run lacks them."""
+    from irpretrain.evaluation.runs import lacking, relevant
 
-
-def _note_without_relevant(judged: Mapping[str, Any]) -> None:
-    from irpretrain.evaluation.runs import relevant
-
-    if lost := sorted(query for query, grades in judged.items() if not relevant(grades)):
-        queries = count_of(len(judged), "judged query")
-        notice(
-            "evaluate",
-            f"no relevant document for {len(lost):,} of {queries}, such as {lost[0]}: 0 counts, as in trec_eval; the "
-            "workflow leaves them out.",
-        )
+    without = (query for query, grades in judged.items() if not relevant(grades))
+    if text := lacking("relevant document", without, judged):
+        notice("evaluate", f"{text}: 0 counts, as in trec_eval; the workflow leaves them out.")
+    for name, run in rankings.items():
+        if text := lacking("document", judged.keys() - run.keys(), judged):
+            notice("evaluate", f"{name}: {text}: 0 counts.")
 
 
 def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.text import EncoderConfig
+from irpretrain.config.usage import encoder_of
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
@@ -87,7 +88,7 @@ def model_label(config: Config, model: str) -> str:
         return f"{label} (not trained here)"
     if described.neural is not None:
         return f"{label} (no pre-training)"
-    encoder = config.encoder_of(name)
+    encoder = encoder_of(config, name)
     fresh = is_control(config, name) or described.passages is not None or described.encoder is not None
     if fresh and not described.tasks and described.start == "encoder":
         return f"{label} ({encoder_label(encoder)}, fresh score head)"
@@ -111,7 +112,7 @@ def encoder_labels(config: Config, models: Iterable[str]) -> str:
         for name in models
         if name in config.models and not (config.models[name].cross_encoder or config.models[name].neural)
     ]
-    labels = [encoder_label(config.encoder_of(name)) for name in trained] or [encoder_label(config.encoder)]
+    labels = [encoder_label(encoder_of(config, name)) for name in trained] or [encoder_label(config.encoder)]
     return " and ".join(dict.fromkeys(labels))
 
 

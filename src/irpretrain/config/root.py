@@ -162,13 +162,6 @@ class Config(Section):
         """
         return self.model_copy(update={"report": self.report.model_copy(update={"papers": papers})})
 
-    def encoder_of(self, model: str) -> EncoderConfig:
-        """Return the encoder that a model starts from, directly or through others."""
-        chain = [model]
-        while (start := self.models[chain[-1]].start) in self.models and start not in chain:
-            chain.append(start)
-        return self.models[chain[-1]].encoder or self.encoder
-
     def training_of(self, model: str) -> PretrainingConfig:
         """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.
 

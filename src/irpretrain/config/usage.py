@@ -182,7 +182,7 @@ def used_encoders(config: Config) -> dict[str, EncoderConfig]:
     encoders: dict[str, EncoderConfig] = {}
     for name in wanted_models(config):
         if config.models[name].cross_encoder is None and config.models[name].neural is None:
-            encoders[_encoder_key(config, name)] = config.encoder_of(name)
+            encoders[_encoder_key(config, name)] = encoder_of(config, name)
     for name in used_weightings(config):
         weighting = config.term_weights[name]
         if weighting.encoder is not None:
@@ -192,9 +192,18 @@ def used_encoders(config: Config) -> dict[str, EncoderConfig]:
     return encoders
 
 
+def encoder_of(config: Config, model: str) -> EncoderConfig:
+    """Return the encoder that a model starts from, directly or through others; KeyError for an unknown model."""
+    return config.models[_first_start(config, model)].encoder or config.encoder
+
+
 def _encoder_key(config: Config, model: str) -> str:
-    *_, first = with_starts(config, [model])
+    first = _first_start(config, model)
     return "encoder" if config.models[first].encoder is None else f"models.{first}.encoder"
+
+
+def _first_start(config: Config, model: str) -> str:
+    return [model, *with_starts(config, [model])][-1]
 
 
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:

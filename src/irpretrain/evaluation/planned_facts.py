@@ -20,6 +20,7 @@ from irpretrain.config.retrieval import (
 from irpretrain.config.term_weights import EPOCHS
 from irpretrain.config.usage import (
     active_experiments,
+    encoder_of,
     first_stages_of,
     index_words,
     trained_on,
@@ -163,7 +164,7 @@ def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> 
     described = config.models[model]
     facts: dict[str, Any] = {}
     if described.cross_encoder is None and described.neural is None:
-        facts["encoder"] = _encoder_text(config.encoder_of(model))
+        facts["encoder"] = _encoder_text(encoder_of(config, model))
     corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
     facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
     if dataset in config.datasets:

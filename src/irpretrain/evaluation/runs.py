@@ -15,7 +15,7 @@ cannot tell from the score above is written as the next lower number of single p
 import gzip
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from irpretrain.corpora.checked import NUMBER, WHOLE
 from irpretrain.corpora.files import given_lines, split_columns
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.atomic import atomic_file
 
 # Documents of one query and their scores, best first.
@@ -270,3 +270,10 @@ def read_qrels(path: str | Path) -> Qrels:
 def relevant(grades: Mapping[str, int]) -> set[str]:
     """Return the documents whose grade is 1 or more."""
     return {document for document, grade in grades.items() if grade > 0}
+
+
+def lacking(what: str, queries: Iterable[str], judged: Collection[str]) -> str:
+    """Return "no topic for 1 of 4 judged queries, such as 005"; nothing where no query lacks it."""
+    if not (lost := sorted(queries)):
+        return ""
+    return f"no {what} for {len(lost):,} of {count_of(len(judged), 'judged query')}, such as {lost[0]}"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import IndexDataCacheFile
 
-from irpretrain.foundation.code_digest import cache_folder
+from irpretrain.foundation.code_digest import PACKAGE, cache_folder
 from irpretrain.foundation.progress import notice, print_line
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -113,10 +113,8 @@ def cache_directory() -> Path:
 
 def _source_hash() -> str:
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+    for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_bytes()
         if b"\n@compiled" in source:  # compiled_uncounted too
-            digest.update(
-                f"{path.relative_to(Path(__file__).parents[1]).as_posix()}\0{len(source)}\0".encode() + source
-            )
+            digest.update(f"{path.relative_to(PACKAGE).as_posix()}\0{len(source)}\0".encode() + source)
     return digest.hexdigest()[:16]

@@ -10,7 +10,7 @@ import yaml
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import InputError, count_of, need_folder
-from irpretrain.evaluation.runs import relevant
+from irpretrain.evaluation.runs import lacking, relevant
 from irpretrain.library.documents import read_documents
 from irpretrain.library.formats import guess_format, read_relevance, read_topics
 
@@ -88,10 +88,8 @@ def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str,
         f"{', counted in their order, as in the judgements' if counted else ''}), {len(usable):,} with a relevant "
         f"document in {files['qrels']} ({known['qrels']}); documents in {files['documents']} ({known['documents']})"
     )
-    if lost := sorted(judged.keys() - queries.keys()):
-        message += (
-            f"; no topic for {len(lost):,} of {count_of(len(judged), 'judged query')}, such as {lost[0]}"
-        )
+    lost = lacking("topic", judged.keys() - queries.keys(), judged)
+    message += f"; {lost}" if lost else ""
     return _overlay(files, known, len(usable), counted), message
 
 

@@ -55,7 +55,11 @@ def score_answers(
 
 
 def mean_scores(predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    scored = score_answers(predictions, accepted)
+    return means_of(score_answers(predictions, accepted))
+
+
+def means_of(scored: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return measure → mean over the questions that `score_answers` scored."""
     return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
 
 
@@ -92,11 +96,12 @@ def evaluate_downstream(
             answers = accepted[task]
             predictions = _predictions(run["path"], answers, tasks[task]["examples"])
             names = (task, run["model"], run["seed"])
-            for measure, value in mean_scores(predictions, answers).items():
+            scored = score_answers(predictions, answers)
+            for measure, value in means_of(scored).items():
                 means.append((*names, TEST, measure, value, len(answers)))
             key = dict(zip(("dataset", "model", "seed"), names, strict=True))
             key |= {"candidates": NO_CANDIDATES, "regime": REGIME, "fold": 0}
-            for measure, values in score_answers(predictions, answers).items():
+            for measure, values in scored.items():
                 for example, value in values.items():
                     yield {**key, "query_id": example, "measure": measure, "value": value}
 
@@ -119,9 +124,8 @@ def _accepted(path: str | Path) -> dict[str, list[str]]:
 def _predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | Path) -> dict[str, str]:
     with refusing_damage(path, "these are not predictions", MAKE_AGAIN):
         predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
-        predictions.keys()
-    if predictions.keys() != accepted.keys():
         strange = sorted(predictions.keys() ^ accepted.keys())
+    if strange:
         raise InputError(
             path,
             f"{len(strange)} examples are predicted and not tested, or tested and not predicted, such as {strange[0]}",

@@ -9,7 +9,7 @@ from irpretrain.config.root import Config
 from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.config.usage import largest_shots, trained_on
+from irpretrain.config.usage import encoder_of, largest_shots, trained_on
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.models.encoder_files import read_config
 from irpretrain.text.passages import MOST_PASSAGES
@@ -101,7 +101,7 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
             "pretrain with MLM" if masked else "pretrain without MLM",
             "word pieces",
             product(training.steps, training.batch_groups, total(*pieces)),
-            computing(config.encoder_of(wildcards["model"]), training.compute),
+            computing(encoder_of(config, wildcards["model"]), training.compute),
         )
     ]
 
@@ -115,7 +115,7 @@ def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: S
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
     if config.models[model].cross_encoder is None:
-        return computing(config.encoder_of(model), compute)
+        return computing(encoder_of(config, model), compute)
     encoder = EncoderConfig(path="given", label=config.models[model].label, layers=None, vocabulary_size=None)
     return computing(encoder, compute)
 
@@ -149,7 +149,7 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     validated = product(work.queries(config, train), validating / folds, rounds)
     tested = product(work.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
     ranked = _ranked_pieces(config, wildcards, regime, total(validated, tested))
-    used = computing(config.encoder_of(model), options.compute)
+    used = computing(encoder_of(config, model), options.compute)
     return [
         Work("finetune", "word pieces", trained, used),
         Work("finetune, ranking", "word pieces", ranked, used),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.usage import (
+    encoder_of,
     used_models,
     with_starts,
 )
@@ -62,7 +63,7 @@ class Exports(PlanPart):
         """Fields of report.model_card.CardFacts."""
         model = self.config.models[wildcards.model]
         stages = [self.config.models[name] for name in with_starts(self.config, [wildcards.model])]
-        encoder = self.config.encoder_of(wildcards.model)
+        encoder = encoder_of(self.config, wildcards.model)
         collections = dict.fromkeys(str(stage.collection) for stage in stages if stage.tasks)
         corpora = dict.fromkeys(corpus for name in collections for corpus in self.config.collections[name])
         return {

@@ -18,6 +18,7 @@ from irpretrain.config import Config
 from irpretrain.config.base import deciding
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.text import EncoderConfig
+from irpretrain.config.usage import encoder_of
 from irpretrain.corpora.catalogue.absence import absent_file
 from irpretrain.corpora.embedded import Manifest, resolve
 from irpretrain.corpora.file_lists import given_files, list_files
@@ -153,9 +154,9 @@ class PlanPart:
         """The encoder that a job's model starts from, or whose tokenizer the job names."""
         names = as_mapping(wildcards)
         if "model" in names:
-            return self.config.encoder_of(names["model"])
+            return encoder_of(self.config, names["model"])
         name = names.get("tokenizer", "")
-        encoders = [self.config.encoder, *map(self.config.encoder_of, self.config.models)]
+        encoders = [self.config.encoder, *(encoder_of(self.config, model) for model in self.config.models)]
         for encoder in encoders:
             if self._tokenizers[encoder.path] == name:
                 return encoder
@@ -166,7 +167,7 @@ class PlanPart:
 
     def tokenizer_of(self, model: str) -> str:
         """Return the name of a model's tokenizer in paths; see `tokenizer_names`."""
-        return self._tokenizers[self.config.encoder_of(model).path]
+        return self._tokenizers[encoder_of(self.config, model).path]
 
     @cached_property
     def _tokenizers(self) -> dict[str, str]:
