@@ -468,11 +468,17 @@ assert os.environ.get("LC_ALL") == sys.argv[1]
 """
 
 
-@pytest.mark.parametrize("locale", ["C", "de_DE.ISO-8859-1"])
-def test_both_virtual_machines_read_folders_of_any_name_in_any_locale(tmp_path, locale):
+OPTIONS_OF_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:+HeapDumpOnOutOfMemoryError", "JDK_JAVA_OPTIONS": "--no-such-option"}
+"""The first is read by every virtual machine, and printed; the second by the program `java` alone."""
+
+
+@pytest.mark.parametrize(
+    ("locale", "options"), [("C", {}), ("de_DE.ISO-8859-1", {}), ("C.UTF-8", OPTIONS_OF_JAVA)]
+)
+def test_both_virtual_machines_read_folders_of_any_name_in_any_environment(tmp_path, locale, options):
     """One of Anserini's own indexes, the one in this process searches."""
     positions = [str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path]
-    own = {"PYTHONPATH": os.pathsep.join(positions), "LC_ALL": locale}
+    own = {"PYTHONPATH": os.pathsep.join(positions), "LC_ALL": locale, **options}
     command = [sys.executable, "-c", SEARCH, locale]
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

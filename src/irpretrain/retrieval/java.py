@@ -22,6 +22,9 @@ NEEDED_VERSION = 21
 # An error of Java: its name, or a line of its stack trace (some are named otherwise, such as TooManyClauses).
 FAULT = re.compile(r"(Exception|Error)\b|^\s+at \S+\(")
 
+# Java prints the options that it takes from JAVA_TOOL_OPTIONS or _JAVA_OPTIONS; some have an error's name.
+OPTIONS_READ = re.compile(r"Picked up \w*JAVA\w*: ")
+
 LINES_IN_MESSAGE = 6
 
 # Heap of the virtual machine in this process: it holds no index, but what parallel searches need.
@@ -31,6 +34,9 @@ MEMORY_MB = 512
 # Environment of each virtual machine. Java takes the encoding of file names from the locale, and from no option; the
 # plain C locale has none for other letters.
 LOCALE = {"LC_ALL": "C.UTF-8"}
+
+# Options for the program `java` alone; the virtual machine in this process would not read them.
+LAUNCHER_OPTIONS = "JDK_JAVA_OPTIONS"
 
 
 class JavaError(IRPretrainError):
@@ -91,7 +97,7 @@ def run_anserini(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **LOCALE},
+            env={name: os.environ[name] for name in os.environ if name != LAUNCHER_OPTIONS} | LOCALE,
             text=True,
             encoding="utf-8",
             errors="replace",
@@ -115,6 +121,7 @@ def run_anserini(
 
 
 def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> None:
+    lines = [line for line in lines if not OPTIONS_READ.match(line)]
     faults = [i for i, line in enumerate(lines) if FAULT.search(line) and " INFO " not in line]
     if status == 0 and not faults:
         return
