@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 COMPILES = "[compile] compiling once, about 15 s of one core\n"
 USE = """
 import numpy as np
@@ -60,8 +61,27 @@ def test_a_cache_that_cannot_be_written_is_a_note(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "USE", NOWHERE + USE)
     hits, reported = run(tmp_path, tmp_path / "cache")
     assert hits == 0
-    assert reported.count("set NUMBA_CACHE_DIR to a folder that you may write to") == 1
+    assert reported.count("set NUMBA_CACHE_DIR to a folder of your own that you may write to") == 1
     assert "Traceback" not in reported
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner", "reason"),
+    [
+        (0o777, None, "all users may write there"),
+        (0o1777, None, "all users may write there"),
+        pytest.param(0o755, 12345, "the folder is of user 12345", marks=NEEDS_ROOT),
+    ],
+)
+def test_machine_code_that_others_may_have_put_there_is_not_read(tmp_path, mode, owner, reason):
+    cache = tmp_path / "cache"
+    assert run(tmp_path, cache) == (0, COMPILES)
+    cache.chmod(mode)
+    if owner is not None:
+        os.chown(cache, owner, owner)
+    hits, reported = run(tmp_path, cache)
+    assert hits == 0
+    assert reported.count(f"machine code cannot be kept in {cache}") == reported.count(f"({reason})") == 1
 
 
 FULL = """

@@ -7,7 +7,9 @@ read-only, functions are compiled anew.
 """
 
 import hashlib
+import os
 import pickle
+import stat
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -35,6 +37,9 @@ def compiled_uncounted(function: Function) -> Function:
 
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
+    if reason := _foreign(cache_folder()):
+        _report_lost_cache(reason)
+        return cast(Function, numba.njit(nogil=True, **options)(function))
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
     try:
@@ -51,6 +56,19 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
         return cast(Function, numba.njit(nogil=True, **options)(function))
     finally:
         config.CACHE_DIR = before
+
+
+@cache
+def _foreign(folder: Path) -> str:
+    """Return why others may have put files into the folder; empty if only this user or root may write there."""
+    # Numba unpickles what it finds: files of others would run their code.
+    try:
+        status = folder.stat()
+    except OSError:
+        return ""
+    if status.st_uid not in (os.getuid(), 0):
+        return f"the folder is of user {status.st_uid}"
+    return "all users may write there" if status.st_mode & stat.S_IWOTH else ""
 
 
 class _CacheFile(IndexDataCacheFile):
@@ -101,7 +119,7 @@ def _report_lost_cache(reason: str) -> None:
     notice(
         "compile",
         f"machine code cannot be kept in {cache_directory()} ({reason}), so each process compiles it anew: "
-        "make room, or set NUMBA_CACHE_DIR to a folder that you may write to",
+        "make room, or set NUMBA_CACHE_DIR to a folder of your own that you may write to",
     )
 
 
