@@ -10,6 +10,7 @@ import pytest
 
 from irpretrain import Collection, CrossEncoder, Groups, Options, finetune, own_groups, pretrain, read_groups
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.library import own_groups as own_groups_module
 
 PAIRS = [
     ("word01 word02", "word01 word02 ab"),
@@ -80,6 +81,22 @@ def test_a_folder_s_relevant_documents_are_preferred_to_what_bm25_finds_first(
         (["apple"], ["apple juice", "green apple pie"]),
     ]
     assert "1 relevant documents are not among the documents" in capsys.readouterr().err
+
+
+def test_relevant_documents_that_bm25_does_not_find_teach_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    """Beside BM25's best they would teach against shared words; a topic of which it finds none keeps all."""
+    monkeypatch.setattr(own_groups_module, "CANDIDATES", 2)
+    texts = ["pear pie", "pear", "apple cake", "bread and butter", "milk", "pear juice and more"]
+    documents = "".join(f"{number}\t{text}\n" for number, text in enumerate(texts))
+    (tmp_path / "documents.tsv").write_text(f"id\ttext\n{documents}")
+    (tmp_path / "topics.tsv").write_text("1\tpear\n2\tdrink\n")
+    (tmp_path / "qrels.txt").write_text("1 0 1 1\n1 0 3 1\n1 0 5 1\n2 0 4 1\n2 0 5 1\n")
+    groups = [(group.queries[0], group.document_ids) for group in read_groups(tmp_path)]
+    assert [(query, names[0]) for query, names in groups] == [("pear", "1"), ("drink", "4"), ("drink", "5")]
+    assert groups[0][1] == ["1", "0"], "no relevant document is a negative"
+    assert "2 of the relevant documents are not among BM25's first 2 of their topic" in capsys.readouterr().err
 
 
 def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:

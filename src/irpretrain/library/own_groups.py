@@ -7,6 +7,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import ConfigError, InputError, count_of
 from irpretrain.evaluation.runs import relevant
@@ -19,6 +20,9 @@ from irpretrain.library.own_folder import find_files
 from irpretrain.objectives.groups import Span, group
 
 Texts = str | Sequence[str]
+# Documents of BM25's list among which a folder's relevant documents are learned from.
+CANDIDATES = RetrievalConfig().depth
+
 # Queries and documents, the preferred one first, one of the two a single text; or a mapping with the keys `queries`
 # or `query`, and `documents` or `document`. One query and one document are a pair.
 GivenGroup = tuple[Texts, Texts] | TextGroup | Mapping[str, Any]
@@ -53,7 +57,8 @@ def own_groups(
     numbers = {text: str(number) for number, text in enumerate(_documents(checked))}
     collection = Collection({name: text for text, name in numbers.items()}, options, encoder)
     named = [(queries, [numbers[text] for text in documents]) for queries, documents in checked]
-    return _written(collection, named, negatives)
+    pairs = [(queries[0], names[0]) for queries, names in named if _is_pair(queries, names)]
+    return _written(collection, named, negatives, _by_query(pairs))
 
 
 def read_groups(
@@ -63,6 +68,9 @@ def read_groups(
     negatives: int = 1,
 ) -> Groups:
     """Return a group for each relevant document of a folder's topics.
+
+    Documents that BM25 does not find among the first 200 of their topic are left out, unless it finds none: beside
+    BM25's best they teach against shared words, as `finetuning.positives` says.
 
     Args:
         folder: documents, topics and judgements, in formats that the workflow reads (docs/corpora.md). Their names
@@ -95,13 +103,26 @@ def read_groups(
         raise InputError(folder, fault, remedy="Check that documents, topics and judgements belong together.")
     if absent := len(judged_pairs) - len(pairs):
         notice(str(folder), f"{absent:,} relevant documents are not among the documents; left out.")
-    return _written(collection, [([text], [name]) for text, name in dict.fromkeys(pairs)], negatives)
+    judged_documents = _by_query(pairs)
+    candidates = _first(collection, list(judged_documents), CANDIDATES)
+    learned = {text: names & {*candidates[text]} or names for text, names in judged_documents.items()}
+    named = [([text], [name]) for text, name in dict.fromkeys(pairs) if name in learned[text]]
+    if unfound := sum(map(len, judged_documents.values())) - len(named):
+        notice(
+            str(folder),
+            f"{unfound:,} of the relevant documents are not among BM25's first {CANDIDATES} of their topic; left out.",
+        )
+    return _written(collection, named, negatives, judged_documents)
 
 
-def _written(collection: Collection, named: Sequence[tuple[list[str], list[str]]], negatives: int) -> Groups:
+def _written(
+    collection: Collection,
+    named: Sequence[tuple[list[str], list[str]]],
+    negatives: int,
+    preferred_of: Mapping[str, set[str]],  # query of pairs → documents that it prefers
+) -> Groups:
     positions = {name: position for position, (name, _) in enumerate(collection)}
-    pairs = [(queries[0], names[0]) for queries, names in named if _is_pair(queries, names)]
-    others = _others(collection, pairs, list(positions), negatives) if pairs else {}
+    others = _others(collection, preferred_of, list(positions), negatives) if preferred_of else {}
     rows: list[dict[str, Any]] = []
     samples = Counter[int]()
     for number, (queries, preferred) in enumerate(named):
@@ -172,26 +193,35 @@ def _is_pair(queries: list[str], documents: list[str]) -> bool:
     return len(queries) == len(documents) == 1
 
 
+def _by_query(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    documents: dict[str, set[str]] = {}
+    for query, name in pairs:
+        documents.setdefault(query, set()).add(name)
+    return documents
+
+
 def _documents(checked: list[tuple[list[str], list[str]]]) -> list[str]:
     return list(dict.fromkeys(text for _, documents in checked for text in documents))
 
 
 def _others(
-    collection: Collection, pairs: list[tuple[str, str]], names: Sequence[str], most: int
+    collection: Collection, preferred_of: Mapping[str, set[str]], names: Sequence[str], most: int
 ) -> dict[str, list[str]]:
     """Return for the query of each pair the documents that it is not paired with: BM25's best, then any."""
-    paired: dict[str, set[str]] = {}
-    for query, name in pairs:
-        paired.setdefault(query, set()).add(name)
-    queries = list(paired)
-    depth = most + max(map(len, paired.values()))
+    depth = most + max(map(len, preferred_of.values()))
+    found = _first(collection, list(preferred_of), depth)
+    return {
+        query: [name for name in dict.fromkeys([*found[query], *names[:depth]]) if name not in preferred][
+            :most
+        ]
+        for query, preferred in preferred_of.items()
+    }
+
+
+def _first(collection: Collection, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
+    """Return the documents that BM25 finds first for each query."""
     ranked = collection.search(queries, depth)
     found: dict[str, list[str]] = {query: [] for query in queries}
     for number, name in zip(ranked["query_id"], ranked["document_id"], strict=True):
         found[queries[int(number)]].append(name)
-    return {
-        query: [name for name in dict.fromkeys([*found[query], *names[:depth]]) if name not in paired[query]][
-            :most
-        ]
-        for query in queries
-    }
+    return found
