@@ -56,18 +56,20 @@ def test_queries_are_drawn_and_candidates_cut_at_the_depth() -> None:
     assert order == (MOST_QUERIES, 1.0)
 
 
-def test_without_a_query_that_tells_something_nothing_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_a_relevant_candidate_the_order_is_not_known(capfd: pytest.CaptureFixture[str]) -> None:
     order = training_order(ranked_as({}, []), ["q3"], QRELS, CANDIDATES, None, 1)
     assert order == (0, None)
-    warn_below_random(order, "fine-tune")
-    assert capfd.readouterr().err == ""
+    warn_below_random(order, "fine-tune", "candidates")
+    assert "no training query has both a relevant and another document" in capfd.readouterr().err
 
 
 def test_the_notice_names_the_share_and_remedies(capfd: pytest.CaptureFixture[str]) -> None:
     scores = {"a": 1, "b": 2, "c": 3, "d": 4}
     order = training_order(ranked_as(scores, []), ["q1", "q4"], QRELS, CANDIDATES, None, 1)
-    warn_below_random(order, "fine-tune prop")
+    warn_below_random(order, "fine-tune prop", "all")
     text = capfd.readouterr().err
     assert "[fine-tune prop]" in text
     assert "in 16.7% of the pairs (2 queries; random order: 50 %)" in text
     assert "finetuning.positives" in text
+    warn_below_random(order, "fine-tune prop", "candidates")
+    assert "finetuning.positives" not in capfd.readouterr().err, "it is so already"

@@ -159,7 +159,7 @@ def finetune(
                 reranking.depth,
                 seed,
             )
-            warn_below_random(order, title)
+            warn_below_random(order, title, options.positives)
             counts = {
                 "training_queries": len(training),
                 "training_queries_skipped": skipped,

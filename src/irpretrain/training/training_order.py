@@ -64,13 +64,21 @@ def training_order(
     return TrainingOrder(len(shares), float(np.mean(shares)) if shares else None)
 
 
-def warn_below_random(order: TrainingOrder, title: str) -> None:
+def warn_below_random(order: TrainingOrder, title: str, positives: str) -> None:
     if order.is_below_random:
+        among = "set finetuning.positives to candidates, " if positives == "all" else ""
         notice(
             title,
             f"the model ranks its own training queries below a random order: a relevant candidate comes before another "
             f"in {order.share:.1%} of the pairs ({order.queries} queries; random order: 50 %). Do not use its scores. "
-            "Lower finetuning.learning_rates, set finetuning.positives to candidates, or give more queries.",
+            f"Lower finetuning.learning_rates, {among}or give more queries.",
+        )
+    if order.share is None:
+        notice(
+            title,
+            "no training query has both a relevant and another document among the candidates that are ranked, so the "
+            "model's order of them cannot be checked; what it learned may speak against shared words. Retrieve "
+            "deeper, or give more queries.",
         )
 
 
