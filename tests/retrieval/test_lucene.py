@@ -468,7 +468,10 @@ assert os.environ.get("LC_ALL") == sys.argv[1]
 """
 
 
-OPTIONS_OF_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:+HeapDumpOnOutOfMemoryError", "JDK_JAVA_OPTIONS": "--no-such-option"}
+OPTIONS_OF_JAVA = {
+    "JAVA_TOOL_OPTIONS": "-XX:+HeapDumpOnOutOfMemoryError",
+    "JDK_JAVA_OPTIONS": "--no-such-option",
+}
 """The first is read by every virtual machine, and printed; the second by the program `java` alone."""
 
 
