@@ -491,6 +491,7 @@ def test_a_folder_of_indexes_names_them(tmp_path: Path, capsys: pytest.CaptureFi
     [
         ("id,text\n1,apple pie\n", "Commas separate no columns here: write identifier, tab, text"),
         ("1 apple pie\n", "Put a tab, not a blank, between identifier and text on each line (tsv)"),
+        ("*FIND      1\n\n KENNEDY PRESSURE\n", "\n  Name the format: trec, tsv"),
     ],
 )
 def test_topics_without_tabs_are_refused_with_what_they_need(
@@ -669,6 +670,28 @@ def test_runs_are_compared_with_the_first(tmp_path: Path) -> None:
     assert ranks.split()[:2] == ["ranks.tsv", "1.000"]
     assert "ranks.tsv: left out: 1 of 9 lines, of queries without judgements, such as 8" in done.stderr
     assert "no document for" not in done.stderr
+
+
+def test_some_queries_with_zeros_in_front_are_named_as_the_cause(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 d1 1\n" for query in range(1, 5)))
+    (tmp_path / "run").write_text(
+        "".join(f"{query} Q0 d1 1 2 x\n" for query in ("1", "002", "3", "004", "9"))
+    )
+    done = piped("irpretrain evaluate qrels run --measure RR@10", tmp_path)
+    assert "The file of judgements has 2 in place of 002: identifiers differ by zeros" in done.stderr
+    (tmp_path / "topics.tsv").write_text("".join(f"{query}\tpie\n" for query in ("1", "002", "3", "4")))
+    (tmp_path / "documents.tsv").write_text("id\ttext\nd1\tapple pie\n")
+    made = piped("irpretrain init . -o own.yaml", tmp_path)
+    assert "has 002 in place of 2: identifiers differ by zeros" in made.stderr
+
+
+def test_a_readme_is_no_candidate_for_a_role(tmp_path: Path) -> None:
+    (tmp_path / "cranqrel").write_text("".join(f"{query} 0 d1 1\n" for query in range(1, 4)))
+    (tmp_path / "cranqrel.readme").write_text("Of Cranfield.\n")
+    (tmp_path / "topics.tsv").write_text("".join(f"{query}\tpie\n" for query in range(1, 4)))
+    (tmp_path / "documents.tsv").write_text("id\ttext\nd1\tapple pie\n")
+    assert piped("irpretrain init . -o own.yaml", tmp_path).returncode == 0
+    assert "path: cranqrel\n" in (tmp_path / "own.yaml").read_text()
 
 
 def test_judged_queries_that_a_run_lacks_are_noted(tmp_path):

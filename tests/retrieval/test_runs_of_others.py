@@ -121,6 +121,14 @@ def test_queries_that_the_data_set_does_not_have(take):
         take("q3 Q0 d1 1 2 x\n")
 
 
+def test_some_identifiers_with_zeros_in_front_are_named_as_the_cause(take):
+    padded = SOUND.replace("q2 ", "q02 ") + "q3 Q0 d9 1 2 x\n"
+    with pytest.raises(InputError, match="The data set has q2 in place of q02: identifiers differ by zeros"):
+        take(padded)
+    with pytest.raises(InputError, match="Check that run, queries and corpus belong together"):
+        take(SOUND.replace("q2 ", "q3 "))
+
+
 WRONG = {
     "score": ("q1 Q0 d4 4 nan x\n", "1 lines: score is not a finite number, such as 'nan' (theirs-0.run:6)"),
     "infinite": ("q1 Q0 d4 4 1e999 x\n", "score is not a finite number, such as '1e999'"),

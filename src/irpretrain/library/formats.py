@@ -124,11 +124,17 @@ def _remedy(kind: Kind, path: Path) -> str:
     formats = f"{', '.join(FORMATS[kind])} (docs/corpora.md)."
     if kind not in ("documents", "topics"):  # no command and no function takes their format
         return f"Give a file of one of these formats: {formats}"
-    line = _beginning(path).partition("\n")[0]
+    lines = _beginning(path).splitlines()[:3]
     hint = ""
-    if path.name.endswith(".csv") or (kind == "topics" and re.match(r'"?[^\s,"]+"?,', line)):
+    if path.name.endswith(".csv") or (
+        kind == "topics" and re.match(r'"?[^\s,"]+"?,', lines[0] if lines else "")
+    ):
         hint = "Commas separate no columns here: write identifier, tab, text on each line (tsv). Else name"
-    elif kind == "topics" and line.isprintable() and re.match(r"\S+ +\S", line):
+    elif (
+        kind == "topics"
+        and lines
+        and all(re.match(r"\S+ +\S", line) and line.isprintable() for line in lines)
+    ):
         hint = "Put a tab, not a blank, between identifier and text on each line (tsv). Else name"
     return f"{hint or 'Name'} the format: {formats}"
 

@@ -5,8 +5,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import yaml
 
+from irpretrain.corpora.belonging import near_hint
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.errors import InputError, count_of, need_folder
@@ -88,8 +90,10 @@ def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str,
         f"{', counted in their order, as in the judgements' if counted else ''}), {len(usable):,} with a relevant "
         f"document in {files['qrels']} ({known['qrels']}); documents in {files['documents']} ({known['documents']})"
     )
-    lost = lacking("topic", judged.keys() - queries.keys(), judged)
-    message += f"; {lost}" if lost else ""
+    strangers = judged.keys() - queries.keys()
+    if lost := lacking("topic", strangers, judged):
+        unjudged = pa.array(sorted(queries.keys() - judged.keys()), pa.string())
+        message += f"; {lost}. {near_hint(strangers, [unjudged], files['topics'])}".rstrip(" .")
     return _overlay(files, known, len(usable), counted), message
 
 
@@ -124,7 +128,8 @@ def _file_in(folder: Path, name: str, role: str, remedy: str) -> str:
 
 
 def _role(name: str) -> str | None:
-    return None if name == "results" or name.endswith((".yaml", ".md")) else role_of(name)
+    is_other = name == "results" or name.endswith((".yaml", ".md")) or "readme" in name.lower()
+    return None if is_other else role_of(name)
 
 
 def _overlay(files: Mapping[str, str], known: Mapping[str, str], queries: int, counted: bool) -> str:

@@ -96,15 +96,15 @@ def take_run(
     files = source_files("runs", config, sources)
     query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
     faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
-    lists, twice, first_stranger = _read(config, files, set(query_ids), faults, counts)
+    lists, twice, strangers = _read(config, files, set(query_ids), faults, counts)
     faults.refuse(files[0])  # what follows would blame the data for lines that were not read
     if config.expected not in (None, counts["lines"]):
         case = f"{counts['lines']:,} in place of {config.expected:,}"
         faults.add("other number of lines than expected", case, key="expected")
     missing = [query for query in query_ids if query not in lists]
-    if not lists and first_stranger:
-        faults.hint = near_hint([first_stranger], [pa.array(sorted(query_ids))], "the data set")
-        case = f"{first_stranger}; the data set has {query_ids[0]}"
+    faults.hint = near_hint(strangers, [pa.array(sorted(missing), pa.string())], "the data set")
+    if not lists and strangers:
+        case = f"{next(iter(strangers))}; the data set has {query_ids[0]}"
         faults.add("lines, none of which has a query of the data set", case, counts["lines"])
     elif missing and config.missing_queries == "refuse":
         kind, key = "queries of the data set without a document", "missing_queries: ignore"
@@ -119,7 +119,7 @@ def take_run(
     if config.unknown_documents == "refuse":
         _refuse_unknown(lists, unknown, faults)
         if unknown:
-            faults.hint = near_hint(unknown, document_names(documents), "the corpus")
+            faults.hint = near_hint(unknown, document_names(documents), "the corpus") or faults.hint
     faults.refuse(files[0])
     ties = dict.fromkeys(TIES, 0)
     run = {query: _ranking(ranked, unknown, config, ties) for query, ranked in sorted(lists.items())}
@@ -152,20 +152,22 @@ def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: 
         InputError: as in `take_run`; or no line has a query that counts.
     """
     faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNTED, 0)
-    lists, twice, first_stranger = _read(config, [path], set(judged), faults, counts)
+    lists, twice, strangers = _read(config, [path], set(judged), faults, counts)
     faults.found.update(twice.found)
     _check_ranks_rise(lists, config, faults)
     for query, ranked in lists.items():
         _check(query, ranked, config, faults)
     faults.refuse(path, has_keys=False)
     if not lists:
-        fault = f"none of its {count_of(counts['lines'], 'line')} has a judged query; the first has {first_stranger}"
-        remedy = near_hint([first_stranger], [pa.array(sorted(judged))], JUDGEMENTS)
+        first = next(iter(strangers), "none")
+        fault = f"none of its {count_of(counts['lines'], 'line')} has a judged query; the first has {first}"
+        remedy = near_hint(strangers, [pa.array(sorted(judged))], JUDGEMENTS)
         raise InputError(path, f"{fault}, the judgements have {min(judged)}", remedy=remedy or CHECK)
-    if strangers := counts["lines_of_other_queries"]:
-        lines = count_of(counts["lines"], "line")
-        what = f"{strangers:,} of {lines}, of queries without judgements, such as {first_stranger}"
-        notice("evaluate", f"{shown}: left out: {what}")
+    if strangers:
+        lines = f"{counts['lines_of_other_queries']:,} of {count_of(counts['lines'], 'line')}"
+        what = f"{lines}, of queries without judgements, such as {next(iter(strangers))}"
+        hint = near_hint(strangers, [pa.array(sorted(set(judged) - lists.keys()), pa.string())], JUDGEMENTS)
+        notice("evaluate", f"{shown}: left out: {what}. {hint}".rstrip())
     ties = dict.fromkeys(TIES, 0)
     run = {query: _ranking(ranked, set(), config, ties) for query, ranked in sorted(lists.items())}
     _note_ties("evaluate", shown, ties)
@@ -180,10 +182,10 @@ def _note_ties(name: str, shown: str | Path, ties: dict[str, int]) -> None:
 
 def _read(
     config: RunConfig, files: list[Path], query_ids: set[str], faults: Faults, counts: dict[str, int]
-) -> tuple[dict[str, list[Ranked]], Faults, str]:
-    """Return the lines of the queries of the data set, documents that one has twice, and the first other query."""
+) -> tuple[dict[str, list[Ranked]], Faults, dict[str, None]]:
+    """Return the lines of the queries of the data set, documents that one has twice, and the other queries."""
     lists: defaultdict[str, dict[str, Ranked]] = defaultdict(dict)
-    unreadable, twice, breaks_off, first_stranger = Faults(), Faults(), False, ""
+    unreadable, twice, breaks_off, strangers = Faults(), Faults(), False, dict[str, None]()
     names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
     lines = ((path, line) for path in files for line in read_records("runs", config, path))
     for path, line in lines:
@@ -198,7 +200,7 @@ def _read(
             unreadable.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({rank_column})")
         elif line.query_id not in query_ids:
             counts["lines_of_other_queries"] += 1
-            first_stranger = first_stranger or line.query_id
+            strangers[line.query_id] = None
         else:
             document = names.setdefault(line.document_id, line.document_id)
             number = line.line or line.position + 1
@@ -211,7 +213,7 @@ def _read(
         faults.found.update(unreadable.found)
         if counts["malformed"] < counts["lines"]:
             faults.keys["malformed: {skip: <share>}"] = None
-    return {query: list(ranked.values()) for query, ranked in lists.items()}, twice, first_stranger
+    return {query: list(ranked.values()) for query, ranked in lists.items()}, twice, strangers
 
 
 def _check(query: str, ranked: list[Ranked], config: RunConfig, faults: Faults) -> None:
