@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import venv
 from contextlib import nullcontext
 from functools import cache
@@ -698,6 +699,15 @@ def test_the_lock_has_wheels_for_each_python_that_the_readme_promises(install, t
         tmp_path / "pins",
     ]
     done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.deep
+def test_the_oldest_versions_that_are_allowed_can_be_installed_together():
+    allowed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    oldest = [line.replace(">=", "==") for line in allowed]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
+    done = subprocess.run([*command, "--only-binary=:all:", *oldest], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
