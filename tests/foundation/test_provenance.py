@@ -119,6 +119,15 @@ def test_a_package_that_is_not_installed_has_no_version(folder, monkeypatch):
     assert set(record(["out"])["versions"]) == {"irpretrain", "python", "numpy"}
 
 
+def test_several_versions_and_processors_are_named():
+    first = {"versions": {"numpy": "2.4", "torch": "2.13"}, "hardware": {"cpu": "EPYC", "cores": 2}}
+    second = {"versions": {"numpy": "2.4", "torch": "2.11", "scipy": "1"}, "hardware": {"cpu": "Xeon"}}
+    assert provenance.mixed_versions_text([first, first, {}]) == ""
+    assert provenance.mixed_versions_text([first, second]) == (
+        "Made with different torch 2.11, 2.13; processor EPYC, Xeon: numbers can differ for that alone."
+    )
+
+
 def test_cost_counts_this_process_and_its_children(folder):
     Path("out").write_text("x")
     recorder = Recorder("search", [], ["out"], {})

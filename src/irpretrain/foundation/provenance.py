@@ -12,6 +12,7 @@ import re
 import resource
 import subprocess
 import time
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,14 @@ NOT_CONTENT = ".snakemake_timestamp"
 PARTS = ("inputs", "outputs", "parameters", "counts", "cost")
 PACKAGES = (
     "numpy",
+    "scipy",
+    "numba",
     "pyarrow",
     "duckdb",
     "torch",
     "transformers",
+    "accelerate",
+    "xgboost-cpu",
     "tokenizers",
     "mwparserfromhell",
     "pyserini",
@@ -125,6 +130,18 @@ def read_sidecar(output: str | Path) -> dict[str, Any]:
         return read_record(sidecar_path(output))
     except (FileNotFoundError, ValueError):
         return {}
+
+
+def mixed_versions_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return one line on packages and processors of which the results of a run have several; empty for none."""
+    versions: dict[str, set[str]] = {}
+    for record in records:
+        processor = {"processor": (record.get("hardware") or {}).get("cpu")}
+        for name, version in {**(record.get("versions") or {}), **processor}.items():
+            if version:
+                versions.setdefault(name, set()).add(str(version))
+    mixed = [f"{name} {', '.join(sorted(several))}" for name, several in versions.items() if len(several) > 1]
+    return f"Made with different {'; '.join(mixed)}: numbers can differ for that alone." if mixed else ""
 
 
 def _known_sha256(path: str) -> str:

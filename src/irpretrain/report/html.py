@@ -18,6 +18,7 @@ from irpretrain.config.usage import used_models
 from irpretrain.evaluation.claims.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.other_code import is_of_other_code, other_code_text
+from irpretrain.foundation.provenance import mixed_versions_text
 from irpretrain.report import run_views, table_views
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
@@ -100,6 +101,7 @@ def write_report(
         tunings=run_views.tunings(config, files.sweeps),
         stages=run_views.stages(lineage),
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
+        mixed_versions=mixed_versions_text(r.content for r in lineage.records),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
         # Asked for at the page's end, when the book has all cells.
