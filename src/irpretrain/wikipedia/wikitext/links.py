@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,7 +104,7 @@ def _patterns(trail: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @cache
 def _before(letters: str) -> re.Pattern[str]:
-    return re.compile(f"[{letters}]")
+    return re.compile(rf"[{letters}]|\Z")
 
 
 class _Open(NamedTuple):
@@ -131,7 +130,7 @@ class _Scan:
         parts, width = self.opening.split(self.text), self.opening.groups + 1
         texts, titles, labels, trails = (parts[group::width] for group in range(4))
         first = 0
-        for number in [*self._others(titles, labels), len(titles)]:
+        for number in [*self._others(texts, titles, labels), len(titles)]:
             while first < number:
                 end = first + 1 if self.open else number  # the next text may close what is open
                 self._text(texts[first])
@@ -171,14 +170,17 @@ class _Scan:
         if at < len(text):
             self.output.append(text[at:])
 
-    def _others(self, titles: list[str | None], labels: list[str | None]) -> Iterable[int]:
+    def _others(self, texts: list[str], titles: list[str | None], labels: list[str | None]) -> list[int]:
         """Return the numbers of the tokens that are more than a link as it is written."""
-        if self.language.link_prefix:
-            return range(len(titles))
+        prefix = self.language.link_prefix
+        has_letters = _before(prefix).match if prefix else None  # or nothing, behind another token
         return [
             number
             for number, title in enumerate(titles)
-            if title is None or "  " in title or ("''" in title and labels[number] is None)
+            if title is None
+            or "  " in title
+            or ("''" in title and labels[number] is None)
+            or (has_letters and has_letters(texts[number][-1:]))
         ]
 
     def _token(self, *groups: str | None) -> None:
