@@ -99,7 +99,7 @@ def test_the_own_language_is_no_other_language():
     ],
 )
 def test_disambiguation_pages(wikitext, expected):
-    assert ENGLISH.is_disambiguation(wikitext) is expected
+    assert parse_article(wikitext, ENGLISH).disambiguation is expected
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,10 @@ def test_names_of_the_page(title, wikitext, text):
 def test_a_hatnote_points_to_a_disambiguation_page_and_makes_none(code, hatnotes):
     language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
     for name in hatnotes.split("; "):
-        assert not language.is_disambiguation(f"{{{{{name}|Mercury (other)}}}}\nMercury is a metal."), name
-    assert language.is_disambiguation("Mercury:\n* [[Mercury (metal)]]\n{{disambig}}")
+        assert not parse_article(
+            f"{{{{{name}|Mercury (other)}}}}\nMercury is a metal.", language
+        ).disambiguation, name
+    assert parse_article("Mercury:\n* [[Mercury (metal)]]\n{{disambig}}", language).disambiguation
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,9 @@ def test_a_hatnote_points_to_a_disambiguation_page_and_makes_none(code, hatnotes
 )
 def test_markers_of_disambiguation_pages(code, markers):
     language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
-    assert all(language.is_disambiguation(f"* [[A]]\n{{{{{name}}}}}") for name in markers.split("; "))
+    assert all(
+        parse_article(f"* [[A]]\n{{{{{name}}}}}", language).disambiguation for name in markers.split("; ")
+    )
 
 
 def test_names_of_a_user():
@@ -168,7 +172,7 @@ def test_names_of_a_user():
     language = WikiLanguage.of(SiteInfo("enwiki"), more)
     assert language.role("cross references") == language.role("See also") == "see-also"
     assert language.role("Sources") == "see-also"  # boilerplate in English, but the user says otherwise
-    assert language.is_disambiguation("{{several meanings}}")
+    assert parse_article("{{several meanings}}", language).disambiguation
     assert "lab" in language.namespaces
     assert language.link_trail == "0-9"
 

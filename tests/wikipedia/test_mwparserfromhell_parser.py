@@ -36,7 +36,7 @@ def arguments(excerpt):
 
 
 def parsed(arguments, wikitext: str) -> Article:
-    return article_parser(arguments)(wikitext).article
+    return article_parser(arguments)(wikitext)
 
 
 def test_a_page_by_hand(arguments):
@@ -83,7 +83,7 @@ def test_it_finds_nearly_the_links_and_headings_of_our_parser(excerpt, arguments
     same = Counter[str]()
     for entry in islice(read_unparsed(excerpt, WikipediaDumpDocumentOptions()), 5):
         theirs = parsed(arguments, str(entry.page.text))
-        ours = own_parser(arguments)(str(entry.page.text)).article
+        ours = own_parser(arguments)(str(entry.page.text))
         for kind in ("sections", "links"):
             values = [Counter(map(name, getattr(article, kind))) for article in (ours, theirs)]
             same[kind] += (values[0] & values[1]).total()

@@ -73,7 +73,6 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
     try:
         with processor_time_limit(SECONDS):
             article = parse_clean(names.with_page_names(wikitext, title), names)
-            disambiguation = names.is_disambiguation(wikitext)
     except TimeoutError as error:
         raise InputError("wikitext", f"the page {title[:80]!r} {error}") from None
     return Document(
@@ -84,7 +83,7 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
         body=article.text,
         sections=article.sections,
         links=article.links,
-        disambiguation=disambiguation,
+        disambiguation=article.disambiguation,
     )
 
 

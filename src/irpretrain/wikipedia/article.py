@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import starmap
+from operator import attrgetter
 from typing import Any, Literal
 
 # Sections of an article, the lead included; a page with more is left out. A column of 16 bits numbers them, and no
@@ -62,12 +64,28 @@ class Article:
         sections: in the order of the text, disjoint; the first is the lead section and is always there.
         links: in the order of the text, disjoint; only those to articles (no files, categories, other wikis).
         parts: number of formulas, captions, tables and galleries that are shown and left out ("tables left out").
+        disambiguation: whether the page only lists articles of like name: it calls one of the templates that say so, or
+            __DISAMBIG__ stands in it.
     """
 
     text: str
     sections: tuple[Section, ...]
     links: tuple[Link, ...]
     parts: Mapping[str, int] = field(default_factory=dict, compare=False)
+    disambiguation: bool = False
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # As plain tuples: pickling each section and link by itself would cost more than the rest of the way.
+        sections, links = list(map(_SECTION, self.sections)), list(map(_LINK, self.links))
+        return _unpack, (self.text, sections, links, self.parts, self.disambiguation)
+
+
+_SECTION = attrgetter("level", "heading", "start", "end", "role")
+_LINK = attrgetter("target", "fragment", "start", "end", "section")
+
+
+def _unpack(text: str, sections: list[Any], links: list[Any], *more: Any) -> Article:
+    return Article(text, tuple(starmap(Section, sections)), tuple(starmap(Link, links)), *more)
 
 
 # Wiki Structure Tree: an article's sections as a tree (Su et al., Wikiformer, AAAI 2024, "Simulated Re-ranking").

@@ -21,7 +21,7 @@ from irpretrain.wikipedia.redirect_target import redirect_word
 from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import ImageOptions
-from irpretrain.wikipedia.wikitext.templates import Templates
+from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates
 
 # Comments, what is shown as it is written or read by an extension, and what only other pages show.
 _NO_MARKUP = re.compile(
@@ -30,10 +30,6 @@ _NO_MARKUP = re.compile(
     r".*?(?:</(?P=tag)\s*+>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# The name of a template that is called; a parameter has three braces. Looking back comes second: what begins with `{{`
-# is found in a tenth of the time.
-_CALLED = re.compile(r"\{\{(?<!\{\{\{)([^{}|]*+)(?=[|}])")
-_MARKED = re.compile("__(?ai:disambig)__")
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.
 _LANGUAGE_CODES = "ar cs da de el en es et fa fi fr grc hu it ja ko la lt lv nl pl pt ro ru sv tr uk zh"
@@ -109,10 +105,11 @@ class WikiLanguage:
         file = [namespaces[FILES]] if FILES in namespaces else []
         hidden = _spelt([*file, *category, *_all(parts, "file"), *_all(parts, "category")])
         others = [name for number, name in namespaces.items() if number != ARTICLES]
+        disambiguation = _spelt(_all(parts, "disambiguation"))
         return cls(
             code=code,
             roles={heading: role for part in parts for heading, role in part.roles().items()},
-            disambiguation=_spelt(_all(parts, "disambiguation")),
+            disambiguation=disambiguation,
             redirects=frozenset(map(redirect_word, _all(parts, "redirect"))),
             hidden=hidden,
             namespaces=hidden | _spelt([*others, *_all(parts, "namespaces")]),
@@ -121,7 +118,7 @@ class WikiLanguage:
             link_prefix=_last([part.link_prefix for part in parts]),
             link_trail=_last([part.link_trail for part in parts]),
             images=ImageOptions(_all(parts, "image_options"), _all(parts, "image_frames")),
-            templates=_templates(code, more),
+            templates=_templates(code, disambiguation, more),
             dots_capitals=(code or site.language) in _DOTTED and site.case != "case-sensitive",
         )
 
@@ -132,10 +129,6 @@ class WikiLanguage:
     def role(self, heading: str) -> Role:
         """Return what a heading says of its section."""
         return self.roles.get(heading_key(heading), "")
-
-    def is_disambiguation(self, wikitext: str) -> bool:
-        """Whether a page is a disambiguation page: it calls one of the templates, or __DISAMBIG__ stands in it."""
-        return self._is_marked(wikitext) and self._is_marked(_NO_MARKUP.sub("", wikitext))
 
     def in_other_namespace(self, title: str) -> bool:
         """Whether the title of a page begins with the name of a namespace other than that of articles."""
@@ -166,26 +159,6 @@ class WikiLanguage:
     def _page_name(self) -> re.Pattern[str]:
         words = "|".join(map(re.escape, self._page_names))
         return re.compile(rf"\{{\{{\s*+({words})\s*+\}}\}}")
-
-    def _is_marked(self, wikitext: str) -> bool:
-        return any(map(self._marks, set(_CALLED.findall(wikitext)))) or bool(_MARKED.search(wikitext))
-
-    def _marks(self, name: str) -> bool:
-        marks = self._known.get(name)
-        if marks is None:
-            key = spelt(name.partition("<!--")[0]).removeprefix("template:").lstrip()
-            marks = key in self.disambiguation or key.startswith(self._beginnings)
-            if len(name) < 80 and len(self._known) < 100_000:
-                self._known[name] = marks
-        return marks
-
-    @cached_property
-    def _known(self) -> dict[str, bool]:
-        return {}
-
-    @cached_property
-    def _beginnings(self) -> tuple[str, ...]:
-        return tuple(name[:-1] for name in self.disambiguation if name.endswith("*"))
 
 
 def language_code(site: SiteInfo) -> str:
@@ -228,12 +201,13 @@ def _spelt(names: list[str]) -> frozenset[str]:
     return frozenset(spelt(name) for name in names) - {""}
 
 
-def _templates(code: str, more: Names | None) -> Templates:
+def _templates(code: str, disambiguation: frozenset[str], more: Names | None) -> Templates:
     locale = _read_words("cldr.json").get(code, {})
     patterns = _language_templates(code, locale.get("languages", ""))
     listed = _read_words("templates.yaml")
     for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
+    patterns.update(dict.fromkeys(disambiguation, DISAMBIGUATION))
     calendar = Calendar(**{key: text for key, text in locale.items() if key != "languages"})
     return Templates(patterns, calendar, frozenset([*_read_mediawiki(), *_OTHER_CODES.split()]))
 

@@ -3,13 +3,16 @@ them; templates, tables and files show nothing.
 """
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import mwparserfromhell
 
 from irpretrain.corpora.characters import clean_text
-from irpretrain.wikipedia.article_parser import ParsedPage, Parser
+from irpretrain.wikipedia.article import Article
+from irpretrain.wikipedia.article_parser import Parser
 from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.assembly import assemble
 from irpretrain.wikipedia.wikitext.lines import join_lines, remove_line_marks
 from irpretrain.wikipedia.wikitext.links import Target, read_target
@@ -27,11 +30,13 @@ def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
     """Return the parser of one wiki's pages; the rendering has no effect."""
     language, _ = argument
 
-    def parse(wikitext: str) -> ParsedPage:
+    def parse(wikitext: str) -> Article:
         page = _Page(language)
         text = page.render(mwparserfromhell.parse(clean_text(wikitext)))
         text = join_lines(remove_line_marks(f"\n{text}\n"))
-        return ParsedPage(assemble(text, page.targets, language), language.is_disambiguation(wikitext))
+        # What a page is needs no reading of its tree.
+        disambiguation = parse_article(wikitext, language).disambiguation
+        return replace(assemble(text, page.targets, language), disambiguation=disambiguation)
 
     return parse
 

@@ -330,21 +330,21 @@ def _record(article: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skippe
     page = article.page
     if isinstance(parsed, Failure):
         return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
-    if (count := len(parsed.article.sections)) > MOST_SECTIONS:
+    if (count := len(parsed.sections)) > MOST_SECTIONS:
         detail = f"{_name(page)}: {count:,} sections, more than {MOST_SECTIONS:,}"
         return Skipped(page.position, "too many sections", detail)
-    if not parsed.article.text:
+    if not parsed.text:
         return Skipped(page.position, "empty document", location=_name(page))
     return Document(
         position=page.position,
         document_id=article.identifier,
         title=clean_line(page.title),
         url=_address(page.title, site),
-        body=parsed.article.text,
-        sections=parsed.article.sections,
-        links=parsed.article.links,
+        body=parsed.text,
+        sections=parsed.sections,
+        links=parsed.links,
         disambiguation=parsed.disambiguation,
-        parts=parsed.article.parts,
+        parts=parsed.parts,
     )
 
 

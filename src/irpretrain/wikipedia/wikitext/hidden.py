@@ -25,7 +25,7 @@ from irpretrain.wikipedia.wikitext.prose import (
 )
 from irpretrain.wikipedia.wikitext.quantities import LONGEST_AMOUNT, amount, unit_behind
 from irpretrain.wikipedia.wikitext.rendering import Parts
-from irpretrain.wikipedia.wikitext.templates import Templates
+from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates
 
 # Of MediaWiki's preprocessor: what stands in their opening tag, a `<` too, reaches to the first `>`.
 DROPPED_ELEMENTS = (
@@ -224,6 +224,9 @@ class _Scan:
 
     def _call(self, pattern: str | None, name: str, arguments: str, at: int, index: int) -> str | None:
         """Return what a call shows that ends at `at` and begins at an index of `output`; None: nothing."""
+        if pattern == DISAMBIGUATION:
+            self.parts.disambiguation = True
+            return None
         unit = self.templates.unit(pattern)
         if pattern and not unit:
             return self.templates.show(pattern, name, arguments) or None

@@ -15,6 +15,7 @@ from irpretrain.wikipedia.wikitext.marks import (
     RAISED,
     RAISED_END,
 )
+from irpretrain.wikipedia.wikitext.rendering import Parts
 
 LINE_ELEMENTS = (
     "br|p|div|li|dt|dd|ul|ol|dl|blockquote|center|poem|tr|td|th|caption|hr|h1|h2|h3|h4|h5|h6|table|pre"
@@ -126,14 +127,15 @@ def _variant(markup: re.Match[str]) -> str:
     return variants[read]
 
 
-def remove_magic_words(text: str) -> str:
+def remove_magic_words(text: str, parts: Parts) -> str:
     """Return `text` without magic words such as __NOTOC__; a heading may follow one in its line."""
-    return _MAGIC_WORD.sub(_magic_word, text) if _UNDERSCORES.search(text) or "＿＿" in text else text
 
+    def shown(word: re.Match[str]) -> str:
+        name = word[1].upper()
+        parts.disambiguation = parts.disambiguation or name == "DISAMBIG"
+        return "" if name == word[1] or name in _MAGIC_NAMES else word[0]
 
-def _magic_word(word: re.Match[str]) -> str:
-    name = word[1].upper()
-    return "" if name == word[1] or name in _MAGIC_NAMES else word[0]
+    return _MAGIC_WORD.sub(shown, text) if _UNDERSCORES.search(text) or "＿＿" in text else text
 
 
 def remove_quotes(text: str) -> str:

@@ -42,7 +42,7 @@ def parse_clean(wikitext: str, language: WikiLanguage, rendering: Rendering = PR
     parts = Parts(rendering, language.images)
     text = remove_hidden(f"\n{wikitext}\n", language.templates, parts)
     text = remove_tables(text, parts)
-    text = mark_headings(remove_magic_words(text))
+    text = mark_headings(remove_magic_words(text, parts))
     text = split_definitions(text)
     text = choose_variants(text, language.code)
     text = remove_tags(text)
@@ -53,4 +53,6 @@ def parse_clean(wikitext: str, language: WikiLanguage, rendering: Rendering = PR
     text = join_lines(text)
     text = decode_entities(text)
     article = assemble(text, targets, language)
-    return replace(article, parts=dict(parts.counts)) if parts.counts else article
+    if not (parts.counts or parts.disambiguation):
+        return article
+    return replace(article, parts=dict(parts.counts), disambiguation=parts.disambiguation)

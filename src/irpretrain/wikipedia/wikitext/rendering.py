@@ -25,11 +25,13 @@ class Rendering:
 
 @dataclass(slots=True)
 class Parts:
-    """How a page is rendered, and how often what is no prose was shown or left out: "tables left out" and the like."""
+    """How a page is rendered, how often what is no prose was shown or left out ("tables left out" and the like), and
+    whether the page calls itself a disambiguation page."""
 
     rendering: Rendering = field(default_factory=Rendering)
     images: ImageOptions = field(default_factory=ImageOptions)
     counts: Counter[str] = field(default_factory=Counter)
+    disambiguation: bool = False
 
     def keeps(self, part: Part) -> bool:
         """Count a part of the page; return whether it is shown."""

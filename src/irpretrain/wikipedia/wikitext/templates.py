@@ -28,6 +28,8 @@ _ORDINAL = re.compile(
     r"| arrondissement(?: de [A-Z][a-z]+)?| (?:janv|févr|mars|avr|mai|jui|août|sept|oct|nov|déc)[a-zé]*)?"
     r"|(?:[A-ZÉ][a-zéèïç]+ (?:Ier|[IVX]+)|[IVX][IVXLC]+)"
 )
+# The pattern of templates that make a page a disambiguation page.
+DISAMBIGUATION = "@disambiguation"
 # Begins the pattern of an unlisted template that a unit names: what it shows depends on what stands before it.
 _UNIT = "@unit "
 _REST = re.compile(r"[1-9][0-9]?\*")
@@ -88,7 +90,7 @@ class Templates:
         return _fill(pattern, parameters)
 
     def _look_up(self, name: str) -> str | None:
-        key = spelt(name).removeprefix("template:")
+        key = spelt(name).removeprefix("template:").lstrip()
         if ":" in key:
             key = key.partition(":")[0] + ":"
             if key not in self._patterns:
