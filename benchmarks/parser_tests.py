@@ -26,10 +26,9 @@ DIFFERENCES = {
         "Special characters in embedded file links (T29679)",
     ),
     "of a file's link that is not closed the line is left out": ("Broken image caption with link",),
-    "tags of scripts and extensions that are not closed are left out": (
+    "tags of extensions that are not closed are left out": (
         "Broken image links with HTML captions (T41700)",
         "<nowiki> and <pre> preference (first one wins)",
-        "[Before] HTML without raw HTML enabled ($wgRawHtml==false)",
     ),
     "the wiki of the tests has other tags and prefixes than Wikipedia": (
         "Non-word characters are valid in extension tags (T19663)",

@@ -32,7 +32,6 @@ DROPPED_ELEMENTS = (
     "ref|references|gallery|math|chem|ce|timeline|score|imagemap|templatestyles|templatedata|syntaxhighlight|source|graph|"
     "mapframe|maplink|hiero|inputbox|includeonly|indicator|categorytree"
 )
-DROPPED_HTML = "style|script|table"
 LITERAL_ELEMENTS = "nowiki|pre"
 # Their tags vanish before lines are read, so that a heading or a table may follow them.
 INCLUSION_ELEMENTS = "noinclude|onlyinclude|translate|tvar"
@@ -45,10 +44,10 @@ _TOKEN = re.compile(
     r"|(?<=\})(\}++)|(?<=<)(?:(!--)"
     r"|((?i:ref)(?=[\s/>])[^<>]*+(?:(?<=/)>|>[^<]*+</ref>))"  # without a tag in it
     rf"|((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])"
-    rf"|((?i:{DROPPED_HTML}))(?=[\s/>])[^<>]*+>"
+    r"|((?i:table))(?=[\s/>])[^<>]*+>"
     rf"|(/?(?i:{INCLUSION_ELEMENTS})(?=[\s/>])[^<>]*+>)))"
 )
-_SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _REFERENCE, _ELEMENT, _HTML, _INCLUSION = range(1, 10)
+_SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _REFERENCE, _ELEMENT, _TABLE, _INCLUSION = range(1, 10)
 _FORMULAS = {"math": in_a_line, "chem": chemistry_in_a_line, "ce": chemistry_in_a_line}
 _COUNTED = frozenset({*_FORMULAS, "gallery", "table"})
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
@@ -122,9 +121,8 @@ class _Scan:
                 at = self._comments(at)
             elif kind == _ELEMENT:
                 at = self._extension(token, start, at)
-            elif kind == _HTML:
-                name = token[_HTML].lower()
-                at = self._drop(at) if token[0].endswith("/>") else self._element(name, start, at)
+            elif kind == _TABLE:
+                at = self._drop(at) if token[0].endswith("/>") else self._element("table", start, at)
         output.append(text[at:])
         for braces, index in self.open:
             output[index] = "{" * braces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, DROPPED_HTML, LITERAL_ELEMENTS
+from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
 from irpretrain.wikipedia.wikitext.lines import apostrophes, change_lines
 from irpretrain.wikipedia.wikitext.marks import (
     BREAK,
@@ -26,7 +26,7 @@ INLINE_ELEMENTS = (
 )
 _LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
 _TAG = re.compile(
-    rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{DROPPED_HTML}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
+    rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
 _SHIFTED = {"sup": (RAISED, RAISED_END), "sub": (LOWERED, LOWERED_END)}
 _FRACTION = re.compile(
