@@ -24,11 +24,9 @@ from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates
 
 # Comments, what is shown as it is written or read by an extension, and what only other pages show.
-_NO_MARKUP = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?P<tag>nowiki|pre|syntaxhighlight|source|math|chem|ce|timeline|score|templatedata|hiero"
-    r"|includeonly)(?=[\s>])[^<>]*+(?<!/)>"
-    r".*?(?:</(?P=tag)\s*+>|\Z)",
-    re.DOTALL | re.IGNORECASE,
+_NO_MARKUP = (
+    r"(?s:!--.*?(?:-->|\Z)|(?P<tag>(?i:nowiki|pre|syntaxhighlight|source|math|chem|ce|timeline|score|templatedata|hiero"
+    r"|includeonly))(?=[\s>])[^<>]*+(?<!/)>.*?(?:(?i:</(?P=tag)\s*+>)|\Z))"
 )
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
 # Codes that name no other templates.
@@ -138,7 +136,7 @@ class WikiLanguage:
     def with_page_names(self, wikitext: str, title: str) -> str:
         """Return a page's wikitext with its names in place of PAGENAME, FULLPAGENAME, NAMESPACE, or with E behind these
         words, as in an address."""
-        if self._page_name.search(wikitext) is None:  # faster than with what may stand before
+        if self._page_name[0].search(wikitext) is None:
             return wikitext
         prefix, _, name = title.partition(":") if self.in_other_namespace(title) else ("", "", title)
         names = {"NAMESPACE": prefix, "FULLPAGENAME": title, "PAGENAME": name}
@@ -146,8 +144,7 @@ class WikiLanguage:
             f"{kind}E": quote(words.strip().replace(" ", "_"), ";@$!*(),/:~") for kind, words in names.items()
         }
         names = {word: names[kind].strip().translate(_PLAIN) for word, kind in self._page_names.items()}
-        pattern = rf"(?<!\{{){self._page_name.pattern}|(?s:(?i:{_NO_MARKUP.pattern}))"
-        return re.sub(pattern, lambda call: names[call[1]] if call[1] else call[0], wikitext)
+        return self._page_name[1].sub(lambda call: names[call[1]] if call[1] else call[0], wikitext)
 
     @cached_property
     def _page_names(self) -> Mapping[str, str]:
@@ -156,9 +153,11 @@ class WikiLanguage:
         return names["all"] | encoded | names.get(self.code, {})
 
     @cached_property
-    def _page_name(self) -> re.Pattern[str]:
-        words = "|".join(map(re.escape, self._page_names))
-        return re.compile(rf"\{{\{{\s*+({words})\s*+\}}\}}")
+    def _page_name(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """What finds a name fast, and what finds names and whatever holds none, from its first character on."""
+        call = rf"\{{\s*+({'|'.join(map(re.escape, self._page_names))})\s*+\}}\}}"
+        either = rf"[{{<](?:(?<=\{{)(?<!\{{\{{){call}|(?<=<){_NO_MARKUP})"
+        return re.compile(rf"\{{{call}"), re.compile(either)
 
 
 def language_code(site: SiteInfo) -> str:
