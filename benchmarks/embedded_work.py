@@ -30,7 +30,7 @@ from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup
 from irpretrain.training.group_table import GroupTable
-from irpretrain.training.judged import JudgedGroups, judged_queries
+from irpretrain.training.judged_queries import JudgedGroups, judged_queries
 from irpretrain.training.masking import Masker
 
 ROOT = Path(__file__).resolve().parents[1]

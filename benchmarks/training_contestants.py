@@ -22,8 +22,8 @@ from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.text.texts import stream_texts
 from irpretrain.training.batches import RankingGroup
 from irpretrain.training.compute import reproducible
-from irpretrain.training.group_task import Task
 from irpretrain.training.metrics import waited_share
+from irpretrain.training.ranking_tasks import Task
 from irpretrain.training.trainer import Trainer
 from side_by_side import Stopwatch, Turn
 

@@ -26,8 +26,8 @@ from irpretrain.models.chosen_rows import encode_rows
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.training.compute import give_back_freed_memory
-from irpretrain.training.losses import mlm_loss_sum, ranking_loss
-from irpretrain.training.optimiser import clip_gradients, make_optimiser
+from irpretrain.training.ranking_tasks import mlm_loss_sum, ranking_loss
+from irpretrain.training.trainer import clip_gradients, make_optimiser
 
 LIBRARIES = {"MKL": True, "oneDNN": False}
 

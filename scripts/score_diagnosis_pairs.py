@@ -3,7 +3,7 @@
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.diagnosis_scores import score_diagnosis_pairs
+from irpretrain.retrieval.rerank import score_diagnosis_pairs
 
 with stage(snakemake) as done:
     done(

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.foundation.sorted_merge import merge_rounds
+from irpretrain.foundation.out_of_core import merge_rounds
 
 
 def blocks(values: list[int], size: int) -> Iterator[pa.RecordBatch]:

@@ -21,7 +21,7 @@ from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.claims.verdicts import paired
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.retrieval.diagnosis_scores import score_diagnosis_pairs
+from irpretrain.retrieval.rerank import score_diagnosis_pairs
 
 
 def options(**given: Any) -> DiagnosisConfig:

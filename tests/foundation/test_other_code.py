@@ -28,7 +28,7 @@ def result(name: str, stage: str, digest: str | None = None, **parameters: str) 
     path = Path("results", name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(name)
-    code = digests(["errors.py"]) | ({"training/losses.py": digest} if digest else {})
+    code = digests(["errors.py"]) | ({"training/ranking_tasks.py": digest} if digest else {})
     record = {"stage": stage, "outputs": {str(path): "ab"}, "parameters": parameters, "code": code}
     Path(f"{path}.meta.json").write_text(json.dumps(record))
 

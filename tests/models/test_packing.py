@@ -28,8 +28,8 @@ from irpretrain.models.length_batches import packed_batches
 from irpretrain.models.packed import SequenceBounds, by_kernel, by_sequence, no_kernel, unpacked
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.training.fast_paths import packs, use_fast_paths
-from irpretrain.training.losses import mlm_loss_sum, ranking_loss
+from irpretrain.training.compute import packs, use_fast_paths
+from irpretrain.training.ranking_tasks import mlm_loss_sum, ranking_loss
 from tiny_models import VOCABULARY, write_bert, write_distilbert, write_encoder, write_family
 
 LONGEST = 12

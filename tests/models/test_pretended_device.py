@@ -29,7 +29,7 @@ from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.retrieval.term_weights import train as term_weights
 from irpretrain.retrieval.term_weights.infer import WeightPredictor
 from irpretrain.text.texts import Text
-from irpretrain.training import compute, finetune, optimiser
+from irpretrain.training import compute, finetune, trainer
 from irpretrain.training import trainer as training_steps
 from tiny_models import WORDS, write_bert
 
@@ -47,7 +47,7 @@ class PlainAdamW(torch.optim.AdamW):
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """Return a context in which trainings and rankings compute on the pretended device; outside, on the processor."""
-    monkeypatch.setattr(optimiser, "AdamW", PlainAdamW)
+    monkeypatch.setattr(trainer, "AdamW", PlainAdamW)
 
     @contextmanager
     def reproducible(_: Any) -> Iterator[torch.device]:

@@ -41,8 +41,8 @@ from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import probe, trainer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
-from irpretrain.training.group_task import Task
 from irpretrain.training.masking import Masker
+from irpretrain.training.ranking_tasks import Task
 from irpretrain.training.trainer import Setting
 from tiny_models import write_family
 

@@ -17,8 +17,7 @@ from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
 from irpretrain.text.document_rows import WordDocuments
-from irpretrain.training.batches import RankingGroup, StoreSpan
-from irpretrain.training.word_batches import WordBatchBuilder
+from irpretrain.training.batches import RankingGroup, StoreSpan, WordBatchBuilder
 
 DOCUMENTS = {"d1": "The cat sat. The cat!", "d2": "a dog; THE dog", "d3": ""}
 VECTORS = {"cat": [1.0, 2.0], "dog": [3.0, 4.0], "the": [0.5, 0.5]}

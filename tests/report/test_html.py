@@ -244,7 +244,7 @@ def test_the_report_names_results_of_other_code(config: Config, tmp_path: Path) 
     record = {
         "stage": "evaluate",
         "outputs": {str(results[1][0]): ""},
-        "code": {"training/losses.py": "0123"},
+        "code": {"training/ranking_tasks.py": "0123"},
     }
     Path(f"{results[1][0]}.meta.json").write_text(json.dumps(record))
     write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)

@@ -28,7 +28,7 @@ from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run, score_p
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
-from irpretrain.training.checkpoint_clock import CheckpointClock
+from irpretrain.training.checkpoints import CheckpointClock
 from irpretrain.training.leftovers import leftovers
 
 OPTIONS = RerankingConfig(max_length=24, query_length=6, batch_tokens=512, compute={"checkpoint_minutes": 0})

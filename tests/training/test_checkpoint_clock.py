@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from irpretrain.training import checkpoint_clock
-from irpretrain.training.checkpoint_clock import CheckpointClock
+from irpretrain.training import checkpoints
+from irpretrain.training.checkpoints import CheckpointClock
 
 
 def savings(monkeypatch, minutes, step_seconds, save_seconds, until):
     """At which seconds a job saves whose steps and savings take so long."""
     now = [1000.0]
-    monkeypatch.setattr(checkpoint_clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(checkpoints, "time", SimpleNamespace(monotonic=lambda: now[0]))
     clock, times = CheckpointClock(minutes), []
     while now[0] < 1000 + until:
         now[0] += step_seconds

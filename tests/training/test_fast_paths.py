@@ -16,9 +16,8 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
-from irpretrain.training import fast_paths
-from irpretrain.training.compute import precision_on
-from irpretrain.training.fast_paths import log_once, packs, slow_paths, use_fast_paths
+from irpretrain.training import compute
+from irpretrain.training.compute import log_once, packs, precision_on, slow_paths, use_fast_paths
 from tiny_models import write_distilbert
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
@@ -26,7 +25,7 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 @pytest.fixture(autouse=True)
 def _nothing_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast_paths, "_logged", set())
+    monkeypatch.setattr(compute, "_logged", set())
 
 
 @pytest.fixture

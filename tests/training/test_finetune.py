@@ -26,7 +26,7 @@ from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.batches import StoreSpan
 from irpretrain.training.finetune import Topics, finetune
-from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
+from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.trainer import Trainer
 
 QUERY_COUNT, FOLDS = 15, 5

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
+from irpretrain.training.ranking_tasks import count_correct_pairs, mlm_loss_sum, ranking_loss
 
 TWO_AND_THREE = torch.tensor([2.0, 0.5, 1.0, 1.0, 3.0])
 SIZES = torch.tensor([2, 3])

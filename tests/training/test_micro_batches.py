@@ -25,9 +25,8 @@ from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
-from irpretrain.training.group_task import Task
 from irpretrain.training.masking import Masker
-from irpretrain.training.ranking_task import PassageReader
+from irpretrain.training.ranking_tasks import PassageReader, Task
 from irpretrain.training.ranks import share_by_tokens
 from irpretrain.training.trainer import Setting, fetch_measured
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from irpretrain.config.training import OptimiserConfig
-from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
+from irpretrain.training.trainer import clip_gradients, learning_rate, make_optimiser, set_learning_rate
 
 
 def test_schedule_rises_and_falls() -> None:

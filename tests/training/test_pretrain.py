@@ -25,7 +25,7 @@ from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training import checkpoint_clock, checkpoints
+from irpretrain.training import checkpoints
 from irpretrain.training import pretrain as module
 from irpretrain.training.masking import Masker
 from irpretrain.training.trainer import Trainer
@@ -222,7 +222,7 @@ def kill_by_the_clock(monkeypatch: pytest.MonkeyPatch, step_seconds: float, kill
         return found
 
     monkeypatch.setattr(Trainer, "step", step)
-    monkeypatch.setattr(checkpoint_clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(checkpoints, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ from irpretrain.text.passages import combine_scores
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
-from irpretrain.training.group_task import Task
-from irpretrain.training.judged import JudgedGroups, JudgedQuery
-from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
+from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery
+from irpretrain.training.ranking_tasks import PassageReader, RankingTask, Task, combine
 from irpretrain.training.trainer import Setting, Trainer, fetch_measured
 
 PASSAGES = PassagesConfig(words=6, stride=4)

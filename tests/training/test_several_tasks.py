@@ -11,7 +11,7 @@ from tiny_training import Stop, crash_at, training_options, without_time
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
-from irpretrain.training.group_task import Task
+from irpretrain.training.ranking_tasks import Task
 from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from irpretrain.evaluation.runs import Run
-from irpretrain.training.training_order import MOST_QUERIES, training_order, warn_below_random
+from irpretrain.training.judged_queries import MOST_QUERIES, training_order, warn_below_random
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "d": 2}, "q3": {"z": 1}, "q4": {"b": 1}}
 CANDIDATES: Run = {query: [("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0)] for query in QRELS}

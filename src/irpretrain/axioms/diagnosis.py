@@ -2,7 +2,7 @@
 
 All models score the same random pairs of pseudo-queries of equal length, of random documents. For each axiom the pairs
 count on which it has a preference. Equal scores of a pair agree by one half. Scoring is in
-`irpretrain.retrieval.diagnosis_scores`, as it alone needs a model.
+`irpretrain.retrieval.rerank`, as it alone needs a model.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

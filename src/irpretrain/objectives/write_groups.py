@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from irpretrain.contracts import GROUPS, ContractWriter
 from irpretrain.errors import IntegrityError
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
-from irpretrain.foundation.sorted_merge import merge_rounds
 from irpretrain.objectives.registry import load_objective
 from irpretrain.objectives.shard import Counts, Shard
 

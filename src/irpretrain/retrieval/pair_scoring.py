@@ -24,7 +24,7 @@ from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.pair_tokenizer import PairTokenizer, Sequences
 from irpretrain.text.passages import MOST_PASSAGES, text_passages
 from irpretrain.text.texts import stream_chosen
-from irpretrain.training.word_batches import WordBatchBuilder, pad
+from irpretrain.training.batches import WordBatchBuilder, pad
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoderModel
     from irpretrain.models.neural.ranker import NeuralRanker
     from irpretrain.models.reranker import Reranker
-    from irpretrain.training.checkpoint_clock import CheckpointClock
+    from irpretrain.training.checkpoints import CheckpointClock
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,13 @@ def score_sequences(
     import torch
 
     from irpretrain.models.length_batches import prefetch, to_device, to_host  # torch
-    from irpretrain.training.compute import autocast, reproducible, scored_at_once  # torch
-    from irpretrain.training.fast_paths import packs, use_fast_paths  # torch
+    from irpretrain.training.compute import (  # torch  # torch
+        autocast,
+        packs,
+        reproducible,
+        scored_at_once,
+        use_fast_paths,
+    )
 
     training, home = model.training, model.device
     with reproducible(options.compute) as device:

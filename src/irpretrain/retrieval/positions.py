@@ -18,8 +18,8 @@ from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
-from irpretrain.foundation.arrays import GrowingArray
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.out_of_core import GrowingArray
 from irpretrain.foundation.progress import Counter
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import stream_texts

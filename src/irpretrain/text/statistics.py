@@ -21,8 +21,8 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.atomic import atomic_file, working_directory
+from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
-from irpretrain.foundation.sorted_merge import merge_rounds
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.stop_words import stems_of
 from irpretrain.text.texts import stream_texts

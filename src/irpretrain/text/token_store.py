@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
-from irpretrain.foundation.arrays import GrowingArray
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.out_of_core import GrowingArray
 from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows
 from irpretrain.text.texts import stream_texts

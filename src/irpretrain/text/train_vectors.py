@@ -17,8 +17,8 @@ import numpy as np
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import ConfigError, IntegrityError, count_of
-from irpretrain.foundation.arrays import create_mapped
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import generator, stream_key
 from irpretrain.foundation.wording import cli_or_api

@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.errors import MAKE_AGAIN, IntegrityError, refusing_damage
-from irpretrain.foundation.arrays import GrowingArray
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.out_of_core import GrowingArray
 from irpretrain.foundation.progress import progress
 from irpretrain.text.texts import texts_of
 from irpretrain.text.words import word_finder

@@ -26,8 +26,8 @@ from irpretrain.corpora.file_lists import one_file
 from irpretrain.corpora.files import DAMAGE, open_bytes, split_fields
 from irpretrain.corpora.records import most_bytes, most_parts
 from irpretrain.errors import InputError, IntegrityError, count_of, refusing_damage
-from irpretrain.foundation.arrays import create_mapped
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import WordStore, word_numbers

@@ -9,6 +9,7 @@ import io
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from hashlib import sha256
@@ -21,7 +22,6 @@ from irpretrain.foundation.atomic import atomic_file, write_text
 from irpretrain.foundation.other_code import go_on_from, keep_code
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import content_hash
-from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
 from irpretrain.training.ranks import here
 
@@ -129,3 +129,28 @@ class Checkpoints:
             return None
         state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         return state if state.get("job") == self.key else None
+
+
+# Seconds from the start of a job to its first saving.
+FIRST_SECONDS = 5.0
+
+
+class CheckpointClock:
+    """Due soon after the job starts or resumes, then at twice the time each, at most `minutes` apart; 0: always due.
+
+    A job that is killed repeatedly progresses if it computes for some seconds each time. A kill costs at most half of
+    the time since the start, and at most `minutes`, besides the current step.
+    """
+
+    def __init__(self, minutes: float) -> None:
+        self._longest = minutes * 60
+        self._start = time.monotonic()
+        self._next = self._start + min(FIRST_SECONDS, self._longest)
+
+    def due(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def saved(self) -> None:
+        """Note that a save has just ended."""
+        now = time.monotonic()
+        self._next = now + min(now - self._start, self._longest)

@@ -31,11 +31,17 @@ from irpretrain.retrieval.rerank import TAG
 from irpretrain.text.texts import read_queries
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
-from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
+from irpretrain.training.judged_queries import (
+    JudgedGroups,
+    JudgedQuery,
+    Progress,
+    judged_queries,
+    training_order,
+    warn_below_random,
+)
 from irpretrain.training.metrics import BatchWaits, StepMetrics, waited_share
 from irpretrain.training.rankers import Ranker, ranker_of
 from irpretrain.training.trainer import StepTask, Trainer
-from irpretrain.training.training_order import Progress, training_order, warn_below_random
 
 # Options that change no score, so a run may be resumed with others.
 WITHOUT_EFFECT = {"keep_models", "recipe"}

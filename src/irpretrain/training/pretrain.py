@@ -28,11 +28,11 @@ from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.group_table import GroupTable
-from irpretrain.training.group_task import Task
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
+from irpretrain.training.ranking_tasks import Task
 from irpretrain.training.ranks import here
 from irpretrain.training.trainer import Setting, Trainer, run_steps
 

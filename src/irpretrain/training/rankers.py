@@ -18,11 +18,9 @@ from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder, GroupSource
-from irpretrain.training.group_task import Task
-from irpretrain.training.ranking_task import PassageReader, RankingTask, WordReader
+from irpretrain.training.batches import BatchBuilder, GroupSource, WordBatchBuilder
+from irpretrain.training.ranking_tasks import PassageReader, RankingTask, Task, WordReader
 from irpretrain.training.trainer import StepTask
-from irpretrain.training.word_batches import WordBatchBuilder
 
 # Of the one task of a fine-tuning.
 NAME = "judged"

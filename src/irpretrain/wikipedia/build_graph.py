@@ -19,8 +19,8 @@ from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import HYPERLINKS, LINK_SOURCES, LINKS, NODES, SEE_ALSO, ContractWriter
 from irpretrain.errors import InputError
 from irpretrain.foundation.atomic import atomic_directory, write_text
+from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
-from irpretrain.foundation.sorted_merge import merge_rounds
 from irpretrain.wikipedia.graph import SEGMENT_WORDS, GraphDatabase, database, parquet
 from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, check_case, resolve_redirects
 

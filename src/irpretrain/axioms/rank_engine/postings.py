@@ -30,8 +30,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
-from irpretrain.foundation.arrays import create_mapped
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.out_of_core import create_mapped
 
 RECORD = "postings.json"
 VERSION = 1
