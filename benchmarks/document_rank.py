@@ -42,10 +42,9 @@ import pyarrow as pa
 
 import generated_collection
 from irpretrain.axioms.rank_engine.build_postings import WordsInMemory, write_postings
-from irpretrain.axioms.rank_engine.document_rank import document_ranks
+from irpretrain.axioms.rank_engine.document_rank import document_ranks, top_documents
 from irpretrain.axioms.rank_engine.impacts import Bm25, Lengths, impacts_of, inverse_document_frequencies
 from irpretrain.axioms.rank_engine.postings import Postings
-from irpretrain.axioms.rank_engine.top_documents import top_documents
 from irpretrain.errors import SetupError
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.retrieval.java import anserini_jar, java

@@ -22,9 +22,9 @@ from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from irpretrain.config.training import OptimiserConfig
-from irpretrain.models.chosen_rows import encode_rows
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
+from irpretrain.models.packed import encode_rows
 from irpretrain.training.compute import give_back_freed_memory
 from irpretrain.training.ranking_tasks import mlm_loss_sum, ranking_loss
 from irpretrain.training.trainer import clip_gradients, make_optimiser
@@ -33,7 +33,7 @@ LIBRARIES = {"MKL": True, "oneDNN": False}
 
 
 def whole_layer(bert: BertModel, ids: Tensor, types: Tensor, attention: Tensor, rows: Tensor) -> Tensor:
-    """What `irpretrain.models.chosen_rows.encode_rows` returns, by Hugging Face's whole model."""
+    """What `irpretrain.models.packed.encode_rows` returns, by Hugging Face's whole model."""
     states: Tensor = bert(input_ids=ids, token_type_ids=types, attention_mask=attention).last_hidden_state
     return states.reshape(-1, states.shape[-1]).index_select(0, rows)
 
@@ -107,7 +107,7 @@ def main() -> None:
                 encode = {"side_effect": whole_layer} if layer == "whole" else {"side_effect": encode_rows}
                 with (
                     mock.patch("irpretrain.models.linear.made_by_intel", return_value=LIBRARIES[library]),
-                    mock.patch("irpretrain.models.chosen_rows.encode_rows", **encode),
+                    mock.patch("irpretrain.models.packed.encode_rows", **encode),
                 ):
                     began = time.process_time()
                     call()

@@ -18,7 +18,7 @@ from itertools import product
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
-from irpretrain.wikipedia.wikitext.rendering import Rendering
+from irpretrain.wikipedia.wikitext.images import Rendering
 
 EVERYTHING = Rendering(frozenset({"captions", "tables", "galleries"}), "formula")
 CHARACTERS = 20_000

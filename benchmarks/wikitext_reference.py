@@ -13,8 +13,7 @@ from typing import Any
 
 import mwparserfromhell
 
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.names import heading_key
+from irpretrain.wikipedia.languages import WikiLanguage, heading_key
 from irpretrain.wikipedia.titles import is_file, spelt
 
 DROPPED = frozenset(

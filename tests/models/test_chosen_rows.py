@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import BertConfig, BertModel
 
-from irpretrain.models.chosen_rows import encode_rows
+from irpretrain.models.packed import encode_rows
 
 SHAPE = (3, 7)
 

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_collections import Build, with_bm25
 
-from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks
+from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks, top_documents
 from irpretrain.axioms.rank_engine.impacts import Bm25, Lengths, document_norms, inverse_document_frequencies
 from irpretrain.axioms.rank_engine.postings import Postings
-from irpretrain.axioms.rank_engine.top_documents import top_documents
 from irpretrain.errors import InputError
 from irpretrain.retrieval.java import run_anserini
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from small_collections import Build, with_bm25
 from test_document_rank import FIVE, KINDS, frequencies_of, large, queries, scores_of, words
 
-from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE
+from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, top_documents
 from irpretrain.axioms.rank_engine.impacts import Lengths
 from irpretrain.axioms.rank_engine.postings import Postings
-from irpretrain.axioms.rank_engine.top_documents import top_documents
 from irpretrain.errors import InputError
 
 

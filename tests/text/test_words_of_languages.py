@@ -23,7 +23,7 @@ from irpretrain.text.statistics import count_words, merge_counts, read_totals
 from irpretrain.text.stop_words import load_stop_words, stems_of
 from irpretrain.text.terms import read_terms
 from irpretrain.text.words import find_words, language_of, spaced_words, word_kind, word_spans
-from irpretrain.wikipedia.segments import segments
+from irpretrain.wikipedia.links import segments
 from language_cases import CASES, Case
 
 LETTERS = st.text("aßéΣİñ漢字かナーｶﾞ한국ि्का 。，x2²'-\u0301\u200d\n", max_size=12)

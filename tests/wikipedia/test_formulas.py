@@ -5,7 +5,7 @@ from english_pages import ENGLISH
 
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.formulas import LONGEST, chemistry_in_a_line, in_a_line
-from irpretrain.wikipedia.wikitext.rendering import Rendering
+from irpretrain.wikipedia.wikitext.images import Rendering
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from english_pages import ENGLISH
 
 from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage, language_code
-from irpretrain.wikipedia.names import Names
+from irpretrain.wikipedia.languages import Names, WikiLanguage, language_code
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.templates import Templates, pattern_fault
 

@@ -12,7 +12,7 @@ from irpretrain.corpora.records import everything
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import Page, read_pages
-from irpretrain.wikipedia.redirect_target import redirect_target
+from irpretrain.wikipedia.titles import redirect_target
 from latgalian_dump import latgalian_dump
 from wikitext_comparison import Compared, Comparison, Difference, compare
 from wikitext_reference import Edition

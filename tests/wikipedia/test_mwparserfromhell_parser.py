@@ -18,7 +18,7 @@ from irpretrain.corpora.formats.wikipedia_dump import (
 from irpretrain.wikipedia.article import Article, Link, Section
 from irpretrain.wikipedia.article_parser import article_parser as own_parser
 from irpretrain.wikipedia.mwparserfromhell_parser import article_parser
-from irpretrain.wikipedia.wikitext.rendering import Rendering
+from irpretrain.wikipedia.wikitext.images import Rendering
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
-from irpretrain.wikipedia.wikitext.rendering import Rendering
+from irpretrain.wikipedia.wikitext.images import Rendering
 
 PAGE = """Lead.
 [[File:a.png|thumb|left|A [[cat]] and ''dog'']] [[File:b.svg|20px]] [[File:c.jpg|thumb|Plain caption]]

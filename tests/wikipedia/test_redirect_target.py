@@ -3,9 +3,8 @@
 import pytest
 
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.names import Names
-from irpretrain.wikipedia.redirect_target import redirect_target
+from irpretrain.wikipedia.languages import Names, WikiLanguage
+from irpretrain.wikipedia.titles import redirect_target
 
 
 @pytest.mark.parametrize(

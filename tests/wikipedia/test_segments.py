@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.wikipedia import segments as module
-from irpretrain.wikipedia.segments import segments
+from irpretrain.wikipedia import links as module
+from irpretrain.wikipedia.links import segments
 
 
 def cut(body: str, words: int) -> list[str]:

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irpretrain.corpora.characters import clean_text
-from irpretrain.wikipedia.wikitext import parse_article
-from irpretrain.wikipedia.wikitext.parser import PROSE
+from irpretrain.wikipedia.wikitext import PROSE, parse_article
 from wikitext_growth import EVERYTHING, UNITS, generators, growth, is_suspect, nested
 
 MEGABYTE = 1_000_000

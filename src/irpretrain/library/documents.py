@@ -24,7 +24,7 @@ from irpretrain.library.options import given_text, naming
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
-from irpretrain.wikipedia.wikitext.parser import parse_clean
+from irpretrain.wikipedia.wikitext import parse_clean
 
 # A text; its identifier and text; a dictionary with `id`, `title`, `url` and `text`, or JSONL files' other names for
 # them; or a record of a reader, which may have sections and links.

@@ -24,12 +24,12 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, BertCon
 
 from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
-from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
+from irpretrain.models.packed import encode_read
 from irpretrain.models.parameters import (
     SavedHubModel,
     deviation_of,

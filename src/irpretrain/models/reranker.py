@@ -16,10 +16,10 @@ from transformers import BertModel
 
 from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.packed import encode_read
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 

@@ -9,11 +9,10 @@ from itertools import combinations, groupby
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
-from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, draw_page_words, find_anchors
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
-from irpretrain.objectives.page_words import draw_page_words
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.objectives.shared_options import AnchorOptions
 

@@ -18,7 +18,7 @@ from irpretrain.objectives.groups import span_groups
 from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.graph import Links
-from irpretrain.wikipedia.segments import segments
+from irpretrain.wikipedia.links import segments
 
 NEEDS = frozenset({"positions", "graph"})
 GROUPS_AT_ONCE = 4096

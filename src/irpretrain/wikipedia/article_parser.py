@@ -5,7 +5,7 @@ from collections.abc import Callable
 from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
-from irpretrain.wikipedia.wikitext.rendering import Rendering
+from irpretrain.wikipedia.wikitext.images import Rendering
 
 Parser = Callable[[str], Article]
 

@@ -147,7 +147,7 @@ class Graph:
 
     @cached_property
     def segment_words(self) -> int:
-        """Words of a segment, as `irpretrain.wikipedia.segments.segments` takes them."""
+        """Words of a segment, as `irpretrain.wikipedia.links.segments` takes them."""
         facts = pq.read_metadata(self._directory / "nodes.parquet").metadata or {}
         if SEGMENT_WORDS.encode() not in facts:
             remedy = "Delete the graph and run the workflow again."

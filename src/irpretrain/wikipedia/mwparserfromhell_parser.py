@@ -14,10 +14,10 @@ from irpretrain.wikipedia.article_parser import Parser
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.assembly import assemble
+from irpretrain.wikipedia.wikitext.images import Rendering
 from irpretrain.wikipedia.wikitext.lines import join_lines, remove_line_marks
 from irpretrain.wikipedia.wikitext.links import Target, read_target
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING
-from irpretrain.wikipedia.wikitext.rendering import Rendering
 
 # Elements that show no prose.
 LEFT_OUT = frozenset((

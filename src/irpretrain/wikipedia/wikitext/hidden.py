@@ -11,7 +11,7 @@ from html import unescape
 
 from irpretrain.wikipedia.wikitext.arguments import split_arguments
 from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
-from irpretrain.wikipedia.wikitext.images import caption_in_gallery, cut_at_bars
+from irpretrain.wikipedia.wikitext.images import Parts, caption_in_gallery, cut_at_bars
 from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, EQUAL, FRACTION, NOTHING
 from irpretrain.wikipedia.wikitext.prose import (
     LONGEST,
@@ -24,7 +24,6 @@ from irpretrain.wikipedia.wikitext.prose import (
     words_in_sentence,
 )
 from irpretrain.wikipedia.wikitext.quantities import LONGEST_AMOUNT, amount, unit_behind
-from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates
 
 # Of MediaWiki's preprocessor: what stands in their opening tag, a `<` too, reaches to the first `>`.

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterator
 
+from irpretrain.wikipedia.wikitext.images import Parts
 from irpretrain.wikipedia.wikitext.marks import APOSTROPHE, BREAK, DROPPED, HEADING
-from irpretrain.wikipedia.wikitext.rendering import Parts
 
 _ATTRIBUTES = re.compile(r"^[^|\[\]{}\n]*(?<!\|)\|(?!\|)")
 _CELLS = re.compile(r"\|\||!!")

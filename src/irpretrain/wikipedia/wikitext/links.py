@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from irpretrain.wikipedia.titles import is_file
-from irpretrain.wikipedia.wikitext.entities import decode_entities
-from irpretrain.wikipedia.wikitext.images import cut_at_bars
+from irpretrain.wikipedia.wikitext.images import Parts, cut_at_bars
+from irpretrain.wikipedia.wikitext.inline import decode_entities
 from irpretrain.wikipedia.wikitext.marks import (
     ANCHOR,
     ANCHOR_END,
@@ -21,7 +21,6 @@ from irpretrain.wikipedia.wikitext.marks import (
     HEADING,
     NOTHING,
 )
-from irpretrain.wikipedia.wikitext.rendering import Parts
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
