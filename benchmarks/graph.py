@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import LINK_SOURCES, LINKS, REDIRECTS
 from irpretrain.wikipedia.build_graph import build_graph
 

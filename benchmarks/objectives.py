@@ -24,9 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from irpretrain.config.graph import GraphConfig
-from irpretrain.config.papers.files import read_preset
-from irpretrain.config.text import TextConfig
+from irpretrain.config.papers import read_preset
+from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.objectives.registry import OBJECTIVES, needs, read_options

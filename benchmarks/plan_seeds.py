@@ -28,9 +28,9 @@ from scipy.special import nctdtr, ndtr, stdtrit
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
-from irpretrain.evaluation.claims.files import read_claims
-from irpretrain.evaluation.claims.verdicts import EffectEstimate, mean_square
+from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.evaluation.verdicts import EffectEstimate, mean_square
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.resources import project_directory
 from irpretrain.report.claim_tests import Finder, Measured

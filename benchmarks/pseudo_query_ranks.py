@@ -26,8 +26,7 @@ from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.papers.files import read_preset
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published, read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.sources import write_shard

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.config.papers.files import read_preset
+from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.objectives.prop.pair_sampler import PairSampler, RopOptions

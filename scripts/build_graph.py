@@ -1,6 +1,6 @@
 """Join a collection's links to the See Also graph and the hyperlink graph."""
 
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.wikipedia.build_graph import build_graph, by_corpus
 

@@ -1,6 +1,6 @@
 """Find the links of one corpus shard, with their segments, sections and targets' titles."""
 
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.text.languages import without_language
 from irpretrain.wikipedia.links import extract_links

@@ -1,6 +1,6 @@
 """Fine-tune a model for a task beside retrieval, and predict the test examples."""
 
-from irpretrain.config.downstream import QuestionAnsweringConfig
+from irpretrain.config.experiments import QuestionAnsweringConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.training.downstream.finetune import finetune_downstream
 

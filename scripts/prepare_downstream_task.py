@@ -1,6 +1,6 @@
 """Read the examples of a task beside retrieval, and deal out who trains, chooses and tests."""
 
-from irpretrain.config.downstream import DownstreamTaskConfig
+from irpretrain.config.experiments import DownstreamTaskConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.training.downstream.examples import prepare_task
 

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from irpretrain.config.base import changed_keys
-from irpretrain.config.papers.files import read_preset
+from irpretrain.config.papers import read_preset
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.objectives.registry import OBJECTIVES

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 
-from irpretrain.evaluation.claims.verdicts import TESTED, VERDICTS
+from irpretrain.evaluation.verdicts import TESTED, VERDICTS
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.report.claim_answers import Answer, read_answers
 

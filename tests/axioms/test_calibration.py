@@ -25,7 +25,7 @@ from irpretrain.axioms.rank_engine.document_rank import document_ranks
 from irpretrain.axioms.rank_intervals import count_in_intervals
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.corpora.embedded import materialise

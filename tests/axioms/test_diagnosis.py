@@ -18,8 +18,8 @@ from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.evaluation.claims.verdicts import paired
 from irpretrain.evaluation.significance import wilson_interval
+from irpretrain.evaluation.verdicts import paired
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import score_diagnosis_pairs
 

@@ -8,7 +8,7 @@ import pytest
 
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.config.usage import used_models, used_tasks
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest

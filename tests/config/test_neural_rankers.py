@@ -11,7 +11,7 @@ import pytest
 from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.papers.files import read_recipe, recipe_names
+from irpretrain.config.papers import read_recipe, recipe_names
 from irpretrain.config.usage import used_corpora
 
 RECIPES = {name: read_recipe(name) or {} for name in recipe_names()}

@@ -6,7 +6,7 @@ import pytest
 
 from base_config import base_config
 from irpretrain.config import parse_config
-from irpretrain.config.query_uses import query_uses
+from irpretrain.config.consistency import query_uses
 from irpretrain.errors import ConfigError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from irpretrain.corpora.belonging import near_hint
+from irpretrain.corpora.topics_and_judgements import near_hint
 
 
 @pytest.mark.parametrize("lost", ["X_0000", "X-0", "x-0000", "X 00", "x.0"])

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.downstream import DownstreamTaskConfig, QuestionAnsweringConfig
+from irpretrain.config.experiments import DownstreamTaskConfig, QuestionAnsweringConfig
 from irpretrain.training.downstream.examples import prepare_task
 
 QUESTIONS = DownstreamTaskConfig(

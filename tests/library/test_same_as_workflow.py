@@ -42,7 +42,7 @@ DOCUMENTS = [{"document_id": f"d{n}", "title": f"title{n}", "body": body(n)} for
 
 def workflow_shard(folder: Path, encoder: Path) -> Shard:
     """Make what rule build_groups reads: documents, tokens, statistics, graph."""
-    from irpretrain.config.graph import GraphConfig
+    from irpretrain.config.text import GraphConfig
     from irpretrain.text.statistics import count_words, merge_counts
     from irpretrain.text.token_store import write_token_store
     from irpretrain.wikipedia.build_graph import build_graph

@@ -10,7 +10,7 @@ from typing import Any
 from synthetic_wiki import Wiki, make_graph
 
 from irpretrain.config.base import deep_merge
-from irpretrain.config.papers.files import read_preset
+from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.objectives.registry import needs, read_options

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from irpretrain.config.papers.files import read_preset
+from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError, InputError, SetupError

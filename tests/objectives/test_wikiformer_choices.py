@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.config.papers.files import read_preset
+from irpretrain.config.papers import read_preset
 from irpretrain.objectives import ltm, rwi, srr
 from irpretrain.objectives.draws import RandomDocuments
 from irpretrain.wikipedia.article import Section, WikiStructureTree, build_tree

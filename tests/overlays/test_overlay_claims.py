@@ -10,13 +10,13 @@ from overlay_layers import OVERLAYS, QUERIES, ROOT, load, made_scores
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.axioms import AXIOMS
-from irpretrain.config.papers.files import known_papers
+from irpretrain.config.papers import known_papers
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX, FirstStageConfig
 from irpretrain.config.usage import active_experiments, displayed_predictors, first_stages_of
-from irpretrain.evaluation.claims.files import read_claims
-from irpretrain.evaluation.claims.verdicts import NOT_RUN
+from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import Facts, differences, unlike
+from irpretrain.evaluation.verdicts import NOT_RUN
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
 from irpretrain.report.claim_tests import Finder, Measured

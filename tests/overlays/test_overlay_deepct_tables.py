@@ -12,7 +12,7 @@ import pytest
 from overlay_layers import QUERIES, ROOT, load, made_scores
 
 from irpretrain.config import Config
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.report.cells import Cell

@@ -9,7 +9,7 @@ import pytest
 from overlay_layers import OVERLAYS, ROOT, load, made_scores
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.papers.files import read_paper
+from irpretrain.config.papers import read_paper
 from irpretrain.evaluation.ledger import Facts, unlike
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable

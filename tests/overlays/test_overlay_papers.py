@@ -18,7 +18,7 @@ from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores, runs
 
 from irpretrain.config import Config
 from irpretrain.config.labels import FIRST_STAGES, regime_label
-from irpretrain.config.papers.published import Published, PublishedRow, load_published
+from irpretrain.config.papers import Published, PublishedRow, load_published
 from irpretrain.config.usage import active_experiments
 from irpretrain.report.curves import (
     SUFFIXES,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from overlay_layers import ROOT, load, made_scores
 
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.config.usage import active_experiments
 from irpretrain.objectives.prop.language_model import keep_probabilities
 from irpretrain.report.tables import build_table

@@ -8,8 +8,7 @@ from page_reader import texts_of_svg
 from small_run import ARES_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.config.papers.files import figure_names
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import figure_names, load_published
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.curves import few_shot_curves
 from irpretrain.report.figures import importance_bars, make_figures

@@ -16,7 +16,7 @@ from small_run import ARES_YAML, flat_rows, write_results
 
 from irpretrain.axioms.diagnosis import diagnose
 from irpretrain.config import Config
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError
 from irpretrain.report.axiom_results import AxiomResults

@@ -15,11 +15,11 @@ from small_run import PROP_YAML, ROOT
 
 from irpretrain.config import load_config
 from irpretrain.config.axioms import PredictorConfig
-from irpretrain.config.papers.files import known_papers
+from irpretrain.config.papers import known_papers
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
-from irpretrain.evaluation.claims.files import Claims, load_claims, read_claims
-from irpretrain.evaluation.claims.verdicts import (
+from irpretrain.evaluation.claims import Claims, load_claims, read_claims
+from irpretrain.evaluation.verdicts import (
     CONTRADICTED,
     NOT_RUN,
     NOT_TESTABLE,

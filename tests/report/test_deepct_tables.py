@@ -11,7 +11,7 @@ from small_run import DEEPCT_YAML
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ExperimentConfig
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.report.cells import Cell, Table, TextCell
 from irpretrain.report.scores import Results, RunName, Scores

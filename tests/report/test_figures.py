@@ -8,8 +8,7 @@ from page_reader import texts_of_svg
 from small_run import PROP_YAML, rows_of, write_results
 
 from irpretrain.config import Config
-from irpretrain.config.papers.files import figure_names
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import figure_names, load_published
 from irpretrain.errors import InputError
 from irpretrain.report.curves import binned, few_shot_curves, loss_curves, step_curves
 from irpretrain.report.figures import make_figures

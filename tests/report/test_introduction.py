@@ -5,7 +5,7 @@ from __future__ import annotations
 from small_run import PROP_YAML
 
 from irpretrain.config import Config
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.report.drawing import training_remark
 from irpretrain.report.remarks import background
 

@@ -16,10 +16,10 @@ from irpretrain.config import Config, load_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.experiments import ModelConfig, SelectionConfig
 from irpretrain.config.finetuning import NeuralConfig
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.term_weights import TermWeightsConfig
-from irpretrain.evaluation.claims.files import read_claims
+from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.ledger import COLUMNS, Facts, unlike
 from irpretrain.evaluation.planned_facts import planned_facts, weighting_facts
 from irpretrain.evaluation.runs import ListSizes

@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
+from irpretrain.config import papers
 from irpretrain.config.base import leaves
 from irpretrain.config.experiments import Paper
-from irpretrain.config.papers import files
-from irpretrain.config.papers.files import (
+from irpretrain.config.papers import (
     figure_names,
     known_papers,
     read_paper,
@@ -43,8 +43,8 @@ def test_a_preset_has_the_keys_of_all_papers() -> None:
 
 def test_two_papers_that_give_the_same_key_of_a_preset_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     lead = read_paper("php").model_copy(update={"presets": {"paper": {"text": {"words": "letters"}}}})
-    monkeypatch.setattr(files, "known_papers", lambda: ("lead", "prop"))
-    monkeypatch.setattr(files, "read_paper", {"lead": lead, "prop": read_paper("prop")}.__getitem__)
+    monkeypatch.setattr(papers, "known_papers", lambda: ("lead", "prop"))
+    monkeypatch.setattr(papers, "read_paper", {"lead": lead, "prop": read_paper("prop")}.__getitem__)
     with pytest.raises(InputError, match=r"prop\.yaml: presets\.paper: another paper gives text\.words too"):
         read_preset.__wrapped__("paper")
 
@@ -53,9 +53,9 @@ def test_a_file_that_is_called_otherwise_than_its_paper_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "published").mkdir()
-    content = files.paper_file("prop").read_text()
+    content = papers.paper_file("prop").read_text()
     (tmp_path / "published" / "lead.yaml").write_text(content)
-    monkeypatch.setattr(files, "resources_directory", lambda: tmp_path)
+    monkeypatch.setattr(papers, "resources_directory", lambda: tmp_path)
     with pytest.raises(InputError, match=r"lead\.yaml: `paper` is 'prop', but the file's name says 'lead'"):
         read_paper("lead")
 

@@ -9,7 +9,7 @@ from scipy import stats
 from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.report.cells import Ours, Table, value_text
 from irpretrain.report.comparisons import Comparison
 from irpretrain.report.paper_table import differences

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from small_run import PROP_YAML, changed_paper
 
-from irpretrain.config.papers.base import PublishedValue
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
+from irpretrain.config.printed import PublishedValue
 from irpretrain.errors import InputError
 
 

@@ -4,7 +4,7 @@ import pytest
 from small_run import ARES_YAML, PHP_YAML, ROOT, WIKIFORMER_YAML, changed_paper
 
 from irpretrain.config import load_config
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.errors import InputError
 
 

@@ -3,7 +3,7 @@
 import pytest
 from small_run import DEEPCT_YAML
 
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 
 SIZES = {"msmarco-passage-dev": 6980, "trec-car": 1860}
 MISCOUNTED = {"deepct-w-bm25": 1870, "deepct-w-ql": 1870}

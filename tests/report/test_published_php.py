@@ -3,8 +3,8 @@
 import pytest
 from small_run import PHP_YAML, WIKIFORMER_YAML
 
-from irpretrain.config.papers.base import PublishedValue
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
+from irpretrain.config.printed import PublishedValue
 
 
 @pytest.fixture(scope="module")

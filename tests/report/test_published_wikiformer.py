@@ -3,7 +3,7 @@
 import pytest
 from small_run import WIKIFORMER_YAML
 
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 
 
 @pytest.fixture(scope="module")

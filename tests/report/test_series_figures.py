@@ -7,8 +7,7 @@ from page_reader import texts_of_svg
 from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config import Config
-from irpretrain.config.papers.files import figure_names
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import figure_names, load_published
 from irpretrain.report.curves import few_shot_curves, series_figure, series_points, with_and_without
 from irpretrain.report.drawing import draw_panels
 from irpretrain.report.figures import make_figures

@@ -12,7 +12,7 @@ from small_run import PROP_YAML, ROOT, rows_of, write_results
 
 from base_config import base_config
 from irpretrain.config import Config, load_config, parse_config
-from irpretrain.config.papers.published import load_published
+from irpretrain.config.papers import load_published
 from irpretrain.report.cells import Cell, Table, letter
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores

@@ -19,8 +19,7 @@ import pyarrow as pa
 from irpretrain import contracts
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.graph import GraphConfig
-from irpretrain.config.text import TextConfig
+from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.corpora.sources import write_shard
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups

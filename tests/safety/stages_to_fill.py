@@ -16,10 +16,9 @@ from typing import Any
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.graph import GraphConfig
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig, RunConfig
-from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.config.text import EncoderConfig, GraphConfig, TextConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.foundation.randomness import generator
 from irpretrain.foundation.stage import stage

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 from synthetic_dumps import dump, page
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.wikipedia.build_graph import build_graph

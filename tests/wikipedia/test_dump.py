@@ -10,7 +10,7 @@ import pytest
 from synthetic_dumps import HEAD, dump, page
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import DOCUMENTS, HYPERLINKS, LINKS
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.formats import wikipedia_dump

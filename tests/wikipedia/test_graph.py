@@ -11,7 +11,7 @@ import pytest
 from synthetic_wiki import Article, To, Wiki, lead, make_graph
 
 from irpretrain import contracts
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import LINK_SOURCES
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.wikipedia.build_graph import build_graph, by_corpus

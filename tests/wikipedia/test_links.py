@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from synthetic_wiki import Article, Part, To, Wiki, lead
 
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS
 from irpretrain.foundation.provenance import sha256
 from irpretrain.wikipedia import links as module

@@ -7,7 +7,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError

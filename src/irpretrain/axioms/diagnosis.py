@@ -18,7 +18,7 @@ from irpretrain.axioms.pair_choice import PairChoice, any_pair, choose_pairs
 from irpretrain.config.axioms import AXIOMS, PAIRS_PER_DOCUMENT, AxiomsConfig, DiagnosisConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.evaluation.claims.verdicts import paired
+from irpretrain.evaluation.verdicts import paired
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.randomness import stream_key
 
@@ -81,7 +81,7 @@ def diagnose(
     labels: Mapping[str, str],  # model → name in tables
     # CSV with the columns of `COLUMNS`: the share of the pairs on which the axiom has a preference that the model
     # agrees on (ties count one half), with its 95 % interval for other documents and other seeds
-    # (`evaluation.claims.verdicts.paired`), and the two variances of the mean with the freedom of the first. Where
+    # (`evaluation.verdicts.paired`), and the two variances of the mean with the freedom of the first. Where
     # `other` names a model, it is the difference to that model's share. Empty if the axiom has no preference.
     output: str | Path,
 ) -> dict[str, Any]:

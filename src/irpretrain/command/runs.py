@@ -80,7 +80,7 @@ def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
     import pyarrow as pa
 
     from irpretrain.config.retrieval import RunConfig
-    from irpretrain.corpora.belonging import near_hint
+    from irpretrain.corpora.topics_and_judgements import near_hint
     from irpretrain.library.formats import guess_format
     from irpretrain.retrieval.runs_of_others import JUDGEMENTS, read_ordered
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticKnownError
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.papers.files import read_recipe, recipe_names
+from irpretrain.config.papers import read_recipe, recipe_names
 from irpretrain.config.training import Loss, OptimiserConfig, SequenceConfig, TrainingComputeConfig
 
 Positive = Annotated[int, Field(ge=1)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from irpretrain.config.base import DISPLAYED, deep_merge, explain, listing_error
 from irpretrain.config.consistency import NAMED, cross_faults
-from irpretrain.config.papers.files import fill_objective, read_preset, read_recipe
+from irpretrain.config.papers import fill_objective, read_preset, read_recipe
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.catalogue.completion import REFERENCES, complete

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section
 from irpretrain.config.names import listed_twice, unknown_names
-from irpretrain.config.papers.files import show_term_weights
+from irpretrain.config.papers import show_term_weights
 from irpretrain.config.usage import (
     active_diagnoses,
     active_distributions,

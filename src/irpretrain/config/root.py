@@ -16,27 +16,24 @@ from irpretrain.config.axioms import (
 )
 from irpretrain.config.base import Section, deep_merge, explain, option
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
-from irpretrain.config.downstream import (
-    DownstreamConfig,
-    DownstreamTaskConfig,
-    QuestionAnsweringConfig,
-)
 from irpretrain.config.experiments import (
     AbsenceConfig,
     AttributionConfig,
+    DownstreamConfig,
+    DownstreamTaskConfig,
     ExperimentConfig,
     ModelConfig,
     Paper,
+    QuestionAnsweringConfig,
     ReportConfig,
     TermWeightPageConfig,
     WeightDistributionConfig,
 )
 from irpretrain.config.finetuning import FinetuningConfig
-from irpretrain.config.graph import GraphConfig
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
-from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.config.text import EncoderConfig, GraphConfig, TextConfig
 from irpretrain.objectives.registry import read_options
 
 

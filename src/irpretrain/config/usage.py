@@ -6,15 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from irpretrain.config.papers.files import known_papers, papers_with_depths, show_axioms, show_term_weights
+from irpretrain.config.papers import known_papers, papers_with_depths, show_axioms, show_term_weights
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
 from irpretrain.objectives.registry import needs
 from irpretrain.text.languages import ENGLISH
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
-    from irpretrain.config.downstream import DownstreamConfig
-    from irpretrain.config.experiments import ExperimentConfig, WeightDistributionConfig
+    from irpretrain.config.experiments import DownstreamConfig, ExperimentConfig, WeightDistributionConfig
     from irpretrain.config.root import Config
     from irpretrain.config.text import EncoderConfig
 

@@ -18,16 +18,15 @@ import regex
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.corpora.belonging import check_queries_are_judged
 from irpretrain.corpora.collection import check_collection, document_names
-from irpretrain.corpora.dropped import DroppedRecords, log, lost_documents, malformed_records
-from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.policy import DroppedRecords, RecordTally, log, lost_documents, malformed_records
 from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.topics_and_judgements import (
     REPEATED_JUDGEMENT,
     REPEATED_QUERY,
     Sources,
     check_number,
+    check_queries_are_judged,
     read_answers,
     read_queries,
     source_files,

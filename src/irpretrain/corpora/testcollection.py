@@ -8,23 +8,27 @@ import pyarrow as pa
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.corpora.belonging import (
-    check_documents_are_known,
-    check_queries_are_judged,
-    check_something_is_relevant,
-    document_hint,
-    near_hint,
-)
 from irpretrain.corpora.collection import absent_documents, check_collection
-from irpretrain.corpora.dropped import WORTH_A_WARNING, DroppedRecords, log, lost_documents, malformed_records
-from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.policy import (
+    WORTH_A_WARNING,
+    DroppedRecords,
+    RecordTally,
+    log,
+    lost_documents,
+    malformed_records,
+)
 from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.topics_and_judgements import (
     REPEATED_JUDGEMENT,
     REPEATED_QUERY,
     Judgements,
     Sources,
+    check_documents_are_known,
     check_number,
+    check_queries_are_judged,
+    check_something_is_relevant,
+    document_hint,
+    near_hint,
     read_judgements,
     read_queries,
     source_files,

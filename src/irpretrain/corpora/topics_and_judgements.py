@@ -1,15 +1,19 @@
 """Files of topics and judgements as the configuration describes them: what is repeated, contradicts, or is missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from irpretrain.config.corpora import FileConfig
+from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
 from irpretrain.corpora.registry import Kind, format_of
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, count_of
 
 # Query id → document id → relevance.
 Judgements = dict[str, dict[str, int]]
@@ -105,3 +109,113 @@ def _add_answers(read: dict[str, tuple[str, ...]], entry: Answers, path: Path, t
     else:
         detail = f"{entry.query_id} had other answers before"
         tally.report(path, Malformed(entry.position, "answered twice", detail, entry.line))
+
+
+# Whether topics, judgements and corpus belong together: what cannot be is refused, with the file that is to blame.
+
+CHECK = "Check that topics, judgements and corpus belong together."
+
+
+def near_hint(lost: Iterable[str], names: Iterable[pa.Array], where: str) -> str:
+    """Return a sentence on why identifiers may be unknown; empty if none resembles a known one.
+
+    `names` is read until one resembles an unknown one; `where` names their source, such as "the corpus".
+    """
+    unknown = pa.array(sorted(lost), pa.string())
+    subject = f"T{where[1:]}" if where.startswith("the ") else where  # the name of a file stays as it is
+    forms = _forms(unknown)
+    for batch in names:
+        near = pc.index_in(forms, _forms(batch))
+        if near.null_count < len(near):
+            location = pc.index(pc.is_valid(near), True).as_py()
+            return (
+                f"{subject} has {batch[near[location].as_py()]} in place of {unknown[location]}: "
+                "identifiers differ by zeros in front of numbers, .0 behind them, case or separators alone; mend one "
+                "of the files."
+            )
+    return ""
+
+
+def _forms(names: pa.Array) -> pa.Array:
+    """Identifiers in small letters, with one sign as every separator, their numbers without zeros in front and a .0."""
+    whole = pc.replace_substring_regex(pc.utf8_lower(names), r"^([0-9]+)\.0+$", r"\1")
+    parts = pc.replace_substring_regex(whole, r"[-_./: ]+", "-")
+    return pc.replace_substring_regex(parts, r"(^|[^0-9])0+([0-9])", r"\1\2")
+
+
+def check_queries_are_judged(
+    topics: Collection[str],  # identifiers of the queries
+    judged: Mapping[str, Collection[str]],  # query id → what is judged for it: documents, or answers
+    topics_file: Path,
+    judged_file: Path,
+    what: str = "judgement",  # what the second file holds, in the singular
+) -> None:
+    """Raise InputError for files without a record, and for files that have no query in common."""
+    if not topics:
+        raise InputError(
+            topics_file, "there is no query in it", remedy="Give the file of topics, and its format."
+        )
+    if not judged:
+        remedy = f"Give the file of {what}s, and its format."
+        raise InputError(judged_file, f"there is no {what} in it", remedy=remedy)
+    if not set(judged).isdisjoint(topics):
+        return
+    query = min(judged)
+    reason = (
+        f"none of the {count_of(len(judged), 'query')} in it is in {topics_file}: "
+        f"it has {query}, the topics have {min(topics)}"
+    )
+    if hint := near_hint(judged, [pa.array(sorted(topics))], str(topics_file)):
+        remedy = hint
+    elif any(name in topics for pairs in judged.values() for name in pairs):
+        remedy = (
+            "Queries stand where documents should: its columns must be query, iteration, document, relevance. A file "
+            "with other columns can be read with format: tsv."
+        )
+    else:
+        remedy = CHECK
+    raise InputError(judged_file, reason, remedy=remedy)
+
+
+def check_documents_are_known(
+    judgements: Judgements,
+    unknown: set[str],  # the judged documents that the corpus lacks
+    documents: Sequence[str | Path],
+    judged_file: Path,
+) -> None:
+    """Raise InputError where all judged documents are unknown."""
+    judged = {name for pairs in judgements.values() for name in pairs}
+    if not unknown or len(unknown) < len(judged):
+        return
+    query, document = min((q, d) for q, pairs in judgements.items() for d in pairs if d in unknown)
+    remedy = document_hint(unknown, judgements, documents) or (
+        "Check that corpus and judgements belong together (identifiers, and for SQuAD the unit). Single unknown "
+        "documents are kept and counted."
+    )
+    raise InputError(
+        judged_file,
+        f"{len(unknown):,} judged documents are not in the corpus, such as {document} (query {query})",
+        remedy=remedy,
+    )
+
+
+def check_something_is_relevant(judgements: Judgements, judged_file: Path) -> None:
+    """Raise InputError where no judgement of the queries is of relevance."""
+    if not any(grade > 0 for pairs in judgements.values() for grade in pairs.values()):
+        number = sum(map(len, judgements.values()))
+        raise InputError(
+            judged_file,
+            f"none of its {count_of(number, 'judgement')} marks a document as relevant (1 or more)",
+            remedy="Check its columns: query, iteration, document, relevance.",
+        )
+
+
+def document_hint(unknown: set[str], judgements: Judgements, documents: Sequence[str | Path]) -> str:
+    """Return why judged documents may be unknown; nothing if no reason is seen."""
+    passages = {f"{name}#0" for name in unknown}
+    if len(absent_documents(passages, documents)) < len(passages):
+        return (
+            "The corpus is cut into passages, which have names of their own: leave passage_words out of the corpus "
+            "that the data set searches, or judge passages (document#0, document#1, …)."
+        )
+    return near_hint(unknown, document_names(documents), "the corpus")

@@ -170,7 +170,7 @@ class CollectionFiles:
             calibrate_temperature,
             calibration_sampler,
         )
-        from irpretrain.config.papers.files import printed_rank_shares
+        from irpretrain.config.papers import printed_rank_shares
 
         seed, axioms = self.options.seed, self.options.axioms
         sampler = calibration_sampler(self._statistics, options, seed)

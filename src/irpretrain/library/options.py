@@ -12,11 +12,10 @@ from pydantic import Field, ValidationError, model_validator
 
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.base import Section, deep_merge, explain, explained, option
-from irpretrain.config.graph import GraphConfig
 from irpretrain.config.load import apply_preset
-from irpretrain.config.papers.files import read_preset
+from irpretrain.config.papers import read_preset
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
-from irpretrain.config.text import TextConfig
+from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.errors import ConfigError, InputError, IntegrityError, IRPretrainError, reporting_disk_errors
 from irpretrain.foundation.wording import cli_or_api

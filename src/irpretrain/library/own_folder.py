@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import yaml
 
-from irpretrain.corpora.belonging import near_hint
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
+from irpretrain.corpora.topics_and_judgements import near_hint
 from irpretrain.errors import InputError, count_of, need_folder
 from irpretrain.evaluation.runs import lacking, relevant
 from irpretrain.library.documents import read_documents

@@ -5,7 +5,7 @@ from typing import Any, get_args
 from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.papers.files import fill_objective
+from irpretrain.config.papers import fill_objective
 
 
 class PresetOptions(Section):

@@ -12,9 +12,9 @@ from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config import Config
 from irpretrain.config.base import listed_faults
 from irpretrain.config.labels import dataset_label
-from irpretrain.config.papers.base import PublishedAxioms, Setting
+from irpretrain.config.printed import PublishedAxioms, Setting
 from irpretrain.errors import MAKE_AGAIN, InputError
-from irpretrain.evaluation.claims.verdicts import EffectEstimate
+from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.atomic import read_csv, read_given_json
 
 Measured = TypeVar("Measured", bound=BaseModel)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from irpretrain.config import Config
-from irpretrain.config.papers.base import PublishedAxioms, PublishedInterval, PublishedValue, Setting
-from irpretrain.config.papers.published import Published
+from irpretrain.config.papers import Published
+from irpretrain.config.printed import PublishedAxioms, PublishedInterval, PublishedValue, Setting
 from irpretrain.report.axiom_results import (
     AxiomResults,
     PredictorGroup,

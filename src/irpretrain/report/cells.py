@@ -16,8 +16,8 @@ from itertools import groupby
 from typing import Self, TypeVar
 
 from irpretrain.config import Config
-from irpretrain.config.papers.base import Direction, PublishedPlace, PublishedValue
-from irpretrain.config.papers.published import Published
+from irpretrain.config.papers import Published
+from irpretrain.config.printed import Direction, PublishedPlace, PublishedValue
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.comparisons import Comparison, TableTest

@@ -11,11 +11,12 @@ from typing import Any, get_type_hints
 
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label, regime_label
-from irpretrain.config.papers.published import Published
+from irpretrain.config.papers import Published
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import MAKE_AGAIN, InputError
-from irpretrain.evaluation.claims.files import Claims, has_claims, read_claims
-from irpretrain.evaluation.claims.verdicts import (
+from irpretrain.evaluation.claims import Claims, has_claims, read_claims
+from irpretrain.evaluation.significance import holm
+from irpretrain.evaluation.verdicts import (
     MEANINGS,
     NOT_RUN,
     NOT_TESTABLE,
@@ -24,7 +25,6 @@ from irpretrain.evaluation.claims.verdicts import (
     decide,
     power,
 )
-from irpretrain.evaluation.significance import holm
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
 from irpretrain.report.claim_tests import Finder, Measured

@@ -13,12 +13,12 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.config.usage import over_candidates
-from irpretrain.evaluation.claims.files import ANSWERS, Claim, Side
-from irpretrain.evaluation.claims.verdicts import EffectEstimate, paired, unpaired
+from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.planned_facts import weighting_facts
 from irpretrain.evaluation.significance import wilson_interval
+from irpretrain.evaluation.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.report.axiom_results import AxiomResults, PredictorScores
 from irpretrain.report.figures import WeightingShares, read_distribution
 from irpretrain.report.result_files import ResultFiles

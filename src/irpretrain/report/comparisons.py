@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from irpretrain.config.papers.base import Direction
-from irpretrain.config.papers.published import PublishedTable
+from irpretrain.config.papers import PublishedTable
+from irpretrain.config.printed import Direction
 from irpretrain.errors import IRPretrainError
 from irpretrain.evaluation.significance import (
     CONFIDENCE,

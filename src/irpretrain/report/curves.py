@@ -11,7 +11,7 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.config.labels import control_model, regime_label
-from irpretrain.config.papers.published import Published, PublishedFigure
+from irpretrain.config.papers import Published, PublishedFigure
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.drawing import (

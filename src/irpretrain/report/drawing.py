@@ -17,7 +17,7 @@ from irpretrain.config.labels import (
     first_stage_labels,
     is_control,
 )
-from irpretrain.config.papers.published import Published, PublishedFigure
+from irpretrain.config.papers import Published, PublishedFigure
 from irpretrain.config.usage import stage_over, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.atomic import atomic_file

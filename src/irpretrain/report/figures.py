@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from irpretrain.config import Config
 from irpretrain.config.labels import index_labels
-from irpretrain.config.papers.base import PublishedAxioms
-from irpretrain.config.papers.published import Drawing, Published, load_published
+from irpretrain.config.papers import Drawing, Published, load_published
+from irpretrain.config.printed import PublishedAxioms
 from irpretrain.errors import MAKE_AGAIN, InputError, count_of
 from irpretrain.report import curves
 from irpretrain.report.axiom_results import PredictorGroup, PredictorScores, in_order, predictor_groups

@@ -9,8 +9,8 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.config.labels import FIRST_STAGES, is_control
-from irpretrain.evaluation.claims.verdicts import EffectEstimate, paired
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.verdicts import EffectEstimate, paired
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, bounds_text
 from irpretrain.report.scores import Scores
 

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from irpretrain.config.labels import regime_label
-from irpretrain.config.papers.published import FIRST_STAGE
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.foundation.atomic import read_csv
 
 # Most columns of the terminal that are used.
@@ -92,7 +92,7 @@ def _newer_scores(results: Path) -> list[str]:
 
 def _claims(answered: Path) -> str:
     """How many claims that were tested have each verdict, "5 supported, 2 undecided"; nothing without any."""
-    from irpretrain.evaluation.claims.verdicts import TESTED  # numpy
+    from irpretrain.evaluation.verdicts import TESTED  # numpy
 
     if not answered.exists():
         return ""

@@ -12,8 +12,8 @@ from irpretrain.config.labels import (
     model_label,
     regime_label,
 )
-from irpretrain.config.papers.base import PublishedDepths, PublishedIndex, PublishedValue
-from irpretrain.config.papers.published import Published, PublishedAnswers, PublishedColumn, PublishedRow
+from irpretrain.config.papers import Published, PublishedAnswers, PublishedColumn, PublishedRow
+from irpretrain.config.printed import PublishedDepths, PublishedIndex, PublishedValue
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE

@@ -15,9 +15,8 @@ from irpretrain.config.labels import (
     model_label,
     regime_label,
 )
-from irpretrain.config.papers.base import PublishedValue
-from irpretrain.config.papers.files import read_recipe
-from irpretrain.config.papers.published import Published, PublishedColumn, PublishedRow, PublishedTable
+from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
+from irpretrain.config.printed import PublishedValue
 from irpretrain.config.usage import stage_over
 from irpretrain.report.cells import (
     AnyCell,

@@ -12,7 +12,7 @@ from irpretrain.config.labels import (
     first_stage_labels,
     listed,
 )
-from irpretrain.config.papers.published import Published, PublishedTable
+from irpretrain.config.papers import Published, PublishedTable
 from irpretrain.config.usage import with_starts
 from irpretrain.errors import count_of
 from irpretrain.evaluation.measures import definition

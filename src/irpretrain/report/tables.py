@@ -17,7 +17,7 @@ from irpretrain.config.labels import (
     model_label,
     regime_label,
 )
-from irpretrain.config.papers.published import Published, load_published
+from irpretrain.config.papers import Published, load_published
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
-from irpretrain.corpora.dropped import DroppedRecords
+from irpretrain.corpora.policy import DroppedRecords
 from irpretrain.errors import ConfigError, IntegrityError, refusing_damage
 from irpretrain.evaluation.runs import Ranking
 from irpretrain.foundation.progress import Counter

@@ -11,10 +11,9 @@ import pyarrow as pa
 
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.corpora.belonging import CHECK, near_hint
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.records import Malformed, Skipped
-from irpretrain.corpora.topics_and_judgements import Sources, read_records, source_files
+from irpretrain.corpora.topics_and_judgements import CHECK, Sources, near_hint, read_records, source_files
 from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
 from irpretrain.foundation.progress import notice

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import HYPERLINKS, LINK_SOURCES, LINKS, NODES, REDIRECTS, SEE_ALSO, ContractWriter
 from irpretrain.errors import InputError
 from irpretrain.foundation.atomic import atomic_directory, write_text

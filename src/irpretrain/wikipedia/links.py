@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import GraphConfig
 from irpretrain.contracts import ANCHOR_TEXTS, DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
 from irpretrain.foundation.atomic import atomic_file, working_directory
 from irpretrain.foundation.progress import progress

@@ -12,15 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from irpretrain.config.downstream import DownstreamConfig
 from irpretrain.config.experiments import (
     ATTRIBUTED_CANDIDATES,
     AbsenceConfig,
     AttributionConfig,
+    DownstreamConfig,
     ExperimentConfig,
     TermWeightPageConfig,
 )
-from irpretrain.config.papers.files import show_axioms, show_term_weights
+from irpretrain.config.papers import show_axioms, show_term_weights
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_downstream, active_experiments, displayed_predictors
 from irpretrain.corpora.catalogue.completion import searched

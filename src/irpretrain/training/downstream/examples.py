@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from irpretrain.config.corpora import FileConfig
-from irpretrain.config.downstream import DownstreamTaskConfig
+from irpretrain.config.experiments import DownstreamTaskConfig
 from irpretrain.contracts import SPAN_QUESTIONS
 from irpretrain.corpora.characters import whole_characters
 from irpretrain.corpora.file_lists import given_files

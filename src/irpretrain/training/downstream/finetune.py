@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from irpretrain.config.base import deciding
-from irpretrain.config.downstream import QuestionAnsweringConfig
+from irpretrain.config.experiments import QuestionAnsweringConfig
 from irpretrain.errors import ConfigError, InputError, TrainingError, refusing
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import print_line

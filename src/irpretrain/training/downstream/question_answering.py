@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from transformers import AutoModelForQuestionAnswering
 
-from irpretrain.config.downstream import QuestionAnsweringConfig
+from irpretrain.config.experiments import QuestionAnsweringConfig
 from irpretrain.contracts import PER_QUERY, SPAN_QUESTIONS
 from irpretrain.errors import MAKE_AGAIN, InputError, refusing_damage
 from irpretrain.foundation.atomic import write_csv, write_text

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from irpretrain.config.papers.files import read_paper
+from irpretrain.config.papers import read_paper
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.foundation.progress import size_text

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
-from irpretrain.config.papers.files import read_paper
+from irpretrain.config.papers import read_paper
 from irpretrain.config.usage import active_experiments
 from irpretrain.corpora.catalogue.absence import catalogue_paths, needed_files
 from irpretrain.errors import IRPretrainError

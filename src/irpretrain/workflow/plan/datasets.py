@@ -12,9 +12,9 @@ from functools import cache, cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
+from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.config.depths import Depth, retrieved, scored
-from irpretrain.config.query_uses import QueryUse, query_uses
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
     first_stages_of,

@@ -10,8 +10,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
-from irpretrain.config.papers.files import figure_names, paper_file, read_paper, show_term_weights
-from irpretrain.config.papers.published import Published
+from irpretrain.config.papers import Published, figure_names, paper_file, read_paper, show_term_weights
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
@@ -19,7 +18,7 @@ from irpretrain.config.usage import (
     used_first_stages,
     with_starts,
 )
-from irpretrain.evaluation.claims.files import claims_file, has_claims
+from irpretrain.evaluation.claims import claims_file, has_claims
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Corpora
 from irpretrain.workflow.plan.datasets import Experiments

@@ -8,7 +8,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
-from irpretrain.config.papers.files import known_papers, printed_rank_shares
+from irpretrain.config.papers import known_papers, printed_rank_shares
 from irpretrain.corpora.embedded import IR_DATASETS, Manifest
 from irpretrain.errors import ConfigError
 from irpretrain.workflow.plan import paths

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.papers.files import known_papers
+from irpretrain.config.papers import known_papers
 from irpretrain.config.usage import hidden_views
 from irpretrain.corpora.catalogue.absence import read_entries, reported
 from irpretrain.corpora.ir_datasets_library import downloads_text

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from irpretrain.config.axioms import Axiom
 from irpretrain.config.base import Section
-from irpretrain.config.papers.base import check_paper, load_paper_yaml
+from irpretrain.config.printed import check_paper, load_paper_yaml
 from irpretrain.foundation.resources import resources_directory
 
 # Regime of a model that was fine-tuned for a task beside retrieval.
