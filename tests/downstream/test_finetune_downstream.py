@@ -13,8 +13,8 @@ from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.training.downstream import finetune as module
+from irpretrain.training.downstream.examples import evaluate_downstream
 from irpretrain.training.downstream.finetune import finetune_downstream
-from irpretrain.training.downstream.question_answering import evaluate_downstream
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from irpretrain.retrieval.tuning import own_parameters
 from irpretrain.text.token_store import _Shard
 from irpretrain.text.word_store import WordStore
 from irpretrain.text.word_vectors import WordVectors
-from irpretrain.training.downstream.question_answering import _predictions
+from irpretrain.training.downstream.examples import _predictions
 
 TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '{"errors.py": ["a"]}']
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.retrieval.term_weights.infer import Weigher, models_of_folds
+from irpretrain.retrieval.term_weights.folds import Weigher, models_of_folds
 from irpretrain.retrieval.term_weights.targets import TEXTS_AT_ONCE, Oracle, passage_targets, query_targets
 from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, WordVectorPredictor
 from irpretrain.text.texts import document_texts, query_texts

@@ -4,11 +4,7 @@ A text that does not fit is read in windows that overlap by `stride` word pieces
 answer is a target in every window that holds it whole; the target of other windows is [CLS].
 """
 
-import json
-import re
-import string
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +12,9 @@ import numpy as np
 from transformers import AutoModelForQuestionAnswering
 
 from irpretrain.config.experiments import QuestionAnsweringConfig
-from irpretrain.contracts import PER_QUERY, SPAN_QUESTIONS
-from irpretrain.errors import MAKE_AGAIN, InputError, refusing_damage
-from irpretrain.foundation.atomic import write_csv, write_text
+from irpretrain.contracts import SPAN_QUESTIONS
 from irpretrain.text.pair_tokenizer import load_tokenizer
-from irpretrain.training.downstream.examples import TEST, TRAIN
+from irpretrain.training.downstream.examples import F1, TRAIN, mean_scores
 
 ROWS_AT_ONCE = 512
 # Of google-research/bert's run_squad.py: max_query_length and max_answer_length, in word pieces.
@@ -149,139 +143,3 @@ def best_span(starts: np.ndarray, ends: np.ndarray, spans: np.ndarray) -> tuple[
     sums[(length < 0) | (length >= ANSWER_LENGTH)] = -np.inf
     first, last = np.unravel_index(int(sums.argmax()), sums.shape)
     return float(sums[first, last]), int(first), int(last)
-
-
-# The measures of tested predictions: of every example, and their means.
-
-
-# Official measures: F1 and exact match of SQuAD 1.1 and MRQA 2019.
-
-
-F1, EM = "F1", "EM"
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-def normalised(answer: str) -> str:
-    """Return an answer as it is compared: lower case, no ASCII punctuation, no articles (a, an, the), single spaces."""
-    bare = answer.lower().translate(_WITHOUT_PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", bare).split())
-
-
-def token_f1(answer: str, accepted: str) -> float:
-    """Return the F1 of an answer's words, with repetition, against one accepted answer; 0 if they share none."""
-    answer_words, accepted_words = normalised(answer).split(), normalised(accepted).split()
-    common = sum((Counter(answer_words) & Counter(accepted_words)).values())
-    if common == 0:
-        return 0.0
-    return 2 * common / (len(answer_words) + len(accepted_words))
-
-
-def exact_match(answer: str, accepted: str) -> float:
-    """Return 1 if both are the same once normalised, else 0."""
-    return float(normalised(answer) == normalised(accepted))
-
-
-def score_answers(
-    predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]
-) -> dict[str, dict[str, float]]:
-    """Return measure → question → its value, from 0 to 1: the best of its accepted answers, 0 without prediction."""
-    scored: dict[str, dict[str, float]] = {F1: {}, EM: {}}
-    for name, answers in accepted.items():
-        predicted = predictions.get(name)
-        for measure, function in ((F1, token_f1), (EM, exact_match)):
-            values = [] if predicted is None else [function(predicted, answer) for answer in answers]
-            scored[measure][name] = max(values, default=0.0)
-    return scored
-
-
-def mean_scores(predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    return means_of(score_answers(predictions, accepted))
-
-
-def means_of(scored: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Return measure → mean over the questions that `score_answers` scored."""
-    return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
-
-
-COLUMNS = ("task", "model", "seed", "set", "measure", "value", "examples")
-
-# Of every run: all training examples are used.
-REGIME = "full"
-
-# Nothing is re-ranked.
-NO_CANDIDATES = ""
-
-
-def evaluate_downstream(
-    # Each a mapping with task, model, seed and path (JSON: example → prediction).
-    runs: Sequence[Mapping[str, Any]],
-    # Name → task (its section) and examples (SPAN_QUESTIONS table).
-    tasks: Mapping[str, Mapping[str, Any]],
-    labels: Mapping[str, str],  # model → its name in the table
-    per_query: str | Path,  # PER_QUERY table; data sets are tasks, queries are examples
-    scores: str | Path,  # CSV with `COLUMNS`; measures from 0 to 1
-    table: str | Path,  # Markdown: one row per model and seed, one column per task and measure, in percent
-) -> dict[str, Any]:
-    """Evaluate predictions and write the measures of each example and their means.
-
-    Raises:
-        InputError: predictions lack a tested example, or have another.
-    """
-    means: list[tuple[Any, ...]] = []
-    accepted = {name: _accepted(description["examples"]) for name, description in tasks.items()}
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for run in sorted(runs, key=lambda run: (run["task"], run["model"], run["seed"])):
-            task = run["task"]
-            answers = accepted[task]
-            predictions = _predictions(run["path"], answers, tasks[task]["examples"])
-            names = (task, run["model"], run["seed"])
-            scored = score_answers(predictions, answers)
-            for measure, value in means_of(scored).items():
-                means.append((*names, TEST, measure, value, len(answers)))
-            key = dict(zip(("dataset", "model", "seed"), names, strict=True))
-            key |= {"candidates": NO_CANDIDATES, "regime": REGIME, "fold": 0}
-            for measure, values in scored.items():
-                for example, value in values.items():
-                    yield {**key, "query_id": example, "measure": measure, "value": value}
-
-    written = PER_QUERY.write(per_query, rows())
-    write_csv(scores, COLUMNS, means)
-    write_text(
-        table,
-        _markdown(means, {name: description["task"]["label"] for name, description in tasks.items()}, labels),
-    )
-    return {"runs": len(runs), "rows": written}
-
-
-def _accepted(path: str | Path) -> dict[str, list[str]]:
-    """Return tested example → accepted answers."""
-    batches = SPAN_QUESTIONS.stream(path, ["role", "question_id", "answers"])
-    rows = (row for batch in batches for row in batch.to_pylist())
-    return {row["question_id"]: row["answers"] for row in rows if row["role"] == TEST}
-
-
-def _predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | Path) -> dict[str, str]:
-    with refusing_damage(path, "these are not predictions", MAKE_AGAIN):
-        predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
-        strange = sorted(predictions.keys() ^ accepted.keys())
-    if strange:
-        raise InputError(
-            path,
-            f"{len(strange)} examples are predicted and not tested, or tested and not predicted, such as {strange[0]}",
-            remedy=f"Delete it and run the workflow again; it does not belong to {examples}.",
-        )
-    return predictions
-
-
-def _markdown(means: Sequence[tuple[Any, ...]], tasks: Mapping[str, str], models: Mapping[str, str]) -> str:
-    columns = list(dict.fromkeys((row[0], *row[3:5]) for row in means))
-    named = {row[:5]: row[5] for row in means}
-    heads = [f"{tasks[task]}, {measure}" for task, _, measure in columns]
-    lines = [["Model", "Seed", *heads], ["---", "---:", *["---:"] * len(heads)]]
-    for model, seed in dict.fromkeys((row[1], row[2]) for row in means):
-        keys = [(task, model, seed, part, measure) for task, part, measure in columns]
-        values = [f"{100 * named[key]:z.2f}" if key in named else "not run" for key in keys]
-        lines.append([models.get(model, model), str(seed), *values])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
