@@ -57,8 +57,8 @@ redo: $(INSTALLED)
 
 resume: $(INSTALLED)
 	@$(CHECK)
-	@python -m irpretrain.workflow.cluster.live_runs $(ARGS)
-	@$(if $(SLURM),python -m irpretrain.workflow.cluster.cancel $(ARGS))
+	@python -m irpretrain.workflow.live_runs $(ARGS)
+	@$(if $(SLURM),python -m irpretrain.workflow.cancel $(ARGS))
 	@snakemake $(HOW) $(USUAL) --quiet all --unlock $(ARGS)
 	@snakemake $(HOW) $(USUAL) $(ARGS)
 
@@ -102,5 +102,5 @@ site: $(VENV)/docs
 
 # Without an environment nothing can run here.
 clean:
-	@test ! -x $(VENV)/bin/python || python -m irpretrain.workflow.cluster.live_runs
+	@test ! -x $(VENV)/bin/python || python -m irpretrain.workflow.live_runs
 	rm -rf results/[!R]* .snakemake site

@@ -21,8 +21,7 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.evaluation.runs import Run, read_qrels, read_run, top
 from irpretrain.foundation.atomic import atomic_directory
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import merge_groups, write_groups
+from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.statistics import count_words, merge_counts

@@ -29,8 +29,7 @@ from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.objectives.registry import OBJECTIVES, needs, read_options
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import merge_groups, write_groups
+from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.token_store import write_token_store
 from irpretrain.text.word_pieces import load_tokenizer

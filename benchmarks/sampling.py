@@ -32,8 +32,7 @@ from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.objectives.prop.pair_sampler import PairSampler, RopOptions
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.statistics import count_words, merge_counts, read_totals
 
 MSMARCO_DOCUMENTS, PAIRS = 3_200_000, 5

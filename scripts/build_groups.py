@@ -6,8 +6,7 @@ from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.objectives.registry import read_options
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.shard import Shard, write_groups
 
 with stage(snakemake) as done:
     given, params = snakemake.input, snakemake.params

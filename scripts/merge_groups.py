@@ -1,7 +1,7 @@
 """Put the shards' ranking groups into one file, in the order of the corpora, whatever the number of shards."""
 
 from irpretrain.foundation.stage import stage
-from irpretrain.objectives.write_groups import merge_groups
+from irpretrain.objectives.shard import merge_groups
 
 with stage(snakemake) as done:
     shards = iter(snakemake.input.groups)

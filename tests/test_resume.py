@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.workflow.cluster.live_runs import live_processes
+from irpretrain.workflow.live_runs import live_processes
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[1]

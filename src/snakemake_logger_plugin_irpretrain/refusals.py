@@ -82,7 +82,7 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
 
 def _lock(folder: Path) -> str:
     """Return what to do where another run has locked a folder."""
-    from irpretrain.workflow.cluster.live_runs import live_processes
+    from irpretrain.workflow.live_runs import live_processes
 
     numbers = " ".join(map(str, live_processes(folder))) if folder.is_dir() else ""
     if numbers:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.errors import SetupError
-from irpretrain.workflow.cluster.cancel import cancel_jobs, main, run_ids
+from irpretrain.workflow.cancel import cancel_jobs, main, run_ids
 
 QUEUE = """#!/bin/sh
 cat "{folder}/queue"

@@ -10,8 +10,16 @@ import pytest
 from irpretrain.config import Config, load_config
 from irpretrain.workflow.costs import PlannedJob
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
-from irpretrain.workflow.costs.estimate import CARD, RULES, UTILISATION, Card, CostRow, estimate
-from irpretrain.workflow.costs.page import table, time_text
+from irpretrain.workflow.costs.estimate import (
+    CARD,
+    RULES,
+    UTILISATION,
+    Card,
+    CostRow,
+    estimate,
+    table,
+    time_text,
+)
 from irpretrain.workflow.costs.work import Computing, Throughput, Work
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
 from irpretrain.errors import ConfigError
-from irpretrain.workflow.plan.stand_ins import with_stand_ins
+from irpretrain.workflow.plan.preparation import with_stand_ins
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = read_catalogue()

@@ -24,8 +24,7 @@ from irpretrain.evaluation.significance import (
     wins_ties_losses,
 )
 from irpretrain.report.cells import p_text
-from irpretrain.report.comparisons import Pairing, TableTest, compare, interval
-from irpretrain.report.scores import Results
+from irpretrain.report.scores import Pairing, Results, TableTest, compare, interval
 
 values = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)
 

@@ -114,7 +114,7 @@ def test_an_older_kind_of_sidecar_is_of_other_code():
 
 def test_a_run_ends_with_the_results_of_other_code(monkeypatch):
     monkeypatch.setattr(closing, "hidden_views", lambda config: [])
-    monkeypatch.setattr("irpretrain.report.headline.headlines", lambda *_: "")
+    monkeypatch.setattr("irpretrain.workflow.screen.closing.headlines", lambda *_: "")
     plan = SimpleNamespace(config=None, targets_by_name=dict)
     assert closing.closing_text(plan, {}, {"all"}, 0).splitlines() == ["", LINE]
 

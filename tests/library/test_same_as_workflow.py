@@ -21,9 +21,8 @@ from irpretrain.errors import ConfigError
 from irpretrain.objectives.ares import AresOptions
 from irpretrain.objectives.prop.pair_sampler import RopOptions
 from irpretrain.objectives.registry import OBJECTIVES, read_options
-from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.objectives.srr import SrrOptions
-from irpretrain.objectives.write_groups import write_groups
 
 LETTERS = "abcdefghij"
 TEXT = TextConfig(words="alphanumeric")

@@ -14,8 +14,7 @@ from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.objectives.registry import needs, read_options
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import merge_groups, write_groups
+from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.text.passages import sentences
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.texts import body_start

@@ -30,8 +30,7 @@ from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError
 from irpretrain.foundation.randomness import generator
 from irpretrain.objectives.ares import AresOptions
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import merge_groups, write_groups
+from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 
 TEXT = TextConfig(words="alphanumeric")
 THRESHOLD = AxiomsConfig().stm_2_threshold

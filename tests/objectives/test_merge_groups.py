@@ -12,7 +12,7 @@ from irpretrain.contracts import GROUPS
 from irpretrain.errors import IntegrityError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.groups import group as row
-from irpretrain.objectives.write_groups import merge_groups
+from irpretrain.objectives.shard import merge_groups
 
 
 def group(part: int, position: int, sample: int, corpus: str = "a") -> dict[str, Any]:

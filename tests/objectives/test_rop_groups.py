@@ -28,8 +28,7 @@ from irpretrain.errors import ConfigError, InputError, SetupError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.prop.language_model import CollectionModel
 from irpretrain.objectives.prop.pair_sampler import PairSampler, RopOptions
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import merge_groups, write_groups
+from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
 from small_documents import write_documents

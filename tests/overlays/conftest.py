@@ -9,4 +9,4 @@ import pytest
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bootstraps and randomisation tests take few draws: no test here looks at their values."""
     for name in ("RESAMPLES", "PERMUTATIONS"):
-        monkeypatch.setattr(f"irpretrain.report.comparisons.{name}", 100)
+        monkeypatch.setattr(f"irpretrain.report.scores.{name}", 100)

@@ -9,7 +9,7 @@ from small_plan import W, plan_of
 
 from irpretrain.errors import ConfigError
 from irpretrain.workflow.plan import paths
-from irpretrain.workflow.plan.requests import FIRST_PAPER
+from irpretrain.workflow.plan.part import FIRST_PAPER
 
 GIVEN = "models: {mono: {label: M, cross_encoder: 'embedded:minilm'}}"
 SELECTED = """

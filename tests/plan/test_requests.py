@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from small_plan import W
 
-from irpretrain.workflow.plan.requests import memory, minutes
+from irpretrain.workflow.plan.part import memory, minutes
 
 
 def test_memory_and_time_grow_with_each_attempt():

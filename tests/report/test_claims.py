@@ -37,10 +37,10 @@ from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, 
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers
 from irpretrain.report.claim_tests import Measured
 from irpretrain.report.figures import WeightingShares
-from irpretrain.report.headline import headline
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import make_tables
+from irpretrain.workflow.screen.closing import headline
 
 QUERIES = ("q1", "q2", "q3", "q4", "q5")
 

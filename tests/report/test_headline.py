@@ -7,10 +7,10 @@ import pytest
 from small_run import PROP_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.report.headline import WIDTH, headline, headlines
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_headline, make_tables
+from irpretrain.workflow.screen.closing import WIDTH, headline, headlines
 
 
 @pytest.fixture

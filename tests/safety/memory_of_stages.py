@@ -21,8 +21,7 @@ from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.corpora.sources import write_shard
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.token_store import write_token_store
 from irpretrain.wikipedia.links import extract_links

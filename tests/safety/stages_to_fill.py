@@ -131,8 +131,7 @@ def postings(inputs: Path, out: Path) -> dict[str, Any]:
 
 def groups(inputs: Path, out: Path) -> dict[str, Any]:
     from irpretrain.config import load_config
-    from irpretrain.objectives.shard import Shard
-    from irpretrain.objectives.write_groups import write_groups
+    from irpretrain.objectives.shard import Shard, write_groups
 
     options = load_config(ROOT / "config.yaml").objectives["rop"]
     options = options.model_copy(update={"minimum_count": 1, "short_document_pieces": 0})

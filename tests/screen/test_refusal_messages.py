@@ -20,7 +20,7 @@ RECORDED = {
     ),
     "of an input function": (
         'WorkflowError in rule attributions in file "/x/Snakefile", line 9:\nadd a page\n'
-        '  File "/x/src/irpretrain/workflow/plan/targets.py", line 7, in pages (rule all, line 3, /x/a.smk)',
+        '  File "/x/src/irpretrain/workflow/plan/whole.py", line 7, in pages (rule all, line 3, /x/a.smk)',
         "add a page",
     ),
     "unknown target": (

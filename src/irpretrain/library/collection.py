@@ -25,8 +25,7 @@ from irpretrain.library.formats import described
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import IDENTIFIER, Options, Pair, listed_pairs, named_queries
 from irpretrain.objectives.registry import needs
-from irpretrain.objectives.shard import Shard
-from irpretrain.objectives.write_groups import write_groups
+from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.words import find_words
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from irpretrain.errors import ConfigError
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.objectives.groups import pair_groups
+from irpretrain.objectives.registry import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.objectives.shared_options import PresetOptions
 
 if TYPE_CHECKING:
     from irpretrain.axioms.axiom_values import ValueBatch

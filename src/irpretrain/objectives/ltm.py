@@ -12,9 +12,8 @@ import numpy as np
 
 from irpretrain.config.base import Section, option
 from irpretrain.objectives.articles import ShardArticle
-from irpretrain.objectives.draws import RandomDocuments, some
+from irpretrain.objectives.draws import LinkSource, RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.article import SEE_ALSO, within
 

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from irpretrain.config.base import Section, option
 from irpretrain.objectives.articles import ShardArticle, stream_articles
-from irpretrain.objectives.draws import RandomDocuments, by_document
+from irpretrain.objectives.draws import LinkSource, RandomDocuments, by_document
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.passages import Characters, sentences

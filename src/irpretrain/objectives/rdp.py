@@ -10,11 +10,10 @@ from typing import Literal, NamedTuple
 from irpretrain.config.base import option
 from irpretrain.objectives.acm import pairs as linked_pairs
 from irpretrain.objectives.anchors import Anchor, AnchorWeights, anchor_text, find_anchors
-from irpretrain.objectives.draws import some
+from irpretrain.objectives.draws import LinkSource, some
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.registry import AnchorOptions
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.objectives.shared_options import AnchorOptions
 
 NEEDS = frozenset({"statistics", "positions", "graph"})
 

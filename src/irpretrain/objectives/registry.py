@@ -1,9 +1,12 @@
-"""The pre-training objectives by name. A new one is a file in this package and a line here."""
+"""The pre-training objectives by name, and options that several share. A new one is a file here and a line below."""
 
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
-from irpretrain.config.base import Section, explain
+from pydantic import model_validator
+
+from irpretrain.config.base import Section, explain, option
+from irpretrain.config.papers import fill_objective
 from irpretrain.foundation.wording import instead_of
 
 # Type of an objective → module with `OPTIONS` (its section of the configuration), `NEEDS` (a frozenset of those
@@ -65,3 +68,24 @@ def needs(options: Any) -> frozenset[str]:
     if unknown := names - set(NEEDS):
         raise ValueError(f"{OBJECTIVES[options.type]}.NEEDS: {', '.join(sorted(unknown))} is none of {NEEDS}")
     return names
+
+
+# Options that several objectives share.
+
+
+class PresetOptions(Section):
+    """Options of an objective of one type whose keys a preset fills, so that `Options(preset="paper")` is whole."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, values: Any) -> Any:
+        if not (isinstance(values, dict) and isinstance(values.get("preset"), str)):
+            return values
+        (kind,) = get_args(cls.model_fields["type"].annotation)
+        return fill_objective(kind, values["preset"], {"type": kind, **values})
+
+
+class AnchorOptions(Section):
+    """What HARP's four objectives share."""
+
+    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)

@@ -9,11 +9,10 @@ from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
 from irpretrain.objectives.anchors import WordDraws, anchor_text, draw_page_words, find_anchors
-from irpretrain.objectives.draws import some
+from irpretrain.objectives.draws import LinkSource, some
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.registry import AnchorOptions
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.objectives.shared_options import AnchorOptions
 
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 

@@ -12,8 +12,8 @@ import numpy as np
 from irpretrain.config.base import option
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.registry import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
-from irpretrain.objectives.shared_options import PresetOptions
 from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 
 NEEDS = frozenset({"positions"})

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.draws import RandomDocuments, some
+from irpretrain.objectives.draws import LinkSource, RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.passages import MINIMUM_QUERY_WORDS
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.passages import sentences

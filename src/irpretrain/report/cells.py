@@ -20,8 +20,7 @@ from irpretrain.config.papers import Published
 from irpretrain.config.printed import Direction, PublishedPlace, PublishedValue
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.report.comparisons import Comparison, TableTest
-from irpretrain.report.scores import RunName
+from irpretrain.report.scores import Comparison, RunName, TableTest
 
 
 @dataclass(frozen=True)

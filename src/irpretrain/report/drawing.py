@@ -21,9 +21,8 @@ from irpretrain.config.papers import Published, PublishedFigure
 from irpretrain.config.usage import stage_over, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.atomic import atomic_file
-from irpretrain.report.comparisons import interval
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
-from irpretrain.report.scores import Pair, Results, RunName, Scores, identifier
+from irpretrain.report.scores import Pair, Results, RunName, Scores, identifier, interval
 
 # Okabe and Ito's palette, told apart under every common colour-vision deficiency.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")

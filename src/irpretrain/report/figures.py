@@ -14,8 +14,13 @@ from irpretrain.config.papers import Drawing, Published, load_published
 from irpretrain.config.printed import PublishedAxioms
 from irpretrain.errors import MAKE_AGAIN, InputError, count_of
 from irpretrain.report import curves
-from irpretrain.report.axiom_results import PredictorGroup, PredictorScores, in_order, predictor_groups
-from irpretrain.report.axiom_tables import NO_PREDICTORS
+from irpretrain.report.axiom_results import (
+    NO_PREDICTORS,
+    PredictorGroup,
+    PredictorScores,
+    in_order,
+    predictor_groups,
+)
 from irpretrain.report.drawing import (
     COLOURS,
     draw_panels,

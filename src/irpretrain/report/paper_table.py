@@ -28,9 +28,8 @@ from irpretrain.report.cells import (
     Row,
     Table,
 )
-from irpretrain.report.comparisons import TableTest
 from irpretrain.report.remarks import table_notes
-from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, ordered_measures
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, TableTest, ordered_measures
 
 # Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called.
 

@@ -17,10 +17,8 @@ from irpretrain.config.usage import with_starts
 from irpretrain.errors import count_of
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
-from irpretrain.objectives.registry import needs
-from irpretrain.objectives.shared_options import AnchorOptions
-from irpretrain.report.comparisons import TableTest
-from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, ordered_measures
+from irpretrain.objectives.registry import AnchorOptions, needs
+from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, TableTest, ordered_measures
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
 

@@ -36,8 +36,16 @@ from irpretrain.report.cells import (
     outcomes_text,
     p_text,
 )
-from irpretrain.report.comparisons import Comparison, Pairing, TableTest, compare, interval
-from irpretrain.report.scores import RunName, Scores, identifier
+from irpretrain.report.scores import (
+    Comparison,
+    Pairing,
+    RunName,
+    Scores,
+    TableTest,
+    compare,
+    identifier,
+    interval,
+)
 
 # The ledger of a table: the facts of its runs, the line under the table, and the file beside it.
 

@@ -21,8 +21,7 @@ from irpretrain.config.papers import Published, load_published
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
-from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.axiom_tables import rank_interval_table, settings_table
+from irpretrain.report.axiom_results import AxiomResults, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences

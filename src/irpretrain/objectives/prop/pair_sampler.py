@@ -35,7 +35,7 @@ from irpretrain.objectives.prop.word_sets import (
     WordSetPairs,
     draw_pairs,
 )
-from irpretrain.objectives.shared_options import PresetOptions
+from irpretrain.objectives.registry import PresetOptions
 from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.stop_words import StopList, load_stop_words

@@ -23,8 +23,7 @@ from irpretrain.corpora.registry import format_of
 from irpretrain.errors import IRPretrainError
 from irpretrain.workflow.costs import PlannedJob
 from irpretrain.workflow.costs.encoder_work import shapes
-from irpretrain.workflow.costs.estimate import CARD, estimate
-from irpretrain.workflow.costs.page import columns_text, needed_entries, table
+from irpretrain.workflow.costs.estimate import CARD, columns_text, estimate, needed_entries, table
 from irpretrain.workflow.plan.preparation import Prepared
 
 Section = TypeVar("Section", CorpusConfig, FileConfig)

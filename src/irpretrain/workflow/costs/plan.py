@@ -28,7 +28,7 @@ from irpretrain.foundation.wording import did_you_mean
 from irpretrain.workflow.costs.counted import CARD_VARIABLE, REFUSED
 from irpretrain.workflow.costs.estimate import CARD, Card
 from irpretrain.workflow.plan.paths import SCORES
-from irpretrain.workflow.plan.stand_ins import lay
+from irpretrain.workflow.plan.preparation import lay
 from snakemake_logger_plugin_irpretrain.refusals import refusal
 
 # How lines of Snakemake begin that are no answer.

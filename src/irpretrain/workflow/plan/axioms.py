@@ -7,8 +7,7 @@ from typing import Any
 
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.models import Models
-from irpretrain.workflow.plan.part import Input, PlanPart, as_list, is_embedded
-from irpretrain.workflow.plan.requests import Wildcards
+from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, as_list, is_embedded
 
 # What decides which words are terms.
 TERM_SETTINGS = {"stemming", "stop_list"}

@@ -24,6 +24,7 @@ from irpretrain.workflow.plan.part import (
     Files,
     Input,
     PlanPart,
+    Wildcards,
     as_mapping,
     described,
     each,
@@ -31,7 +32,6 @@ from irpretrain.workflow.plan.part import (
     plain,
     strings,
 )
-from irpretrain.workflow.plan.requests import Wildcards
 
 
 class Catalogue(PlanPart):

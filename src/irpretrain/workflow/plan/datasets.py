@@ -28,8 +28,16 @@ from irpretrain.config.usage import (
 from irpretrain.corpora.file_lists import list_files
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.models import Models
-from irpretrain.workflow.plan.part import Input, PlanPart, described, each, first_stage_run, strings, without
-from irpretrain.workflow.plan.requests import Wildcards
+from irpretrain.workflow.plan.part import (
+    Input,
+    PlanPart,
+    Wildcards,
+    described,
+    each,
+    first_stage_run,
+    strings,
+    without,
+)
 
 # Of the data set of that name (ARES), for configurations without a number of questions.
 ENTITY_QUESTIONS = 22_036

@@ -19,8 +19,7 @@ from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import hub_name
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Catalogue
-from irpretrain.workflow.plan.part import PlanPart, each, is_embedded, plain
-from irpretrain.workflow.plan.requests import Wildcards
+from irpretrain.workflow.plan.part import PlanPart, Wildcards, each, is_embedded, plain
 from irpretrain.workflow.plan.shown import Shown
 
 NOTHING = "no experiment of the configuration tests a model that is trained here"

@@ -13,8 +13,16 @@ from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import active_downstream, used_models
 from irpretrain.errors import ConfigError
 from irpretrain.workflow.plan import paths
-from irpretrain.workflow.plan.part import Input, JobOptions, PlanPart, described, each, plain
-from irpretrain.workflow.plan.requests import FIRST_PAPER, Wildcards
+from irpretrain.workflow.plan.part import (
+    FIRST_PAPER,
+    Input,
+    JobOptions,
+    PlanPart,
+    Wildcards,
+    described,
+    each,
+    plain,
+)
 
 # MB of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
 #

@@ -16,8 +16,7 @@ from irpretrain.config.usage import index_words
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.workflow.plan import paths
-from irpretrain.workflow.plan.part import Input, PlanPart, described, first_stage_run, plain
-from irpretrain.workflow.plan.requests import Wildcards
+from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, described, first_stage_run, plain
 
 # What decides an index, and how it is made; the rest of `retrieval` matters to searches only.
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}

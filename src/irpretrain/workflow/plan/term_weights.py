@@ -12,8 +12,7 @@ from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.datasets import Datasets
-from irpretrain.workflow.plan.part import Input, PlanPart, first_stage_run, plain
-from irpretrain.workflow.plan.requests import Wildcards
+from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, first_stage_run, plain
 
 # What of a weighting does not decide its weights: its name in tables, and what only its integers take.
 NO_WEIGHTS = {

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from irpretrain.report.headline import headline, result_lines
 from irpretrain.workflow.plan.paths import PAPER_REPORT
+from irpretrain.workflow.screen.closing import headline, result_lines
 from irpretrain.workflow.screen.job_output import Status, failure_message, newest_status, notices
 from irpretrain.workflow.screen.run_state import FailedJob, Job, RunState, finished_line, progress_line
 from irpretrain.workflow.screen.user_paths import as_user_path, with_user_paths

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from irpretrain.foundation.progress import duration
-from irpretrain.report.headline import headline
+from irpretrain.workflow.screen.closing import headline
 from irpretrain.workflow.screen.display import PlainDisplay
 from irpretrain.workflow.screen.run_state import Job, jobs_done, running_text, time_left
 from irpretrain.workflow.screen.user_paths import as_user_path

@@ -1,4 +1,4 @@
-"""Processes of this machine in a run's folder: `python -m irpretrain.workflow.cluster.live_runs ARGUMENTS`.
+"""Processes of this machine in a run's folder: `python -m irpretrain.workflow.live_runs ARGUMENTS`.
 
 `make resume` calls this first, with Snakemake's arguments, and `make clean`: two runs in one folder, or a job that
 outlived its Snakemake, would write the same files, and a run whose results are removed fails.

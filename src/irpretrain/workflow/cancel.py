@@ -1,4 +1,4 @@
-"""Cancel the Slurm jobs of dead runs of a folder; `python -m irpretrain.workflow.cluster.cancel` begins `make resume`.
+"""Cancel the Slurm jobs of dead runs of a folder; `python -m irpretrain.workflow.cancel` begins `make resume`.
 
 When Snakemake is killed, its submitted jobs live on. A resumed run would submit them again, and two jobs would write
 the same files. `--directory` is read as Snakemake does; its other arguments are ignored.

@@ -1,1 +1,0 @@
-"""What a Slurm cluster needs besides a profile."""
