@@ -1,6 +1,6 @@
 """Look whether a part of a data set of ir_datasets is on the disk, and write the small file that stands for it."""
 
-from irpretrain.corpora.ir_datasets_library import describe_part
+from irpretrain.corpora.formats.ir_datasets import describe_part
 from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:

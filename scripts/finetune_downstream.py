@@ -2,7 +2,7 @@
 
 from irpretrain.config.experiments import QuestionAnsweringConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.training.downstream.finetune import finetune_downstream
+from irpretrain.training.downstream import finetune_downstream
 
 with stage(snakemake) as done:
     cell = snakemake.wildcards

@@ -2,7 +2,7 @@
 
 from irpretrain.config.experiments import DownstreamTaskConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.training.downstream.examples import prepare_task
+from irpretrain.training.downstream_examples import prepare_task
 
 with stage(snakemake) as done:
     done(

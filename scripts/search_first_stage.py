@@ -2,7 +2,7 @@
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.tuning import own_parameters, search_tuned
+from irpretrain.retrieval.lucene import own_parameters, search_tuned
 
 with stage(snakemake) as done:
     parameters = own_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None)

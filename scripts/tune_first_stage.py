@@ -2,7 +2,7 @@
 
 from irpretrain.config.retrieval import RetrievalConfig, SweepConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.tuning import tune
+from irpretrain.retrieval.lucene import tune
 
 with stage(snakemake) as done:
     tuning = snakemake.params.tuning

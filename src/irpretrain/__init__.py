@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from irpretrain.library.collection import Collection
     from irpretrain.library.documents import parse_wikitext, read_documents
     from irpretrain.library.groups import Groups
-    from irpretrain.library.models import CrossEncoder, TermWeigher
+    from irpretrain.library.models import CrossEncoder, TermWeigher, finetune, pretrain
     from irpretrain.library.options import Options
     from irpretrain.library.own_groups import own_groups, read_groups
-    from irpretrain.library.training import finetune, pretrain
     from irpretrain.wikipedia.article import build_tree
 
 __version__ = "0.1.0"
@@ -30,13 +29,13 @@ _MODULES = {
     "TermWeigher": "library.models",
     "bootstrap_interval": "evaluation.significance",
     "build_tree": "wikipedia.article",
-    "finetune": "library.training",
+    "finetune": "library.models",
     "holm": "evaluation.significance",
     "load_predictor": "axioms.predictor",
     "own_groups": "library.own_groups",
     "paired_t_test": "evaluation.significance",
     "parse_wikitext": "library.documents",
-    "pretrain": "library.training",
+    "pretrain": "library.models",
     "randomisation_test": "evaluation.significance",
     "read_documents": "library.documents",
     "read_groups": "library.own_groups",

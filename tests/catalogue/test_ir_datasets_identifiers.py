@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from irpretrain.corpora.catalogue.read import read_catalogue
-from irpretrain.corpora.ir_datasets_library import PARTS, count_of, is_downloaded, load_dataset, read_records
+from irpretrain.corpora.formats.ir_datasets import PARTS, count_of, is_downloaded, load_dataset, read_records
 from irpretrain.corpora.registry import Kind
 
 FOLDER = os.environ.get("IR_DATASETS")

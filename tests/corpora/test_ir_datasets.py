@@ -20,9 +20,8 @@ import pytest
 from base_config import configuration
 from irpretrain import Collection, read_documents
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora import ir_datasets_library
 from irpretrain.corpora.formats import ir_datasets
-from irpretrain.corpora.ir_datasets_library import (
+from irpretrain.corpora.formats.ir_datasets import (
     check_downloaded,
     describe_part,
     downloads_text,
@@ -176,7 +175,7 @@ def test_queries_judgements_and_candidates(library, tmp_path):
 def test_what_is_not_downloaded_is_refused_with_the_command_that_downloads_it(library, identifier):
     with pytest.raises(InputError) as caught:
         check_downloaded(identifier, "docs")
-    assert f"ir_datasets:{identifier}: its docs are not in {ir_datasets_library.home()}" in str(caught.value)
+    assert f"ir_datasets:{identifier}: its docs are not in {ir_datasets.home()}" in str(caught.value)
     assert f"`ir_datasets export {identifier} docs > /dev/null` downloads them" in str(caught.value)
 
 
@@ -189,7 +188,7 @@ def test_all_that_is_not_downloaded_comes_at_once(library):
     there = configuration(experiments={"one": {**experiment, "dataset": "ir_datasets:vaswani"}})
     check_downloads(there)
     assert downloads_text(used_ir_datasets(there)).splitlines() == [
-        f"ir_datasets, in {ir_datasets_library.home()}",
+        f"ir_datasets, in {ir_datasets.home()}",
         *(f"  vaswani {part}: present" for part in ("docs", "queries", "qrels")),
     ]
     missing = "  cranfield docs: missing; ir_datasets export cranfield docs > /dev/null"

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora.formats import warc
-from irpretrain.corpora.formats.warc import WarcDocumentOptions, option_files, read, read_warc
+from irpretrain.corpora.formats.warc import WarcDocumentOptions, option_files, percentile_of, read, read_warc
 from irpretrain.corpora.records import Document, Malformed, Skipped
-from irpretrain.corpora.spam_rankings import percentile_of
 from irpretrain.errors import InputError
 
 INFO = b"""WARC/0.18

@@ -12,9 +12,9 @@ from irpretrain.contracts import PER_QUERY, SPAN_QUESTIONS
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.training.downstream import finetune as module
-from irpretrain.training.downstream.examples import evaluate_downstream
-from irpretrain.training.downstream.finetune import finetune_downstream
+from irpretrain.training import downstream as module
+from irpretrain.training.downstream import finetune_downstream
+from irpretrain.training.downstream_examples import evaluate_downstream
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from small_tasks import answering, squad, write_questions
 
 from irpretrain.errors import InputError
-from irpretrain.training.downstream import question_answering as module
-from irpretrain.training.downstream.question_answering import QuestionAnswering, best_span
+from irpretrain.training import downstream as module
+from irpretrain.training.downstream import QuestionAnswering, best_span
 
 CONTEXT = "word01 word02 cab word03 word04 word05"
 """Eight pieces: cab is c ##a ##b."""

@@ -9,17 +9,17 @@ from irpretrain.axioms.pseudo_queries import read_temperature
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.corpora.catalogue.table import read_report
-from irpretrain.corpora.ir_datasets_library import described_part
+from irpretrain.corpora.formats.ir_datasets import described_part
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds
 from irpretrain.models.neural.registry import load_neural_ranker
+from irpretrain.retrieval.lucene import own_parameters
 from irpretrain.retrieval.opened_index import RECORD, own_analysis
 from irpretrain.retrieval.positions import Positions
-from irpretrain.retrieval.tuning import own_parameters
 from irpretrain.text.token_store import _Shard
 from irpretrain.text.word_store import WordStore
 from irpretrain.text.word_vectors import WordVectors
-from irpretrain.training.downstream.examples import _predictions
+from irpretrain.training.downstream_examples import _predictions
 
 TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '{"errors.py": ["a"]}']
 

@@ -7,10 +7,9 @@ import pytest
 from irpretrain.config.names import unknown_names
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, did_you_mean, instead_of, nearest
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.foundation.wording import did_you_mean, instead_of, nearest
 from irpretrain.objectives.registry import read_options
 
 

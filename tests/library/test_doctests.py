@@ -24,7 +24,6 @@ MODULES = (
     "library.models",
     "library.options",
     "library.own_groups",
-    "library.training",
     "wikipedia.article",
 )
 

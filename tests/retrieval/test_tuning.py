@@ -14,7 +14,7 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import mean_of_run
 from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.tuning import own_parameters, search_tuned, tune
+from irpretrain.retrieval.lucene import own_parameters, search_tuned, tune
 from small_documents import write_documents
 
 BODIES = {

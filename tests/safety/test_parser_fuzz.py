@@ -20,7 +20,7 @@ from damage import damaged
 from irpretrain.config import load_config
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora import spam_rankings
+from irpretrain.corpora.formats import warc
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.folds import read_given_folds
 from irpretrain.evaluation.runs import read_qrels, read_run
@@ -46,8 +46,8 @@ def expansion(path: Path) -> object:
 
 
 def rankings(path: Path) -> object:
-    spam_rankings._read.cache_clear()
-    return spam_rankings.percentile_of(PAGE, path)
+    warc._read.cache_clear()
+    return warc.percentile_of(PAGE, path)
 
 
 def letor_folds(path: Path) -> object:

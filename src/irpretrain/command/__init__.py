@@ -16,10 +16,9 @@ from irpretrain.command.collections import COLLECTION_COMMANDS
 from irpretrain.command.files import Session, ending_on_sigterm
 from irpretrain.command.models import MODEL_COMMANDS
 from irpretrain.command.runs import RUN_COMMANDS
-from irpretrain.errors import IRPretrainError, full_disk, naming_extras
+from irpretrain.errors import IRPretrainError, cli_messages, full_disk, naming_extras
 from irpretrain.foundation.garbage import search_rarely
 from irpretrain.foundation.progress import print_line
-from irpretrain.foundation.wording import cli_messages
 
 NAME = "irpretrain"
 # Variable by which a shell asks for completions, as click names it.

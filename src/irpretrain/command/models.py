@@ -77,7 +77,7 @@ def pretrain(
     groups: str, output: str, encoder: str, seed: int, negatives: int, settings: dict[str, Any]
 ) -> str:
     """Pre-train a cross-encoder on ranking groups or pairs."""
-    from irpretrain.library.training import pretrain as run
+    from irpretrain.library.models import pretrain as run
 
     counts = run(groups_to_learn(groups, encoder, seed, negatives), output, **settings)
     return f"{count_of(counts['steps'], 'step')}; the model is in {output}"
@@ -94,7 +94,7 @@ def finetune(
     model: str, groups: str, output: str, seed: int, negatives: int, settings: dict[str, Any]
 ) -> str:
     """Fine-tune a cross-encoder on groups of one query, or pairs."""
-    from irpretrain.library.training import finetune as run
+    from irpretrain.library.models import finetune as run
 
     counts = run(groups_to_learn(groups, model, seed, negatives), output, **settings)
     queries, epochs = (

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import click
 
 from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened
-from irpretrain.errors import InputError, count_of, visible
+from irpretrain.errors import InputError, cli_messages, count_of, visible
 from irpretrain.foundation.progress import notice
-from irpretrain.foundation.wording import cli_messages
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")

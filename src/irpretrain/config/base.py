@@ -10,8 +10,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from irpretrain.errors import ConfigError
-from irpretrain.foundation.wording import cli_or_api, did_you_mean, instead_of
+from irpretrain.errors import ConfigError, cli_or_api, did_you_mean, instead_of
 
 
 class Section(BaseModel):

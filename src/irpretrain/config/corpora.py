@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
+from irpretrain.corpora.formats.ir_datasets import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.records import RECORD_MB
 from irpretrain.corpora.registry import Kind, format_of, read_options
 from irpretrain.errors import ConfigError, IRPretrainError, count_of

@@ -15,10 +15,9 @@ from irpretrain.config.papers import fill_objective, read_preset, read_recipe
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.catalogue.completion import REFERENCES, complete
-from irpretrain.corpora.ir_datasets_library import PREFIX, corpus_identifier
-from irpretrain.errors import ConfigError
+from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
+from irpretrain.errors import ConfigError, instead_of
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.foundation.wording import instead_of
 
 # The key under which an overlay names those that lie under it.
 LAYERS = "layers"

@@ -19,7 +19,7 @@ from irpretrain.config.usage import (
     trained_on,
     training_candidates,
 )
-from irpretrain.foundation.wording import did_you_mean
+from irpretrain.errors import did_you_mean
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig

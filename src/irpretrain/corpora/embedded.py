@@ -12,11 +12,10 @@ import yaml
 from pydantic import ValidationError, field_validator, model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.errors import ConfigError, IntegrityError, SetupError
+from irpretrain.errors import ConfigError, IntegrityError, SetupError, instead_of
 from irpretrain.foundation.atomic import atomic_directory, atomic_file
 from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.resources import parse_yaml
-from irpretrain.foundation.wording import instead_of
 
 PREFIX, IR_DATASETS = "embedded:", "ir_datasets:"
 

@@ -15,8 +15,7 @@ from irpretrain.corpora import checked
 from irpretrain.corpora.characters import displayed_names, identifier_fault
 from irpretrain.corpora.files import FieldLine, Line, read_lines, split_fields
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
-from irpretrain.errors import InputError
-from irpretrain.foundation.wording import cli_or_api, instead_of
+from irpretrain.errors import InputError, cli_or_api, instead_of
 
 
 def _check_names(columns: list[str]) -> list[str]:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from irpretrain.corpora.files import COMPRESSIONS, refuse_pipe
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError
-from irpretrain.foundation.wording import cli_or_api
+from irpretrain.errors import InputError, cli_or_api
 
 # Ends names of files in other packings, in several, or with other names than `COMPRESSIONS`, and of parts of files.
 _UNREAD = re.compile(

@@ -24,10 +24,9 @@ from irpretrain.corpora.records import (
     SpanQuestion,
     bounded,
 )
-from irpretrain.errors import InputError, count_of
+from irpretrain.errors import InputError, cli_or_api, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.provenance import read_sidecar
-from irpretrain.foundation.wording import cli_or_api
 
 Record = TypeVar("Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion)
 EXAMPLES = 20

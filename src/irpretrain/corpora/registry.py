@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from irpretrain.config.base import Section, explain
-from irpretrain.foundation.wording import instead_of
+from irpretrain.errors import instead_of
 
 Kind = Literal["documents", "topics", "judgements", "runs", "questions"]
 

@@ -29,7 +29,7 @@ from irpretrain.config.usage import (
 from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.file_lists import document_files, given_files, one_file
-from irpretrain.corpora.ir_datasets_library import check_downloaded
+from irpretrain.corpora.formats.ir_datasets import check_downloaded
 from irpretrain.corpora.policy import RecordTally, no_documents
 from irpretrain.corpora.records import Document, Redirect, parts_of_shard
 from irpretrain.corpora.registry import format_of

@@ -29,7 +29,7 @@ from irpretrain.config.usage import (
 )
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.file_lists import document_files
-from irpretrain.corpora.ir_datasets_library import corpus_identifier
+from irpretrain.corpora.formats.ir_datasets import corpus_identifier
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE

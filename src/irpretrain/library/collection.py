@@ -17,8 +17,7 @@ from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDI
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import ConfigError, naming_extras, need_folder
-from irpretrain.foundation.wording import cli_or_api
+from irpretrain.errors import ConfigError, cli_or_api, naming_extras, need_folder
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
 from irpretrain.library.formats import described

@@ -217,7 +217,7 @@ def described(
     config = explain(section, named, where, top=True)
     if scheme != "ir_datasets":
         return config, source
-    from irpretrain.corpora.ir_datasets_library import describe_part
+    from irpretrain.corpora.formats.ir_datasets import describe_part
 
     description = Path(folder, "ir-dataset.json")
     describe_part(str(name), part, False, description)

@@ -1,6 +1,9 @@
 """Cross-encoders and DeepCT's weighers: loading and applying."""
 
-from collections.abc import Iterable
+import json
+import reprlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -8,14 +11,22 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config.base import explain
+from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import naming_extras, reporting_disk_errors, temporary_folder
-from irpretrain.evaluation.runs import Run
+from irpretrain.config.training import ComputeConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors, temporary_folder
+from irpretrain.evaluation.folds import deal
+from irpretrain.evaluation.runs import Run, write_run
+from irpretrain.foundation.atomic import check_output_folder, write_text
+from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.documents import document_rows
-from irpretrain.library.options import Options, Pair, listed_pairs, listed_texts
+from irpretrain.library.groups import GIVEN, Groups
+from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts
+from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 
 
@@ -108,3 +119,219 @@ class TermWeigher:
         with reproducible(self._compute):
             rows, _ = self._model.rows(keyed)
         return [{term["term"]: term["weight"] for term in terms} for terms in rows["terms"].to_pylist()]
+
+
+# Training on ranking groups: of an objective, or of one's own files.
+
+
+# Of the queries of a fine-tuning, the first of which chooses.
+FOLDS = 5
+# That can be parted so.
+FEWEST_QUERIES = 3
+
+
+@naming_extras()
+def pretrain(
+    groups: Groups | Iterable[Groups], output: str | Path, *, layers: int | None = None, **training: Any
+) -> dict[str, Any]:
+    """Pre-train a cross-encoder on the groups of one objective or several, and write it.
+
+    A run that was broken off goes on from its last checkpoint, in `<output>.checkpoints`.
+
+    Args:
+        groups: of one collection, which has an encoder. Each objective made at least one group.
+        output: model directory to write: new, empty, or an earlier one, which the record beside it tells. Its metrics
+            go to `<output>.metrics.jsonl`, its accuracy on held-out groups to `<output>.probe.csv`, the record of the
+            training to `<output>.meta.json`.
+        layers: keep only the encoder's first layers; None for all.
+        training: keys of section pretraining that differ from the preset's; by default one epoch in batches of 64.
+
+    Returns:
+        Counts: steps, groups seen and available, epochs, word pieces.
+
+    Examples:
+        >>> from irpretrain import Collection, CrossEncoder
+        >>> texts = ["apple pie with apple juice", "pear pie", "an apple and a pear"]
+        >>> groups = Collection(texts, encoder=encoder_directory).groups("rop", minimum_count=1)
+        >>> counts = pretrain(groups, output_directory, steps=2, batch_groups=4, max_length=32, query_length=8)
+        >>> model = CrossEncoder(output_directory, max_length=32, query_length=8)
+        >>> counts["steps"], model.score([("pie", "pear pie")]).size
+        (2, 1)
+    """
+    from irpretrain.training.pretrain import pretrain as run
+
+    learned = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
+    if not learned or not all(isinstance(some, Groups) for some in learned):
+        given = reprlib.repr(groups)
+        raise ConfigError(
+            f"groups: give own_groups(...), read_groups(...) or what Collection.groups returns, not {given}"
+        )
+    collections = {id(some.collection): some.collection for some in learned}
+    if len(collections) != 1:
+        raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
+    collection = _with_encoder(learned[0])
+    for made in learned:
+        if not len(made):
+            skipped = f"; documents skipped: {made.skipped_text()}" if made.skipped_text() else ""
+            raise ConfigError(f"groups: objective {made.options.type} made no group{skipped}; leave it out")
+    output = Path(output)  # without a slash at its end, which would put what lies beside the folder into it
+    _check_output(output, [collection.encoder], "pretrain")
+    training = {
+        "batch_groups": 64,
+        **({} if training.keys() & {"steps", "epochs"} else {"epochs": 1}),
+        **training,
+    }
+    kinds = [some.options.type for some in learned]
+    tasks = [TaskConfig(objective=kind) for kind in kinds]
+    options, encoder = collection.options.training(kinds, **training), collection.encoder
+    encoder_options = collection.encoder_options(layers)
+    record = Recorder(
+        "pretrain",
+        [str(encoder)],
+        [str(output)],
+        {
+            "encoder": encoder_options.model_dump(),
+            "options": options.model_dump(),
+            "tasks": [
+                {**task.model_dump(), "options": some.options.model_dump()}
+                for task, some in zip(tasks, learned, strict=True)
+            ],
+            "seed": collection.options.seed,
+        },
+    )
+    with _checkpoints(output) as unfinished, collection.naming(), reporting_disk_errors([output]):
+        counts = run(
+            encoder=encoder,
+            start=None,
+            groups=[some.table for some in learned],
+            tokens=[collection.tokens],
+            tasks=tasks,
+            options=options,
+            encoder_options=encoder_options,
+            seed=collection.options.seed,
+            output=output,
+            metrics=f"{output}.metrics.jsonl",
+            probe=f"{output}.probe.csv",
+            checkpoints=unfinished,
+        )
+        record.write(counts)
+    return counts
+
+
+@naming_extras()
+def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, Any]:
+    """Fine-tune a cross-encoder on groups of one query and several documents, and write it.
+
+    With more than one epoch, batch size or learning rate, a fifth of the queries is held out and chooses among them
+    (RR@10 of the preferred documents).
+
+    Args:
+        groups: of a collection whose encoder is the cross-encoder to start from: one of `pretrain`, or a sequence
+            classifier with one label.
+        output: model directory to write, as in `pretrain`. What was chosen goes to `<output>.metrics.json`, the
+            record of the training to `<output>.meta.json`.
+        training: keys of section finetuning. The defaults here are one batch size (16), one learning rate (2e-5) and
+            3 epochs.
+
+    Returns:
+        Counts: queries, groups, epochs trained, what was chosen.
+
+    Raises:
+        ConfigError: no group can be trained on, or too few queries are there to choose anything.
+
+    Examples:
+        >>> from irpretrain import CrossEncoder, own_groups
+        >>> pairs = [("apple juice", "apple pie with apple juice"), ("pear", "pear pie")]
+        >>> groups = own_groups(pairs, encoder=model_directory)
+        >>> counts = finetune(groups, tuned_directory, epochs=1, max_length=32, query_length=8)
+        >>> counts["training_queries"], CrossEncoder(tuned_directory, max_length=32, query_length=8).score(pairs).size
+        (2, 2)
+    """
+    from irpretrain.training.finetune import finetune as run
+
+    given = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3, "keep_models": True, **training}
+    options = explain(FinetuningConfig, given, "finetuning", top=True)
+    if not isinstance(groups, Groups):
+        raise ConfigError(f"groups: give own_groups(...) or read_groups(...), not {reprlib.repr(groups)}")
+    collection = _with_encoder(groups)
+    if groups.options.type != GIVEN:  # an objective's documents are parts of others
+        groups = own_groups(groups, collection.encoder, collection.options)
+        collection = groups.collection
+    judged = groups.judged()
+    chooses = options.chooses("full")
+    if chooses and len(judged.queries) < FEWEST_QUERIES:
+        raise ConfigError(
+            f"groups: {len(judged.queries)} queries are too few to hold some out, which choose the epoch; give "
+            f"{FEWEST_QUERIES} or more, or epochs=1"
+        )
+    output = Path(output)
+    _check_output(output, [collection.encoder], "finetune")
+    lengths = {"max_length": options.max_length, "query_length": options.query_length}
+    compute = options.compute.model_dump(include=set(ComputeConfig.model_fields))
+    record = Recorder(
+        "finetune",
+        [str(collection.encoder)],
+        [str(output)],
+        {"options": options.model_dump(), "seed": collection.options.seed},
+    )
+    with TemporaryDirectory(prefix="irpretrain-") as folder, _checkpoints(output) as unfinished:
+        queries, qrels, candidates, folds = (
+            Path(folder, name) for name in ("queries", "qrels", "run", "folds")
+        )
+        QUERIES.write(queries, [{"query_id": name, "text": text} for name, text in judged.queries.items()])
+        lines = (f"{query} 0 {name} 1\n" for query, names in judged.preferred.items() for name in names)
+        write_text(qrels, "".join(lines))
+        write_run(candidates, judged.candidates, "groups")
+        fold_of = dict.fromkeys(judged.queries, 2)
+        if chooses:
+            fold_of = deal(
+                list(judged.queries), min(FOLDS, len(judged.queries)), collection.options.seed
+            ).fold_of
+        write_text(folds, json.dumps({"folds": max(fold_of.values()), "queries": fold_of}))
+        with collection.naming(), reporting_disk_errors([output]):
+            counts = run(
+                model=collection.encoder,
+                stores=[collection.tokens],
+                queries=queries,
+                qrels=qrels,
+                candidates=candidates,
+                folds=folds,
+                fold=0,
+                regime="full",
+                options=options,
+                reranking=RerankingConfig(**lengths, compute=ComputeConfig(**compute)),
+                measure="RR@10",
+                seed=collection.options.seed,
+                run=Path(folder, "tested"),
+                metrics=f"{output}.metrics.json",
+                checkpoints=unfinished,
+                output=output,
+            )
+        record.write(counts)
+    return counts
+
+
+def _with_encoder(groups: Groups) -> Any:
+    if not groups.collection.has_encoder:
+        raise ConfigError(
+            "groups: their collection has no encoder to start from; Collection(..., encoder=...)"
+        )
+    return groups.collection
+
+
+def _check_output(output: Path, inputs: Iterable[Path], stage: str) -> None:
+    check_output_folder(
+        output,
+        inputs,
+        lambda folder: read_sidecar(folder).get("stage") == stage,
+        f"a model of {stage} (.meta.json beside it)",
+    )
+
+
+@contextmanager
+def _checkpoints(output: Path) -> Iterator[Path]:
+    """Yield the folder of unfinished trainings, and remove it when it is empty: others may train beside it."""
+    unfinished = Path(f"{output}.checkpoints")
+    yield unfinished
+    with suppress(OSError):
+        unfinished.rmdir()

@@ -17,8 +17,14 @@ from irpretrain.config.papers import read_preset
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.corpora.characters import clean_text, identifier_fault
-from irpretrain.errors import ConfigError, InputError, IntegrityError, IRPretrainError, reporting_disk_errors
-from irpretrain.foundation.wording import cli_or_api
+from irpretrain.errors import (
+    ConfigError,
+    InputError,
+    IntegrityError,
+    IRPretrainError,
+    cli_or_api,
+    reporting_disk_errors,
+)
 from irpretrain.objectives.registry import OBJECTIVES, read_options
 
 

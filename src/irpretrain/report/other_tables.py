@@ -26,7 +26,7 @@ from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
 # The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).
 
 
-# As in irpretrain.training.downstream.question_answering: nothing is re-ranked.
+# As in irpretrain.training.downstream: nothing is re-ranked.
 NO_CANDIDATES = ""
 # In the order of columns.
 MEASURES = ("F1", "EM")

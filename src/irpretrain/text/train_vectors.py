@@ -16,12 +16,11 @@ import numpy as np
 
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import ConfigError, IntegrityError, count_of
+from irpretrain.errors import ConfigError, IntegrityError, cli_or_api, count_of
 from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import generator, stream_key
-from irpretrain.foundation.wording import cli_or_api
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 from irpretrain.text.word_store import WordStore
 

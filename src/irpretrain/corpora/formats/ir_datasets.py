@@ -1,15 +1,213 @@
 """Documents, queries, judgements and scored documents of a data set of the package ir_datasets."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import checked
 from irpretrain.corpora.checked import NoOptions, judgement, query, retrieved
-from irpretrain.corpora.ir_datasets_library import described_part, read_records, text_of
+from irpretrain.corpora.embedded import IR_DATASETS as PREFIX
 from irpretrain.corpora.records import AnyDocument, Judgement, Malformed, Query, Retrieved, Share, everything
-from irpretrain.corpora.registry import Format
+from irpretrain.corpora.registry import Format, Kind
+from irpretrain.errors import (
+    MAKE_AGAIN,
+    ConfigError,
+    InputError,
+    IRPretrainError,
+    SetupError,
+    instead_of,
+    one_line,
+    refusing_damage,
+)
+from irpretrain.foundation.atomic import write_text
+
+# ir_datasets (MacAvaney et al., SIGIR 2021), an optional package: data sets by identifier, read without network.
+#
+# Its files, with checksums, lie in the folder IR_DATASETS_HOME, by default ~/.ir_datasets.
+
+FORMAT = "ir_datasets"
+VERSION = "0.6.3"
+
+# Kind of a format → what ir_datasets calls that part of a data set.
+PARTS: dict[Kind, str] = {
+    "documents": "docs",
+    "topics": "queries",
+    "judgements": "qrels",
+    "runs": "scoreddocs",
+}
+
+
+def load_dataset(identifier: str) -> Any:
+    """Return a data set; SetupError without the package, ConfigError where the package has no such identifier."""
+    library = _library()
+    try:
+        return library.load(identifier)
+    except KeyError:
+        near = instead_of(identifier, library.registry)
+        raise ConfigError(f"{PREFIX}{identifier}: ir_datasets has no such data set; {near}") from None
+
+
+def dataset_with(identifier: str, part: str) -> Any:
+    """Return a data set that has a part, such as docs; ConfigError, with its subsets that have it, where it has not."""
+    dataset = load_dataset(identifier)
+    if dataset.has(part):
+        return dataset
+    subsets = [name for name in _library().registry if name.startswith(f"{identifier}/")]
+    having = [f"{PREFIX}{name}" for name in subsets if load_dataset(name).has(part)]
+    hint = f"; {', '.join(having[:8])} {'have' if len(having) > 1 else 'has'} some" if having else ""
+    raise ConfigError(f"{PREFIX}{identifier}: this data set has no {part}{hint}")
+
+
+def corpus_identifier(identifier: str) -> str:
+    """Return the shortest identifier of a data set with the same documents."""
+    dataset_with(identifier, "docs")
+    return str(_library().docs_parent_id(identifier))
+
+
+def home() -> Path:
+    return Path(_library().util.home_path())
+
+
+def count_of(identifier: str, kind: Kind) -> int:
+    """Return the number of records of a part by ir_datasets' metadata; 0 if unknown."""
+    return getattr(load_dataset(identifier), f"{PARTS[kind]}_count")() or 0
+
+
+def download_command(identifier: str, part: str) -> str:
+    """Return the command that downloads a part of a data set, and checks it."""
+    return f"ir_datasets export {identifier} {part} > /dev/null"
+
+
+def read_records(identifier: str, part: str, first: int = 0, end: int | None = None) -> Iterator[Any]:
+    """Yield the records of a part of a data set from number `first` to before `end`.
+
+    Raises:
+        InputError: they cannot be read, or are not downloaded (the message has the command).
+    """
+    dataset = dataset_with(identifier, part)
+    with _without_network(identifier, part):
+        records = getattr(dataset, f"{part}_iter")()
+        if first or end is not None:
+            sliced = hasattr(records, "__getitem__")
+            records = records[first:end] if sliced else islice(records, first, end)
+        records = iter(records)
+    while True:
+        # Between two records the network is the caller's again.
+        with _without_network(identifier, part):
+            record = next(records, None)
+        if record is None:
+            return
+        yield record
+
+
+def is_downloaded(identifier: str, part: str) -> bool:
+    """Whether the first record of a part can be read."""
+    try:
+        check_downloaded(identifier, part)
+    except InputError:
+        return False
+    return True
+
+
+def check_downloaded(identifier: str, part: str) -> None:
+    """Raise InputError where the first record of a part cannot be read."""
+    if next(read_records(identifier, part), None) is None:
+        raise InputError(f"{PREFIX}{identifier}", f"there are no {part}")
+
+
+def downloads_text(parts: Iterable[tuple[str, str]]) -> str:
+    """Return which parts of data sets are on the disk, and how to get the others; nothing if there is none."""
+    lines = [
+        f"  {identifier} {part}: "
+        + ("present" if is_downloaded(identifier, part) else f"missing; {download_command(identifier, part)}")
+        for identifier, part in parts
+    ]
+    return "\n".join([f"ir_datasets, in {home()}", *lines]) if lines else ""
+
+
+def describe_part(identifier: str, part: str, several_shards: bool, output: str | Path) -> dict[str, Any]:
+    """Write a small file that the readers of format ir_datasets accept as a part of a data set; return its content."""
+    dataset = dataset_with(identifier, part)
+    check_downloaded(identifier, part)
+    slices = None
+    # Where shards read documents, ir_datasets' own store of documents is made first: each shard reads its slice.
+    if several_shards:
+        with _without_network(identifier, part):
+            build = getattr(dataset.docs_store(), "build", None)
+            if build is not None:
+                build()
+            slices = dataset.docs_count()
+    description = {
+        "identifier": identifier,
+        "part": part,
+        "version": _library().__version__,
+        "slices": slices,
+    }
+    write_text(output, json.dumps(description) + "\n")
+    return description
+
+
+def described_part(path: Path) -> tuple[str, str, int | None]:
+    with refusing_damage(path, "this is no description of a data set", MAKE_AGAIN):
+        description = json.loads(path.read_text(encoding="utf-8"))
+        return description["identifier"], description["part"], description["slices"]
+
+
+def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
+    """Return a record's text of `fields`, or ir_datasets' default; InputError if it has no such field or default."""
+    named = ", ".join(record._fields)
+    if fields is None and not hasattr(record, "default_text"):
+        reason = "ir_datasets does not say what the text of its records is"
+        raise InputError(f"{PREFIX}{identifier}", reason, remedy=f"Name some of {named} by option fields.")
+    for field in fields or ():
+        if field not in record._fields:
+            reason = f"there is no field {field}; {instead_of(field, record._fields)}"
+            raise InputError(f"{PREFIX}{identifier}", reason)
+    if fields is None:
+        return str(record.default_text())
+    return " ".join(str(value) for name in fields if (value := getattr(record, name)) is not None)
+
+
+@contextmanager
+def _without_network(identifier: str, part: str) -> Iterator[None]:
+    """Let ir_datasets read only what is on the disk."""
+    libraries = _library().lazy_libs
+    requests = libraries.requests
+    refused: list[str] = []
+
+    def refuse() -> None:
+        refused.append(identifier)
+        raise FileNotFoundError("nothing is downloaded while a job runs")
+
+    libraries.requests = refuse
+    try:
+        yield
+    except IRPretrainError:
+        raise
+    except Exception as error:  # damaged files make it raise nearly anything
+        if refused or isinstance(error, FileNotFoundError):
+            reason, remedy = f"its {part} are not in {home()}", download_command(identifier, part)
+            remedy = f"`{remedy}` downloads them, or says where you get them."
+        else:
+            reason, remedy = f"ir_datasets cannot read its {part}: {one_line(error)}", ""
+        raise InputError(f"{PREFIX}{identifier}", reason, remedy=remedy) from error
+    finally:
+        libraries.requests = requests
+
+
+def _library() -> Any:
+    try:
+        import ir_datasets
+    except ImportError as error:
+        raise SetupError(
+            f"{PREFIX}… needs the package ir_datasets, which cannot be imported ({one_line(error)}).\n"
+            f"  python -m pip install ir_datasets=={VERSION}"
+        ) from None
+    return ir_datasets
 
 
 class IrDatasetsDocumentOptions(Section):

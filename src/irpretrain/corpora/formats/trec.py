@@ -49,9 +49,8 @@ from irpretrain.corpora.records import (
     too_large,
 )
 from irpretrain.corpora.registry import Format
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, cli_or_api
 from irpretrain.foundation.progress import notice
-from irpretrain.foundation.wording import cli_or_api
 
 Part = Literal["title", "description", "narrative"]
 

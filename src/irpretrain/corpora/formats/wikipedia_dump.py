@@ -17,9 +17,8 @@ from irpretrain.corpora.files import GET_AGAIN, refuse_packed
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, offset_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
-from irpretrain.errors import InputError, naming_extras
+from irpretrain.errors import InputError, cli_or_api, naming_extras
 from irpretrain.foundation.progress import notice
-from irpretrain.foundation.wording import cli_or_api
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings

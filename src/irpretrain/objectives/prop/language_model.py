@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import InputError
-from irpretrain.foundation.wording import cli_or_api
+from irpretrain.errors import InputError, cli_or_api
 from irpretrain.text.statistics import read_totals
 
 

@@ -17,7 +17,7 @@ from irpretrain.corpora.checked import RECORDS_PER_FILE
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.file_lists import document_files, given_files
 from irpretrain.corpora.files import DAMAGE, compression_of
-from irpretrain.corpora.ir_datasets_library import count_of
+from irpretrain.corpora.formats.ir_datasets import count_of
 from irpretrain.corpora.records import Judgement, Query, most_bytes
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import IRPretrainError

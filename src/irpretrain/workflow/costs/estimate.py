@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from irpretrain.config.papers import read_paper
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_experiments
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
 from irpretrain.foundation.resources import gpu_rates
-from irpretrain.foundation.wording import instead_of
 from irpretrain.workflow.costs import PlannedJob
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, ENCODER_RULES, Shape, encoders
 from irpretrain.workflow.costs.work import TEXT_RULES, Computing, Device, Throughput, Work, read_throughputs

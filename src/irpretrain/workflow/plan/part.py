@@ -22,7 +22,7 @@ from irpretrain.config.usage import encoder_of
 from irpretrain.corpora.catalogue.absence import absent_file
 from irpretrain.corpora.embedded import Manifest, resolve
 from irpretrain.corpora.file_lists import given_files, list_files
-from irpretrain.corpora.ir_datasets_library import PARTS
+from irpretrain.corpora.formats.ir_datasets import PARTS
 from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.errors import ConfigError
 from irpretrain.foundation.provenance import sha256

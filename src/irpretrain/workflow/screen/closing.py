@@ -13,7 +13,7 @@ from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import FIRST_STAGE, known_papers
 from irpretrain.config.usage import hidden_views
 from irpretrain.corpora.catalogue.absence import read_entries, reported
-from irpretrain.corpora.ir_datasets_library import downloads_text
+from irpretrain.corpora.formats.ir_datasets import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
