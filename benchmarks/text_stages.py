@@ -30,8 +30,8 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.sources import write_shard
+from irpretrain.retrieval.indri import build_positions
 from irpretrain.retrieval.lucene import index
-from irpretrain.retrieval.positions import build_positions
 from irpretrain.retrieval.term_weights.targets import write_frequencies
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights

@@ -3,7 +3,7 @@
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.positions import build_positions
+from irpretrain.retrieval.indri import build_positions
 
 with stage(snakemake) as done:
     done(

@@ -3,8 +3,7 @@
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
-from irpretrain.retrieval.positions import Positions
+from irpretrain.retrieval.indri import Positions, read_weighted_queries, search_weighted
 
 with stage(snakemake) as done:
     first_stage = snakemake.params.first_stage

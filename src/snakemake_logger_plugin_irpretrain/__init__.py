@@ -1,7 +1,7 @@
 """The display of a run, as a logger plugin of Snakemake: `--logger irpretrain` (profiles/default sets it).
 
-A dry run and `--verbose` show what Snakemake shows by itself. Snakemake imports this package in every process, so what
-the display needs is imported when it starts.
+A dry run and `--verbose` show what Snakemake shows by itself. Snakemake imports this package in every process, so
+what the display needs is imported when it starts.
 """
 
 from __future__ import annotations
@@ -18,10 +18,22 @@ from typing import TYPE_CHECKING, Any, TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
-
 if TYPE_CHECKING:
     from irpretrain.workflow.screen.display import PlainDisplay
+
+
+# Whether a run has the display, and how the Snakefile talks to it.
+
+NAME = "irpretrain"
+# Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`.
+ATTRIBUTE = "irpretrain"
+
+
+def has_display(settings: Any) -> bool:
+    """Whether Snakemake's output settings ask for the display, rather than for all that Snakemake says itself."""
+    requested = NAME in getattr(settings, "log_handler_settings", {NAME: None})
+    return requested and not (settings.dryrun or settings.verbose or settings.debug_dag)
+
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
@@ -64,7 +76,7 @@ class LogHandler(LogHandlerBase):
         elif self._quiet or not self._stderr.isatty() or os.environ.get("TERM") == "dumb":
             self._display = PlainDisplay(self._stderr, self._quiet)
         else:
-            from irpretrain.workflow.screen.live import LiveDisplay
+            from irpretrain.workflow.screen.display import LiveDisplay
 
             self._display = LiveDisplay(self._stderr)
         self._ticker = Ticker(self._display.tick, 0.5)

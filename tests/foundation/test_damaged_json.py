@@ -13,9 +13,9 @@ from irpretrain.corpora.formats.ir_datasets import described_part
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds
 from irpretrain.models.neural.registry import load_neural_ranker
+from irpretrain.retrieval.indri import Positions
 from irpretrain.retrieval.lucene import own_parameters
 from irpretrain.retrieval.opened_index import RECORD, own_analysis
-from irpretrain.retrieval.positions import Positions
 from irpretrain.text.token_store import _Shard
 from irpretrain.text.word_store import WordStore
 from irpretrain.text.word_vectors import WordVectors

@@ -19,11 +19,10 @@ from irpretrain.config.retrieval import IndriOptions
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
-from irpretrain.retrieval import lucene, positions
+from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
+from irpretrain.retrieval.indri import Positions, build_positions, read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
-from irpretrain.retrieval.positions import Positions, build_positions
 from small_documents import write_documents
 
 BODIES = {
@@ -56,7 +55,7 @@ def test_positions_do_not_depend_on_how_many_fit_in_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in (1, 2, 5):
-        monkeypatch.setattr(positions, "OCCURRENCES_AT_ONCE", number)
+        monkeypatch.setattr("irpretrain.retrieval.indri.OCCURRENCES_AT_ONCE", number)
         shards = [folder / "0.parquet", folder / "1.parquet"]
         build_positions(shards, PLAIN, TEXT, tmp_path / str(number))
         names = sorted(path.name for path in (folder / "positions").iterdir())

@@ -20,10 +20,9 @@ from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import expand_documents
-from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
+from irpretrain.retrieval.indri import Positions, build_positions, read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
 from irpretrain.retrieval.lucene import rank_candidates
-from irpretrain.retrieval.positions import Positions, build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.text.languages import language, read_languages

@@ -19,13 +19,10 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from irpretrain.workflow.screen import display as display_module
-from irpretrain.workflow.screen import live
-from irpretrain.workflow.screen.display import PlainDisplay
+from irpretrain.workflow.screen.display import LiveDisplay, PlainDisplay
 from irpretrain.workflow.screen.job_output import JobOutput
-from irpretrain.workflow.screen.live import LiveDisplay
 from irpretrain.workflow.screen.run_state import Job
-from snakemake_logger_plugin_irpretrain import LogHandler
-from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
+from snakemake_logger_plugin_irpretrain import ATTRIBUTE, LogHandler, has_display
 
 RULE_EXCEPTION = (
     'RuleException:\nCalledProcessError in file "/x/rules/corpora.smk", line 26:\n'
@@ -375,7 +372,7 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
         os.utime(log, (120, 120))
         display.started(Job(1, "pretrain", "pretrain prop 1", (log,), started=100.0))
         table = "BM25  0.836\n\nReport:  results/reports/prop.html\n"
-        monkeypatch.setattr(live, "headline", lambda *_: table)
+        monkeypatch.setattr("irpretrain.workflow.screen.display.headline", lambda *_: table)
         display.report_made("prop")
         display.tick()
         displayed = screen.getvalue()
@@ -393,7 +390,9 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
 
 @pytest.mark.parametrize("width", [40, 80])
 def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
-    monkeypatch.setattr(live, "_size_of", lambda screen: ConsoleDimensions(width, 20))
+    monkeypatch.setattr(
+        "irpretrain.workflow.screen.display._size_of", lambda screen: ConsoleDimensions(width, 20)
+    )
     screen = Terminal()
     display = LiveDisplay(screen, clock=lambda: 130.0)
     try:

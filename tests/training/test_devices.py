@@ -17,16 +17,15 @@ import torch
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError, SetupError, TrainingError
-from irpretrain.training import compute, devices, ranks
-from irpretrain.training.compute import choose_device, own_gpu, reproducible
-from irpretrain.training.devices import own_devices
+from irpretrain.training import compute, ranks
+from irpretrain.training.compute import choose_device, own_devices, own_gpu, reproducible
 from irpretrain.training.job_lock import take
 from irpretrain.training.ranks import Ranks, taking_part
 
 JOB = """
 import json, sys
 from pathlib import Path
-from irpretrain.training.devices import own_devices
+from irpretrain.training.compute import own_devices
 taken = own_devices(int(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3]))
 print(json.dumps(taken), flush=True)
 sys.stdin.read()
@@ -36,9 +35,9 @@ FOUR = ["GPU-a", "GPU-b", "GPU-c", "GPU-d"]
 
 @pytest.fixture(autouse=True)
 def nothing_taken() -> Iterator[None]:
-    devices.release(devices._retained)
+    compute.release(compute._retained)
     yield
-    devices.release(devices._retained)
+    compute.release(compute._retained)
 
 
 @contextmanager
@@ -80,7 +79,7 @@ def test_a_device_is_the_same_whatever_hides_the_others(tmp_path: Path) -> None:
         assert taken(first) == [0]
         # CUDA_VISIBLE_DEVICES=2,0: device 0 of all is this job's number 1.
         assert own_devices(1, ["GPU-c", "GPU-a"], tmp_path) == [0]
-        devices.release(devices._retained)
+        compute.release(compute._retained)
         assert own_devices(1, ["GPU-a", "GPU-c"], tmp_path) == [1]
 
 
@@ -226,9 +225,9 @@ def test_who_holds_a_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert second.stderr is not None
             assert f"GPU-a.lock: process {first.pid}" in second.stderr.readline()
             second.kill()
-    monkeypatch.setattr(devices, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(compute, "PATIENCE_SECONDS", 0)
     gate = take(tmp_path / "gate.lock")
     assert gate is not None
-    monkeypatch.setattr(devices.time, "sleep", lambda seconds: os.close(gate))
+    monkeypatch.setattr(compute.time, "sleep", lambda seconds: os.close(gate))
     own_devices(1, ["GPU-b"], tmp_path)
     assert f"waits for {tmp_path / 'gate.lock'}, which process {os.getpid()} on " in capsys.readouterr().err

@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.objectives.articles import ShardArticle
 from irpretrain.objectives.draws import by_document
-from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.shard import Shard, ShardArticle
 from irpretrain.text.passages import Characters, sentences
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.statistics import read_totals

@@ -8,8 +8,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.objectives.articles import ShardArticle
-from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.shard import Shard, ShardArticle
 from irpretrain.wikipedia.graph import Graph, Links
 
 Item = TypeVar("Item")

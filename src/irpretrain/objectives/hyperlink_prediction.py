@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import NO_ANCHOR
-from irpretrain.objectives.articles import ShardArticle
 from irpretrain.objectives.draws import LinkSource, positions_as_many, some
 from irpretrain.objectives.groups import span_groups
-from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.objectives.shard import Counts, Shard, ShardArticle
 from irpretrain.wikipedia.graph import Links
 from irpretrain.wikipedia.links import segments
 

@@ -11,10 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.articles import ShardArticle
 from irpretrain.objectives.draws import LinkSource, RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.objectives.shard import Counts, Shard, ShardArticle
 from irpretrain.wikipedia.article import SEE_ALSO, within
 
 NEEDS = frozenset({"positions", "graph"})

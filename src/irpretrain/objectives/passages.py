@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.articles import ShardArticle, stream_articles
 from irpretrain.objectives.draws import LinkSource, RandomDocuments, by_document
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.objectives.shard import Counts, Shard, ShardArticle, stream_articles
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.passages import Characters, sentences
 from irpretrain.text.words import count_spaced

@@ -16,11 +16,10 @@ import pyarrow.compute as pc
 from irpretrain.config.base import option
 from irpretrain.contracts import ANCHOR_TEXTS
 from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, find_anchors
-from irpretrain.objectives.articles import stream_articles
 from irpretrain.objectives.draws import LinkSource, as_many, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.registry import AnchorOptions
-from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.objectives.shard import Counts, Shard, stream_articles
 from irpretrain.wikipedia.links import normal_anchor
 
 NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
