@@ -18,22 +18,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
+
 if TYPE_CHECKING:
     from irpretrain.workflow.screen.display import PlainDisplay
-
-
-# Whether a run has the display, and how the Snakefile talks to it.
-
-NAME = "irpretrain"
-# Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`.
-ATTRIBUTE = "irpretrain"
-
-
-def has_display(settings: Any) -> bool:
-    """Whether Snakemake's output settings ask for the display, rather than for all that Snakemake says itself."""
-    requested = NAME in getattr(settings, "log_handler_settings", {NAME: None})
-    return requested and not (settings.dryrun or settings.verbose or settings.debug_dag)
-
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
