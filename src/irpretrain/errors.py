@@ -204,7 +204,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _room(path: Any) -> tuple[int, Path]:
-    """Return the free MB of a path's disk, and the folder on it that a user knows."""
     location = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
     where = next(folder for folder in (location, *location.parents) if folder.is_dir())
     free = os.statvfs(where)

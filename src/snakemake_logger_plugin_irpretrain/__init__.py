@@ -145,7 +145,6 @@ class LogHandler(LogHandlerBase):
             self._errors.append(text)
 
     def _ending(self, rule: str) -> str:
-        """How a job of a rule has ended."""
         from irpretrain.workflow.screen.display import script_of
 
         return self._ends.pop(script_of(rule, self._ends), "")
@@ -207,7 +206,6 @@ class LogHandler(LogHandlerBase):
 
 
 def _copy(number: int) -> TextIO:
-    """A stream to where a file descriptor leads now."""
     return open(os.dup(number), "w", encoding="utf-8", errors="replace", buffering=1)
 
 

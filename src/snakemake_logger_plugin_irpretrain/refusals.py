@@ -81,7 +81,6 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
 
 
 def _lock(folder: Path) -> str:
-    """Return what to do where another run has locked a folder."""
     from irpretrain.workflow.live_runs import live_processes
 
     numbers = " ".join(map(str, live_processes(folder))) if folder.is_dir() else ""
@@ -98,7 +97,6 @@ def _lock(folder: Path) -> str:
 
 
 def _fault_of_configuration(text: str, arguments: Sequence[str]) -> str:
-    """Return what is wrong with the overlays, or with the default beside the Snakefile; nothing if they are sound."""
     from irpretrain.config.arguments import check_configuration_files, configuration_files
     from irpretrain.errors import ConfigError
 

@@ -93,7 +93,6 @@ def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
 
 
 def _note_zeros(rankings: Mapping[str, Any], judged: Mapping[str, Any]) -> None:
-    """Note the judged queries that count 0 whatever is retrieved, or since a run lacks them."""
     from irpretrain.evaluation.runs import lacking, relevant
 
     without = (query for query, grades in judged.items() if not relevant(grades))
@@ -159,14 +158,12 @@ def _csv(rows: Sequence[MeasureRow]) -> Iterator[str]:
 
 
 def _interval(low: float | None, high: float | None, form: str) -> str:
-    """An interval; a dash where one query supports none."""
     if low is None or high is None or math.isnan(low):
         return "–"
     return f"[{low:{form}}, {high:{form}}]"
 
 
 def _displayed(runs: set[str]) -> dict[str, str]:
-    """Return the ends of the runs' names, or whole names where two end alike."""
     ends = {run: run if len(run) <= LONGEST else f"…{run[1 - LONGEST :]}" for run in runs}
     names = ends if len(set(ends.values())) == len(runs) else {run: run for run in runs}
     return {run: visible(name) for run, name in names.items()}

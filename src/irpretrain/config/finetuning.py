@@ -1,7 +1,4 @@
-"""Section `finetuning`, and `models.<name>.neural`.
-
-Section `finetuning`: what is searched, and for how long.
-"""
+"""Section `finetuning`, and `models.<name>.neural`."""
 
 from __future__ import annotations
 

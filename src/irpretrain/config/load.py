@@ -317,7 +317,6 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mentions_any(given: dict[str, Any]) -> bool:
-    """Whether a text of the configuration names a data set of ir_datasets."""
     parts: list[Any] = [given]
     seen: set[int] = set()
     while parts:

@@ -1,7 +1,4 @@
-"""Sections that training and scoring share: device and precision, losses, optimisation, lengths.
-
-Keys `compute`: on what a stage computes, how exactly, and in how many processes.
-"""
+"""Sections that training and scoring share: device and precision, losses, optimisation, lengths."""
 
 from __future__ import annotations
 
@@ -10,6 +7,8 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
+
+# Keys `compute`: on what a stage computes, how exactly, and in how many processes.
 
 Packing = Literal["auto", "on", "off"]
 

@@ -36,7 +36,6 @@ class StrictLoader(yaml.SafeLoader):
         node.value = [*self._pairs(node).values(), *others]
 
     def _check(self, node: yaml.Node, seen: set[int]) -> None:
-        """Refuse keys that stand twice or are lost by a merge, in a node and all below it."""
         if id(node) in seen:
             return
         seen.add(id(node))
@@ -61,7 +60,6 @@ class StrictLoader(yaml.SafeLoader):
                 lines[value] = lines[str(value)] = key.start_mark.line + 1
 
     def _value_of(self, key: yaml.ScalarNode) -> Any:
-        """Return what a key means, such as 1 for 0x1."""
         return key.value if key.tag == _MERGE else self.construct_object(key)
 
     def _pairs(self, node: yaml.MappingNode) -> dict[Any, tuple[yaml.ScalarNode, yaml.Node]]:

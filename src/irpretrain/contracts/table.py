@@ -157,7 +157,6 @@ def _check_rows(path: str | Path, read: int) -> None:
 
 @contextmanager
 def _read(path: str | Path) -> Iterator[None]:
-    """Refuse a damaged file; its end, which holds the schema, may be whole where a page before it is not."""
     try:
         yield
     except (FileNotFoundError, MemoryError):

@@ -84,7 +84,6 @@ def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
 
 
 def _check_corpus(name: str, shards: list[Path]) -> int:
-    """Return the number of documents of a corpus; refuse an empty one, and too many malformed records in all shards."""
     total = sum(DOCUMENTS.count(path) for path in shards)
     counts = [read_sidecar(path).get("counts", {}) for path in shards]
     if total == 0:
@@ -101,7 +100,6 @@ def _check_corpus(name: str, shards: list[Path]) -> int:
 
 
 def _check_number(shards: list[Path], expected: int) -> None:
-    """Refuse a corpus whose shards' sidecars have another number of records."""
     records = sum(int(read_sidecar(path).get("counts", {}).get("read", 0)) for path in shards)
     if shards and records != expected:
         raise InputError(
@@ -113,7 +111,6 @@ def _check_number(shards: list[Path], expected: int) -> None:
 
 
 def _repeated(paths: Sequence[Path], total: int) -> dict[str, list[Location]]:
-    """Return the positions of every id that occurs more than once."""
     # Python's own hash differs from process to process; it only narrows the search, so the result does not.
     names = (name for column in document_names(paths) for name in column.to_pylist())
     hashes = np.fromiter(map(hash, names), np.int64, count=total)
@@ -154,7 +151,6 @@ def _refuse(repeated: dict[str, list[Location]], describe_location: Callable[[Pa
 
 
 def _recorded_location(shard: Path, part: int, position: int) -> str:
-    """The position of a document in the file that the shard's sidecar names; the shard's where there is no sidecar."""
     record = read_sidecar(shard)
     parameters = record.get("parameters", {})
     corpus, source = parameters.get("corpus", {}), parameters.get("source", "")

@@ -112,10 +112,8 @@ def _block(position: int, byte: int, content: bytes, mark: bytes) -> DocBlock | 
 
 
 def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malformed]]:
-    """Yield the text before the first `<DOC>`, then each document with its tags, each with its first byte.
-
-    A document beyond the size limit (`bounds`) is cut; damage comes after everything before it.
-    """
+    """Yield the text before the first `<DOC>`, then each document with its tags, each with its first byte."""
+    # A document beyond the size limit (`bounds`) is cut; damage comes after everything before it.
     buffer, start, searched = bytearray(), 0, 0
     dropping, longest = False, most_bytes()
     with open_bytes(path) as stream:

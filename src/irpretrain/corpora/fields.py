@@ -1,7 +1,4 @@
-"""Records of named fields: tab-separated rows, JSON objects, table rows.
-
-Tab-separated rows with named columns: shared by documents, topics and judgements.
-"""
+"""Records of named fields: tab-separated rows, JSON objects, table rows."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -16,6 +13,8 @@ from irpretrain.corpora.characters import displayed_names, identifier_fault
 from irpretrain.corpora.files import FieldLine, Line, read_lines, split_fields
 from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
 from irpretrain.errors import InputError, cli_or_api, instead_of
+
+# Tab-separated rows with named columns: shared by documents, topics and judgements.
 
 
 def _check_names(columns: list[str]) -> list[str]:
@@ -90,7 +89,6 @@ def is_header(cells: Sequence[str], *names: Collection[str]) -> bool:
 
 
 def _name(cell: str) -> str:
-    """Return a column name whatever its quotes, case and the blanks around it."""
     return cell.strip().strip('"').strip().lower()
 
 

@@ -140,7 +140,6 @@ def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Pa
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder and its sub-folders, through links too; nothing hidden, no folder twice."""
     seen = set[tuple[int, int]]()
     for location, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
         state = os.stat(location)
@@ -154,7 +153,6 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _refuse_folder(error: OSError) -> None:
-    """Raise InputError for a folder that cannot be listed: without its files the corpus would lack documents."""
     remedy = "Make it readable (chmod u+rx), or move it elsewhere if its files are not meant to count."
     raise InputError(error.filename, f"the folder cannot be read: {error.strerror or error}", remedy=remedy)
 

@@ -82,10 +82,8 @@ def read_blocks(path: str | Path, start: int = 0) -> Iterator[Block]:
 
 
 def _next_stream_follows(file: int, bit: int, following: int | None) -> bool:
-    """Whether only zeros lie between the end of a stream, marked at `bit`, and the next stream or the file's end.
-
-    Else a block with a damaged mark is lost; `following` is the next mark.
-    """
+    """Whether only zeros lie between the end of a stream, marked at `bit`, and the next stream or the file's end."""
+    # Else a block with a damaged mark is lost; `following` is the next mark.
     offset = (bit + _MARK_BITS + 32 + 7) // 8  # a checksum, and bits up to a whole byte
     stop = os.fstat(file).st_size if following is None else following // 8 - len(_HEADER)
     if stop < offset or (following or 0) % 8:
@@ -119,7 +117,6 @@ def _read_marks(ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]
 
 
 def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
-    """Yield (bit, whether a block begins there; else a stream ends) in order."""
     offset = start
     while window := os.pread(file, WINDOW + _MARK_BITS // 8, offset):  # a mark may reach so far beyond
         marks = [
@@ -133,7 +130,6 @@ def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
 
 
 def _occurrences(window: bytes, needle: _Needle) -> Iterator[int]:
-    """Yield the bytes of the window in which the needle's mark begins."""
     byte = window.find(needle.inside, 1)
     while byte >= 0:
         after = byte + len(needle.inside)
@@ -155,7 +151,6 @@ def _bits(file: int, start: int, end: int) -> bytes:
 
 
 def _decompress(block: bytes, bits: int) -> bytes | None:
-    """The text of a block of `bits` bits, made a stream of its own; None if it is damaged."""
     checksum = int.from_bytes(block[6:10], "big")  # of a stream of one block, the stream's is the block's
     rest = bits % 8
     whole, last = block[: bits // 8], block[bits // 8] >> (8 - rest) if rest else 0

@@ -1,7 +1,4 @@
-"""Which queries of a data set are used, and which of them other data sets share.
-
-Which queries of a data set are used, where not all are.
-"""
+"""Which queries of a data set are used, and which of them other data sets share."""
 
 from __future__ import annotations
 
@@ -61,7 +58,6 @@ def compared_text(text: str) -> str:
 
 @cache
 def _spaces() -> dict[int, str]:
-    """Map every character of Unicode's categories P, S and Z to a space; letters, marks and digits stay."""
     separates = (code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "PSZ")
     return dict.fromkeys(separates, " ")
 
@@ -97,7 +93,6 @@ class _Query:
         return bool(fewer) and 2 * len(self.relevant & other.relevant) >= fewer
 
     def shares_letters(self, other: _Query) -> bool:
-        """Whether the queries share enough letters for one to reword the other."""
         texts = [" ".join(sorted(query.text.split())) for query in (self, other)]
         matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
         # The quick ones are upper bounds.
@@ -224,7 +219,6 @@ def _refuse(likenesses: _Likenesses, total: int, where: str, names: tuple[str, s
 
 
 def _log(likenesses: _Likenesses, total: int, names: tuple[str, str]) -> None:
-    """Say on the screen how many tested queries may be used ones."""
     if pairs := likenesses.same_text:
         notice(
             names[1],
@@ -276,7 +270,6 @@ def _with_distinct_names(
 
 
 def _text_digests(paths: Paths, names: set[str]) -> dict[str, bytes]:
-    """Return document → digest of its body, without regard to case, white space and punctuation."""
     digests: dict[str, bytes] = {}
     for path in paths if names else ():
         for batch in DOCUMENTS.stream_chosen(path, names, ["document_id", "body"]):

@@ -1,7 +1,4 @@
-"""A source's files before any job, and a shard of its records.
-
-The files and folders that a configuration names: whether they are there, before anything is computed.
-"""
+"""A source's files before any job, and a shard of its records."""
 
 import os
 import re
@@ -42,6 +39,8 @@ from irpretrain.models.encoder_files import (
 )
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.words import spaced_words
+
+# The files and folders that a configuration names: whether they are there, before anything is computed.
 
 EFFECTIVE = os.access in os.supports_effective_ids
 
@@ -187,7 +186,6 @@ def _refuse(heading: str, faults: list[str]) -> None:
 
 
 def _is_file(path: str, manifest: Manifest) -> bool:
-    """Whether a path is one of a file or folder; ConfigError where it names an embedded asset that does not exist."""
     kind, where = resolve(path)
     if kind == "embedded":
         manifest.asset(str(where))
@@ -284,7 +282,6 @@ def _rows(
     redirects: ContractWriter,
     language: str,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of documents; those of redirects are written on the way."""
     reader = format_of("documents", config.format)
     options = reader.options(**config.options)
     written = False

@@ -152,7 +152,6 @@ def _of_unknown_documents(
 
 
 def _hopeless(retained: Judgements, unknown: set[str]) -> DroppedRecords:
-    """Queries none of whose relevant documents can be found, because the corpus lacks them."""
     names = sorted(
         query
         for query, judged in retained.items()

@@ -38,7 +38,6 @@ def read_records(kind: Kind, config: FileConfig, path: Path) -> Any:
 def _sound_records(
     kind: Kind, config: FileConfig, files: list[Path], tally: RecordTally
 ) -> Iterator[tuple[Path, Any]]:
-    """Yield the sound records of some files, each with its file; `tally` counts or refuses the others."""
     for path in files:
         for record in tally.sound(path, read_records(kind, config, path)):
             yield path, record

@@ -130,13 +130,11 @@ def _end_of_tag(markup: str, start: int) -> int:
 
 
 def _end_of_element(markup: str, start: int, name: str) -> int:
-    """Where `</name` stands; the end of the page where it does not."""
     closing = re.compile(rf"</{name}\b", re.IGNORECASE).search(markup, start)
     return len(markup) if closing is None else closing.start()
 
 
 def _plain(text: str) -> str:
-    """Return text with its entities as characters, single spaces, and no empty lines."""
     return _LINES.sub("\n", _SPACES.sub(" ", unescaped(text))).strip()
 
 
@@ -182,10 +180,8 @@ def _joined_chunks(content: bytes) -> bytes:
 
 
 def _unzipped(content: bytes, longest: int) -> bytes:
-    """Return what gzip or deflate (with zlib's header) has packed; zlib.error where that is damaged or ends early.
-
-    Content that is not packed stays as it is.
-    """
+    """Return what gzip or deflate (with zlib's header) has packed; zlib.error where that is damaged or ends early."""
+    # Content that is not packed stays as it is.
     unpacker, text = zlib.decompressobj(zlib.MAX_WBITS | 32), bytearray()
     is_packed = bool(_PACKED.match(content))
     for start in range(0, len(content), _AT_ONCE):

@@ -1,7 +1,4 @@
-"""Scores of runs: per query, their means, and re-ranking at several depths.
-
-Scores of a run, for analyses of your own.
-"""
+"""Scores of runs: per query, their means, and re-ranking at several depths."""
 
 from __future__ import annotations
 
@@ -24,6 +21,9 @@ from irpretrain.foundation.progress import notice, progress
 
 if TYPE_CHECKING:
     import pandas
+
+
+# Scores of a run, for analyses of your own.
 
 
 def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
@@ -176,7 +176,6 @@ def _articles(judged: Qrels, squad: bool) -> dict[str, str]:
 
 
 def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, candidates: _Candidates) -> Run:
-    """Read the files of one run and check its queries, folds and documents."""
     paths = [str(path) for path in description["paths"]]
     parts = [read_run(path) for path in paths]
     for fold, (path, part) in enumerate(zip(paths, parts, strict=True), 1):
@@ -192,10 +191,8 @@ def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, can
 
 
 def _note_short_lists(description: Mapping[str, Any], run: Run, measures: Sequence[str]) -> None:
-    """Name the measures that look deeper than lists of a run of others: nobody knows whether it was cut there.
-
-    A measure without a cut-off looks at as many documents as are scored.
-    """
+    """Name the measures that look deeper than lists of a run of others: nobody knows whether it was cut there."""
+    # A measure without a cut-off looks at as many documents as are scored.
     if short := short_lists(run, measures, description.get("depth") or 0):
         dataset = description["dataset"]
         notice(

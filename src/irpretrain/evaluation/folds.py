@@ -151,7 +151,6 @@ def deal(
 
 
 def _warn_of_split(folds: Folds, texts: Mapping[str, str], label: str) -> int:
-    """Warn of queries whose text stands in another fold too; return how many there are."""
     folds_of_text: dict[str, set[int]] = {}
     for query, fold in folds.fold_of.items():
         folds_of_text.setdefault(texts[query], set()).add(fold)

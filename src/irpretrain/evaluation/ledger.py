@@ -235,7 +235,6 @@ def cell_text(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a fact as text; equal group counts as one: "1,600"."""
     if value is None:
         return ""
     if isinstance(value, int):

@@ -260,10 +260,8 @@ def _compared(section: Section, more: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def _option_texts(sections: Iterable[dict[str, Any]]) -> tuple[str, ...]:
-    """Return "key value" of each option, nested ones by dotted keys.
-
-    Values of several sections are joined by " / ", in their order, where they are not all equal.
-    """
+    """Return "key value" of each option, nested ones by dotted keys."""
+    # Values of several sections are joined by " / ", in their order, where they are not all equal.
     values: dict[str, list[str]] = {}
     for section in sections:
         for key, value in leaves(section):
@@ -275,7 +273,6 @@ def _option_texts(sections: Iterable[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def _text_of(config: Config, corpus: str) -> PretrainingText:
-    """Return the text of a corpus, whatever documents it is cut into."""
     described = config.corpora[corpus]
     defaults = format_of("documents", described.format).options().model_dump()
     options = {name: value for name, value in described.options.items() if value != defaults.get(name)}
@@ -323,7 +320,6 @@ def _first_of_equal(file: str) -> str:
 
 
 def _overlap(config: Config, corpus: str, other: str) -> bool:
-    """Whether two corpora are read from one file and may have articles in common."""
     (start, end), (other_start, other_end) = (
         config.corpora[name].options.get(RANGE) or (0, math.inf) for name in (corpus, other)
     )

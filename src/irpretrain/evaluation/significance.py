@@ -126,7 +126,6 @@ def randomisation_test(
 
 
 def _extreme(flips: NDArray[np.integer], differences: NDArray[np.float64], bound: float) -> int:
-    """How many rows of signs (1 flips) give a sum at least `bound` away from 0."""
     sums = differences.sum() - 2 * (flips.astype(np.float64) @ differences)
     return int(np.count_nonzero(np.abs(sums) >= bound))
 
@@ -248,7 +247,6 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
 
 
 def _finite(values: ArrayLike | Iterable[float], name: str = "values") -> NDArray[np.float64]:
-    """Return values as an array of finite numbers; ValueError where one is not."""
     numbers = np.array(list(values) if isinstance(values, Iterator) else values, float)
     if not np.isfinite(numbers).all():
         first = np.argwhere(~np.isfinite(numbers))[0]
@@ -266,7 +264,6 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 def _blocks(draws: int, width: int) -> list[int]:
-    """Sizes of the blocks in which `draws` rows of `width` random numbers are made."""
     size = max(1, DRAWS_AT_ONCE // width)
     return [min(size, draws - start) for start in range(0, draws, size)]
 
@@ -310,7 +307,6 @@ def area_with_interval(
 
 
 def _levels(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rank of each score among the distinct scores, from 0, and the labels (bool)."""
     _, levels = np.unique(np.asarray(scores, np.float64), return_inverse=True)
     return levels, np.asarray(labels, bool)
 

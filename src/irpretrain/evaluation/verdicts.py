@@ -120,7 +120,6 @@ def unpaired(better: tuple[float, float, float], worse: tuple[float, float, floa
 
 
 def _reach(parts: Iterable[tuple[float, float]], tail: float) -> float:
-    """Half the width of the interval outside which `tail` lies."""
     from scipy.special import stdtrit
 
     return math.sqrt(sum(variance * float(stdtrit(freedom, tail / 2)) ** 2 for variance, freedom in parts))

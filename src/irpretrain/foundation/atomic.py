@@ -132,7 +132,6 @@ def _temporary(target: Path) -> Path:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the permissions of what is replaced; None where nothing is."""
     return stat.S_IMODE(target.stat().st_mode) if target.exists() else None
 
 

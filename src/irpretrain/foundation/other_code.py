@@ -156,7 +156,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _removed_files(directory: Path) -> set[str]:
-    """Return the files that a redo began to make again and did not."""
     try:
         files = json.loads((directory / BROKEN_OFF).read_text(encoding="utf-8"))
         return {file for file in files if not (directory / file).exists()}

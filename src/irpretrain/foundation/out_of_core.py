@@ -110,7 +110,6 @@ class _Block:
         return piece
 
     def refill(self) -> bool:
-        """Read the next block if this one is used up; return whether any rows are left."""
         if self._start < self._rows.num_rows:
             return True
         rows = next(self._rest, None)

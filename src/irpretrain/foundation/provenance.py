@@ -165,7 +165,6 @@ def _usages() -> tuple[resource.struct_rusage, resource.struct_rusage]:
 
 
 def _peak_kilobytes() -> int:
-    """Peak memory of this process or one of its finished children."""
     # The kernel's counter begins with the memory of the parent, here Snakemake's; /proc counts this program alone.
     # A child's counter begins with that of this process, so the larger of the two is right.
     usages = _usages()

@@ -260,7 +260,6 @@ class Collection(CollectionFiles):
         return pd.DataFrame(columns)
 
     def _queries_of(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray, Postings]:
-        """Return the terms of queries end to end, where each one's begin and end, and the collection's postings."""
         terms, postings = self._terms
         words = (find_words(text, self.options.text.word_kind) for text in texts)
         queries = [np.asarray(terms.of_text(found), np.int64) for found in words]

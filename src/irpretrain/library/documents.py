@@ -206,5 +206,4 @@ def _with_column_names(document: Mapping[str, Any], position: int) -> dict[str, 
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a value is None or a NaN, as tables have them for what is not there."""
     return value is None or (isinstance(value, float) and value != value) or repr(value) == "<NA>"

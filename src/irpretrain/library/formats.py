@@ -149,7 +149,6 @@ def _sign(kind: Kind, path: Path) -> str | None:
 
 
 def _beginning(path: Path) -> str:
-    """Return the beginning of a file, without what may stand in front of its records."""
     try:
         with open_bytes(path) as stream:
             start = stream.read(BEGINNING)

@@ -104,7 +104,6 @@ def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:
 
 
 def _named(folder: Path, role: str, remedy: str) -> str:
-    """Return the one entry of the folder whose name is that of a role; InputError with the remedy without one."""
     names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
     fitting = [name for name in names if _role(name) == role]
     if len(fitting) == 1:

@@ -273,7 +273,6 @@ class CrossEncoderModel(SavedHubModel):
 
 
 def _states_at(states: Tensor, masked: Tensor | None) -> Tensor:
-    """Return the states, float [sequences, positions, hidden size], at `masked`, in row-major order."""
     if masked is None:
         return states[0, :0]
     # By numbers, which a mask on the host gives without waiting for a GPU; indexing by the mask would ask the device.

@@ -1,7 +1,4 @@
-"""Names of models on Hugging Face's hub, and checks of an encoder's directory before any job.
-
-Names of models on Hugging Face's hub.
-"""
+"""Names of models on Hugging Face's hub, and checks of an encoder's directory before any job."""
 
 from __future__ import annotations
 
@@ -205,7 +202,6 @@ def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:
 
 
 def _vocabulary_size(directory: Path) -> int | None:
-    """Entries of the vocabulary, added tokens included; None if that needs loading."""
     path = directory / "tokenizer.json"
     if not os.path.isfile(path):
         return None

@@ -189,7 +189,6 @@ def _layer(
     requested: SequenceBounds,
     attend: PackedAttention,
 ) -> Tensor:
-    """Return what a layer makes of the rows `asking`, which are some of `hidden`; float [rows, hidden size]."""
     parts: Any = layer
     attention = parts.attention.self
     heads = (-1, attention.num_attention_heads, attention.attention_head_size)
@@ -227,7 +226,6 @@ def why_no_kernel(encoder: Any, device: torch.device, dtype: torch.dtype, traini
 
 
 def _attention_dropout(encoder: nn.Module) -> float:
-    """The dropout of the shares of attention, of the first layer that has any."""
     for module in encoder.modules():
         if type(module).__name__.endswith("SelfAttention"):
             part: Any = module

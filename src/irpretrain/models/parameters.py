@@ -1,7 +1,4 @@
-"""What every model over a Hugging Face network shares: parameters, files, device, longest sequence.
-
-Parameters and files of Hugging Face models: what loading and saving any of them takes.
-"""
+"""What every model over a Hugging Face network shares: parameters, files, device, longest sequence."""
 
 from __future__ import annotations
 

@@ -151,7 +151,6 @@ class AxiomResults:
 
 
 def _json(path: str | Path) -> dict[str, Any]:
-    """The object in a file, and the name of the folder that it lies in."""
     content = read_given_json(path, MAKE_AGAIN)
     if not isinstance(content, dict):
         raise InputError(path, "this is not a JSON object", remedy=MAKE_AGAIN)

@@ -205,7 +205,6 @@ def _table(paper: Published, config: Config, answers: Sequence[Answer], source: 
 
 
 def _side_labels(paper: Published, config: Config) -> Callable[[Answer], str]:
-    """Return the function from a row to its sides as tables call them: "PROP, fine-tuned – BM25"."""
     rows = [row for table in paper.tables.values() for row in table.rows]
     # Of several rows the first names a model.
     printed = {row.models[0]: row.label for row in reversed(rows) if row.models and not row.is_best}

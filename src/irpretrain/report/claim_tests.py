@@ -357,7 +357,6 @@ def _pairs(runs: Sequence[RunName]) -> list[tuple[str, str]]:
 
 
 def _run_text(run: RunName) -> str:
-    """What a run is: "prop, full", "tf-bm25", "prop, full, tf-bm25@10"."""
     if run.regime == FIRST_STAGE:
         return run.candidates
     return f"{run.model}, {run.regime}" + (f", {run.candidates}" if "@" in run.candidates else "")

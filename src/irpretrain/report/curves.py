@@ -72,7 +72,6 @@ def _draw_losses(axis: Any, curves: Mapping[str, tuple[np.ndarray, np.ndarray]],
 
 
 def _mean_losses(paths: Iterable[str | Path]) -> tuple[np.ndarray, np.ndarray]:
-    """Steps, and the ranking loss of each, averaged over seeds (files) and over tasks that have one."""
     losses_by_step: dict[int, list[float]] = {}
     for path in paths:
         for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):

@@ -44,7 +44,6 @@ def _runs_by_regime(panel: Panel) -> Iterator[tuple[str, list[tuple[Row, Cell]]]
 
 
 def _labels(panel: Panel) -> dict[str, str]:
-    """Return key → label of the rows, best first as in the panel."""
     return {row.key: row.short_label for row in panel.rows if row.is_filled()}
 
 

@@ -229,7 +229,6 @@ def _stages(facts: CardFacts) -> list[Mapping[str, Any]]:
 
 
 def _stage_block(stages: Sequence[Mapping[str, Any]], name: str) -> str:
-    """Return what the stages have under a name; a single stage needs no list."""
     if len(stages) == 1:
         return yaml_block({name: stages[0][name]})
     return yaml_block({"stages": [{"model": stage["model"], name: stage[name]} for stage in stages]})

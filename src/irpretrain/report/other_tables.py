@@ -162,7 +162,6 @@ class DepthTable:
     # What is in columns and rows
 
     def _their_series(self) -> list[_Series]:
-        """Recall, and a re-ranker of the paper each, with the model of ours that fills it."""
         series = [RECALL]
         for key, reranker in self.printed.rerankers.items():
             model = next((name for name in reranker.models if name in self.config.models), "")
@@ -192,7 +191,6 @@ class DepthTable:
         ]
 
     def _series(self, dataset: str, indexes: list[PublishedIndex]) -> list[_Series]:
-        """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
         runs = self._runs(dataset, indexes)
         rankings: list[tuple[str, str | None, str]] = [("Not re-ranked", None, FIRST_STAGE)]
         for model, regime in sorted({(n.model, n.regime) for n in runs if n.regime != FIRST_STAGE}):
@@ -201,7 +199,6 @@ class DepthTable:
         return [RECALL, *(_Series(*ranking, measure) for ranking in rankings for measure in measures)]
 
     def _measures(self, dataset: str) -> list[str]:
-        """Measures of a data set of ours, of which recall at the depths is none."""
         depths = {f"R@{depth}" for depth in self._depths(dataset)}
         configured = self.config.datasets[dataset].measures if dataset in self.config.datasets else []
         computed = ordered_measures(self.config, self.scores, dataset)

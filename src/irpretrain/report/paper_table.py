@@ -175,7 +175,6 @@ class PaperTable:
         return Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True)
 
     def _group(self, column: PublishedColumn) -> str:
-        """The data set, with the candidates where the table has several for it, and the regime where it is given."""
         parts = [self.published.datasets[column.dataset].label]
         if len({c.candidates for c in self.table.columns if c.dataset == column.dataset}) > 1:
             parts.append(self.published.candidates.get(column.candidates, column.candidates))
@@ -193,7 +192,6 @@ class PaperTable:
         return ordered_measures(self.config, self.scores, dataset)
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
-        """Regimes that fill at least one row, in the order of the columns and then of the rows' own lists."""
         models = {self._model(row, dataset) for row in self.table.rows}
         run = {
             n.regime
@@ -217,11 +215,10 @@ class PaperTable:
         return next((model for model in of_dataset if model in stages), None) or next(present, None)
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
-        """The run that fills a row; a first stage is the same run in every regime.
-
-        A first stage of ours searches the collection. Where the paper ranks given candidates with it, the first stage
-        `<model>-<candidates>` stands, or the order in which the candidates are given, if the row names that.
-        """
+        """The run that fills a row; a first stage is the same run in every regime."""
+        # A first stage of ours searches the collection. Where the paper ranks given candidates with it, the first
+        # stage `<model>-<candidates>` stands, or the order in which the candidates are given, if the row names
+        # that.
         model = self._model(row, dataset)
         if model is None:
             return None
@@ -301,7 +298,6 @@ class PaperTable:
         return f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
 
     def _name(self, row: PublishedRow) -> str:
-        """The paper's label, and what fills the row here where that is another thing."""
         label, filled_by = self._label(row), self._filled_by(row)
         return f"{label} [here: {filled_by}]" if filled_by not in ("", label) else label
 

@@ -180,7 +180,6 @@ def weight_notes(objectives: Iterable[Section]) -> list[str]:
 
 
 def _training_queries(config: Config, scores: Scores, dataset: str) -> str:
-    """Whose queries fine-tuned the models of a data set; empty where nothing was fine-tuned."""
     regimes = {name.regime for name in scores.names() if name.dataset == dataset}
     if dataset not in config.datasets or regimes <= {FIRST_STAGE, "zero-shot"}:
         return ""

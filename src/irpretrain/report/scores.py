@@ -207,14 +207,12 @@ class Scores:
         return sorted({measure for name, measure in self._results if name.dataset == dataset})
 
     def _check_means(self, path: Path) -> None:
-        """Check the means over all queries; those of single folds stand in no table."""
         for line, row in enumerate(read_csv(path), 2):
             if int(row["fold"]) == ALL_QUERIES and (fault := self._fault(row)):
                 remedy = "Evaluate again: scores.csv and per_query.parquet come from different runs."
                 raise IntegrityError(path, fault, line, remedy)
 
     def _fault(self, row: dict[str, str]) -> str:
-        """What is wrong with a mean; empty for nothing."""
         name, seed = RunName(*(row[key] for key in _KEYS[:4])), int(row["seed"])
         results = self.get(name, row["measure"])
         if results is None or seed not in results.seeds:

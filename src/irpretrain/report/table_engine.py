@@ -303,7 +303,6 @@ class _Values:
         return pairings
 
     def fill(self, cell: AnyCell) -> AnyCell:
-        """Return a cell with its value, or with the text that other cells' values make."""
         if isinstance(cell, Compared):
             return self._compared(cell)
         return replace(cell, ours=self._ours(cell)) if isinstance(cell, Cell) else cell

@@ -235,5 +235,4 @@ def _latex_cell(table: Table, cell: AnyCell) -> str:
 
 
 def _stack(above: str, below: str) -> str:
-    """Two lines in one cell, the lower one small: a table stays narrow enough for a page."""
     return rf"\raisebox{{-1ex}}{{\shortstack[r]{{{above}\\{{\scriptsize {below}}}}}}}"

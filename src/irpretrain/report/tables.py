@@ -59,7 +59,6 @@ class HeadlineTable:
         return Table(name, title, panels, tuple(notes))
 
     def _models(self, pair: Pair, measure: str) -> list[str]:
-        """Return all that rank a data set, best first, by the best value of their regimes."""
         runs = {name: [run] for name in self.stages if (run := self.scores.first_stage(pair[0], name))}
         for run in self._reranked(pair):
             runs.setdefault(run.model, []).append(run)

@@ -108,7 +108,6 @@ def _terms_by_position(
 
 
 def _invert(folder: Path, terms: int) -> None:
-    """Sort positions by their terms, and write where each term's begin."""
     bounds = np.zeros(terms + 1, np.int64)
     for numbers in _chunks(folder / "terms.npy"):
         bounds[1:] += np.bincount(numbers, minlength=terms)

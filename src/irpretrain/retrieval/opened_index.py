@@ -1,7 +1,4 @@
-"""An opened Lucene index: its record, its searches, and the queries that find nothing.
-
-An opened Lucene index, and the record in it that a later job compares with its configuration.
-"""
+"""An opened Lucene index: its record, its searches, and the queries that find nothing."""
 
 import json
 from collections import deque
@@ -189,7 +186,6 @@ def _score_then_identifier() -> Any:
 
 
 def _falling(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
-    """Give documents, best first, their scores as Anserini writes them to a run."""
     # Six decimals, half a millionth upwards, as Java prints. Single precision times a million is exact here.
     # Anserini rounds scores to four decimals and puts ties 1e-6 below each other, in Lucene's order (exact score,
     # then identifier). A long row of ties can fall below the next score; scores are lowered here until they fall

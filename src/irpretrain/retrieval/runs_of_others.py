@@ -235,7 +235,6 @@ def _check(query: str, ranked: list[Ranked], config: RunConfig, faults: Faults) 
 
 
 def _check_ranks_rise(lists: dict[str, list[Ranked]], config: RunConfig, faults: Faults) -> None:
-    """Add a fault where there are ranks alone, and those of each query fall from line to line: they may be scores."""
     several = {query: ranked for query, ranked in lists.items() if len(ranked) > 1}
     if several and config.order_by is None and all(map(_has_falling_ranks, several.values())):
         query, (above, *_, below) = next(iter(several.items()))
@@ -264,7 +263,6 @@ def _score(entry: Ranked) -> float:
 
 
 def _contradiction(ranked: list[Ranked]) -> tuple[Ranked, Ranked] | None:
-    """Return two documents whose scores are against their ranks; None if there are none, or no ranks."""
     if any(entry.rank is None for entry in ranked):
         return None
     ordered = sorted(ranked, key=lambda entry: (_rank(entry), -_score(entry)))
@@ -286,7 +284,6 @@ def _refuse_unknown(lists: dict[str, list[Ranked]], unknown: set[str], faults: F
 
 
 def _ranking(ranked: list[Ranked], unknown: set[str], config: RunConfig, ties: dict[str, int]) -> Ranking:
-    """Return the known documents of one query, best first; count those whose score is the one above, too."""
     entries = [entry for entry in ranked if entry.document_id not in unknown]
     if _is_by_rank(ranked, config):
         return [(entry.document_id, float(-_rank(entry))) for entry in sorted(entries, key=_rank)]

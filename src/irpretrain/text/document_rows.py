@@ -1,7 +1,4 @@
-"""A corpus of several shards as one table: rows in order, found by document identifier.
-
-The documents of several shards as one: rows go through the shards in order, and identifiers name rows.
-"""
+"""A corpus of several shards as one table: rows in order, found by document identifier."""
 
 import hashlib
 import json
@@ -16,6 +13,8 @@ import pyarrow.compute as pc
 
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.text.word_store import WordStore
+
+# The documents of several shards as one: rows go through the shards in order, and identifiers name rows.
 
 
 class RowShard(Protocol):

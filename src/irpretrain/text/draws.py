@@ -1,15 +1,15 @@
-"""Random draws in compiled code: the stream, alias tables, and inversion of running sums.
-
-Philox4x64-10 for compiled code, bit for bit the stream of NumPy's `np.random.Philox`.
-
-Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011, section 3.3. A stream is
-named by its 128-bit key (`foundation.randomness.stream_key`); its counter is raised before each block, as in NumPy. The
-state is eight unsigned 64-bit words: key (2), counter (lowest word only), block (4), words used of the block.
-"""
+"""Random draws in compiled code: the stream, alias tables, and inversion of running sums."""
 
 import numpy as np
 
 from irpretrain.foundation.compiled import compiled
+
+# Philox4x64-10 for compiled code, bit for bit the stream of NumPy's `np.random.Philox`.
+#
+# Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011, section 3.3. A stream
+# is named by its 128-bit key (`foundation.randomness.stream_key`); its counter is raised before each block, as in
+# NumPy. The state is eight unsigned 64-bit words: key (2), counter (lowest word only), block (4), words used of the
+# block.
 
 STATE_WORDS = 8
 
@@ -27,7 +27,6 @@ _UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 @compiled
 def _multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
-    """Return the upper 64 bits of the 128-bit product of two unsigned 64-bit words."""
     a_low, a_high = a & _LOW, a >> _HALF
     b_low, b_high = b & _LOW, b >> _HALF
     middle = a_high * b_low + ((a_low * b_low) >> _HALF)

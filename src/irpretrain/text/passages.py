@@ -1,12 +1,4 @@
-"""Sentences and passages of a text.
-
-Sentences of a text, by rules: for objectives whose query, or an anchor's surroundings, is a sentence.
-
-A sentence ends with its line, or at a full stop, `!`, `?` or `…` (and the closing quotes and brackets after it), before
-white space that no lower-case letter follows, unless the full stop ends an abbreviation of the language or an initial.
-Marks of Chinese and Japanese end one anywhere. Outside English, marks of Arabic, Urdu and Hindi end one too; in some
-languages a full stop after one or two digits does not (3. Oktober).
-"""
+"""Sentences and passages of a text."""
 
 import re
 from collections.abc import Iterator
@@ -18,6 +10,13 @@ import numpy as np
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import spaced_words
+
+# Sentences of a text, by rules: for objectives whose query, or an anchor's surroundings, is a sentence.
+#
+# A sentence ends with its line, or at a full stop, `!`, `?` or `…` (and the closing quotes and brackets after it),
+# before white space that no lower-case letter follows, unless the full stop ends an abbreviation of the language or
+# an initial. Marks of Chinese and Japanese end one anywhere. Outside English, marks of Arabic, Urdu and Hindi end
+# one too; in some languages a full stop after one or two digits does not (3. Oktober).
 
 _LINE = re.compile(r"[^\n]+")
 _NOT_SPACE = re.compile(r"\S")

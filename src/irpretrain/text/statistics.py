@@ -121,7 +121,6 @@ class _Tally:
         self._seen = 0
 
     def add(self, texts: list[str], text: TextConfig) -> tuple[int, int]:
-        """Count the words of some texts; return (words, texts without words)."""
         from irpretrain.text.word_tally import TermTally, add_documents  # numba
 
         find, number = word_finder(text.word_kind), self.numbers.__getitem__
@@ -156,7 +155,6 @@ class _Tally:
         self._stem_of[words_before:size] = stems
 
     def table(self) -> pa.Table:
-        """Return the counts so far as a WORD_COUNTS table, sorted by word."""
         size = len(self.numbers)
         columns = [
             pa.array(list(self.numbers), pa.string()),

@@ -1,11 +1,4 @@
-"""Stop words and stems.
-
-Stop lists: words that are never drawn and do not count in document length.
-
-The lists lie in `resources/stopwords`, their sources in its README. The pieces of an entry with an apostrophe are stop
-words: INQUERY's "doesn't" removes "doesn" and "t", so its 418 entries are 419 words. Options name lists of English; in
-another language every name but `none` means that language's own list (resources/languages.yaml), if there is one.
-"""
+"""Stop words and stems."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -14,6 +7,13 @@ from irpretrain.errors import IntegrityError
 from irpretrain.foundation.resources import read_resource, resources_directory
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import find_words, word_kind
+
+# Stop lists: words that are never drawn and do not count in document length.
+#
+# The lists lie in `resources/stopwords`, their sources in its README. The pieces of an entry with an apostrophe are
+# stop words: INQUERY's "doesn't" removes "doesn" and "t", so its 418 entries are 419 words. Options name lists of
+# English; in another language every name but `none` means that language's own list (resources/languages.yaml), if
+# there is one.
 
 StopList = Literal["none", "inquery", "nltk+inquery"]
 

@@ -1,7 +1,4 @@
-"""Texts of documents and queries: composed from their fields, streamed from shards, or found by identifier.
-
-A document's text, as first-stage retrieval, language models and encoders see it.
-"""
+"""Texts of documents and queries: composed from their fields, streamed from shards, or found by identifier."""
 
 from __future__ import annotations
 
@@ -15,6 +12,9 @@ from irpretrain.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# A document's text, as first-stage retrieval, language models and encoders see it.
 
 
 def stream_texts(

@@ -215,7 +215,6 @@ def _train(
     options: WordVectorsConfig,
     seed: int,
 ) -> np.ndarray:
-    """Return the vectors (float32) of the words `trained`, which occur `counts` times in the documents `chosen`."""
     numbers = np.full(collection.words, -1, np.int32)
     numbers[trained] = np.arange(len(trained))
     state = np.empty(STATE_WORDS, np.uint64)
@@ -277,7 +276,6 @@ class _Documents:
                 )
 
     def in_order(self) -> np.ndarray:
-        """Return (store, row) of all documents, by corpus, part and position (int64 [documents, 2])."""
         positions = [
             np.stack([np.full(len(store), number), np.arange(len(store))], 1)
             for number, store in enumerate(self.stores)

@@ -1,7 +1,4 @@
-"""The words, and the character n-graphs, that a word ranker reads.
-
-The vocabulary of a word ranker, and texts and word stores as ids from 1 (0: padding), without unknown words.
-"""
+"""The words, and the character n-graphs, that a word ranker reads."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,6 +13,8 @@ import pyarrow as pa
 from irpretrain.contracts import VOCABULARY, WORD_COUNTS
 from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.text.words import WordKind, word_finder
+
+# The vocabulary of a word ranker, and texts and word stores as ids from 1 (0: padding), without unknown words.
 
 FILE = "vocabulary.parquet"
 

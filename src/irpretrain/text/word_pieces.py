@@ -1,7 +1,4 @@
-"""The encoder's word pieces: special tokens, the tokenizer, and pieces of texts from those of their chunks.
-
-The special tokens that a tokenizer puts around a query and a document, read off a pair that it joins itself.
-"""
+"""The encoder's word pieces: special tokens, the tokenizer, and pieces of texts from those of their chunks."""
 
 from __future__ import annotations
 
@@ -20,6 +17,9 @@ from irpretrain.foundation.atomic import read_given_json
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
+
+
+# The special tokens that a tokenizer puts around a query and a document, read off a pair that it joins itself.
 
 
 class Fixed(NamedTuple):
@@ -196,7 +196,6 @@ class WordPieceTokenizer:
         return marked
 
     def _word_starts(self) -> np.ndarray:
-        """Return which entries of WordPiece begin a word (bool [size]): all but continuations."""
         starts = np.ones(self.size, dtype=bool)
         for token, number in self._backend.get_vocab().items():
             starts[number] = not token.startswith(CONTINUATION)
@@ -412,7 +411,6 @@ class ChunkTable:
         ]
 
     def _cut(self, chunks: Sequence[str]) -> None:
-        """Let the tokenizer cut the last chunks of the table, as one text."""
         lengths = np.array([len(chunk) for chunk in chunks], np.int64)
         heads = _running_sum(lengths + 1)
         [new] = self._tokenizer.words([" ".join(chunks)])
@@ -425,5 +423,4 @@ class ChunkTable:
 
 
 def _running_sum(numbers: np.ndarray) -> np.ndarray:
-    """Return 0, the first number, the sum of the first two, and so on (int64, one more than there are numbers)."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers, dtype=np.int64)])

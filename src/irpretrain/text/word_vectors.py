@@ -1,15 +1,4 @@
-"""Word vectors of a collection, and the files they are read from.
-
-Reading files of word vectors: word2vec's text and binary formats, and GloVe's text, all also with gzip.
-
-    word2vec text    a line "words dimensions", then one line per word: the word and its numbers, between blanks
-    word2vec binary  that line, then for each word: the word, a blank, its float32 numbers (little-endian)
-    GloVe            as word2vec text, without the first line
-
-A file is read as a stream, and only words of the collection, which are lower-cased, are stored. The first vector of a
-repeated word counts. Words with blanks in them (GloVe's largest files) are left out. A number among the parts of such a
-word is refused: the line has too many numbers.
-"""
+"""Word vectors of a collection, and the files they are read from."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -31,6 +20,17 @@ from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import WordStore, word_numbers
+
+# Reading files of word vectors: word2vec's text and binary formats, and GloVe's text, all also with gzip.
+#
+#     word2vec text    a line "words dimensions", then one line per word: the word and its numbers, between blanks
+#     word2vec binary  that line, then for each word: the word, a blank, its float32 numbers (little-endian)
+#     GloVe            as word2vec text, without the first line
+#
+# A file is read as a stream, and only words of the collection, which are lower-cased, are stored. The first vector
+# of a repeated word counts. Words with blanks in them (GloVe's largest files) are left out. A number among the
+# parts of such a word is refused: the line has too many numbers.
+
 
 # Maximum digits of a number in the first line.
 MOST_DIGITS = 15
@@ -117,7 +117,6 @@ def _is_text(path: str | Path, dimensions: int) -> bool:
 
 
 def _line(handle: IO[bytes], path: str | Path, number: int) -> bytes:
-    """Return the next line without byte-order marks; InputError where it is longer than a record may be."""
     line = handle.readline(most_bytes() + 1)
     if len(line) > most_bytes():
         raise InputError(path, f"a line of more than {most_bytes():,} bytes", number, FORMATS)

@@ -76,7 +76,6 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
 
 
 def _letters(piece: str) -> list[str]:
-    """Return the runs of letters; signs such as ² or Ⅷ, which regular expressions take for letters, separate too."""
     words: list[str] = _LETTERS_AND_NUMERALS.findall(piece)
     if all(map(str.isalpha, words)):
         return words

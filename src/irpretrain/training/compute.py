@@ -104,7 +104,6 @@ def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
 
 
 def _check_owner(folder: Path) -> None:
-    """Raise SetupError if others can write into the folder: the temporary directory is everybody's."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         what = (

@@ -272,7 +272,6 @@ def finetune_downstream(
 
 
 def _network(work: QuestionAnswering, dropout: float | None, seed: int) -> Any:
-    """Load the encoder of a saved model, with a fresh output layer that depends on the seed alone."""
     directory = work.directory
     given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
     names = {"id2label": dict(enumerate(work.labels)), "label2id": {n: i for i, n in enumerate(work.labels)}}

@@ -105,7 +105,6 @@ def _sample_size(task: DownstreamTaskConfig, part: str) -> int | None:
 
 
 def _order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
-    """Return the positions of rows in the order of a hash of (seed, identifier); ties by position."""
     return sorted(
         range(len(rows)), key=lambda position: (stream_key(seed, stage, rows[position][KEY]), position)
     )
@@ -237,7 +236,6 @@ def evaluate_downstream(
 
 
 def _accepted(path: str | Path) -> dict[str, list[str]]:
-    """Return tested example → accepted answers."""
     batches = SPAN_QUESTIONS.stream(path, ["role", "question_id", "answers"])
     rows = (row for batch in batches for row in batch.to_pylist())
     return {row["question_id"]: row["answers"] for row in rows if row["role"] == TEST}

@@ -225,7 +225,6 @@ class _Search:
         self.grid = [GridPoint(*point) for point in points]
 
     def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress, KeptScores]:
-        """Try the grid; return the model with the best weights, the progress, and the storage of its test scores."""
         waits, state = BatchWaits(title), folder.load()
         if state is not None:
             self._progress, self._weights = Progress(**state["progress"]), state["best_model"]
@@ -268,7 +267,6 @@ class _Search:
         title: str,
         waits: BatchWaits,
     ) -> None:
-        """Train the rest of an epoch, score the validation fold if there is one, and store the best weights."""
         progress, first = self._progress, self._progress.epochs * groups.steps_per_epoch
         steps = range(first + progress.steps, first + groups.steps_per_epoch)
         measured: list[StepMetrics] = []
@@ -328,7 +326,6 @@ class _Search:
         return self._ranker.rank(model, data.documents, data.texts, chosen, retained)
 
     def report(self, progress: Progress) -> dict[str, Any]:
-        """Return the choice, and every score that led to it."""
         best = progress.best
         return {
             "regime": self._regime,

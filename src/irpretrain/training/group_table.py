@@ -1,7 +1,4 @@
-"""Ranking groups in memory, and the order in which training reads them.
-
-A GROUPS table held in memory as flat arrays, and the order in which training sees its groups.
-"""
+"""Ranking groups in memory, and the order in which training reads them."""
 
 from __future__ import annotations
 
@@ -114,7 +111,6 @@ class GroupTable:
 
 
 def _held_out(path: str | Path, share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return which groups are held out, bool [groups], and the hashes of their documents, uint64 [held out]."""
     flags, retained = [], []
     for block in GROUPS.stream(path, ["part", "position"]):
         # By the location of the source document alone: all groups of a document are held out, or none, whatever the
@@ -201,7 +197,6 @@ class _Entries:
         return np.diff(self._offsets)
 
     def with_literal(self) -> np.ndarray:
-        """Return which lists hold a literal text."""
         lists = np.repeat(np.arange(len(self)), self.counts())
         return np.bincount(lists[self._rows == LITERAL], minlength=len(self)) > 0
 

@@ -42,7 +42,6 @@ class Units(NamedTuple):
 
 
 def _first(units: Units, parts: np.ndarray, quotas: np.ndarray) -> np.ndarray:
-    """Choose the first `quotas` units of each part, in the order of their draws."""
     order = np.lexsort((units.draws, parts))
     sizes = np.bincount(parts, minlength=len(quotas))
     rank = np.arange(len(parts)) - (np.cumsum(sizes) - sizes)[parts[order]]
@@ -52,7 +51,6 @@ def _first(units: Units, parts: np.ndarray, quotas: np.ndarray) -> np.ndarray:
 
 
 def _under_cap(units: Units, chosen: np.ndarray, most: int) -> np.ndarray:
-    """Return the units up to which a sequence's chosen pieces, in the order of the draws, are at most `most`."""
     order = np.lexsort((units.draws, units.rows))
     rows = units.rows[order]
     sums = np.cumsum(np.where(chosen, units.pieces, 0)[order])
@@ -119,7 +117,6 @@ class Masker:
         return Masked(input_ids, chosen, labels)
 
     def _choose_positions(self, batch: Batch, draws: np.ndarray) -> np.ndarray:
-        """Return which positions to predict, bool [sequences, positions], from one uniform draw per position."""
         options = self._options
         inside = batch.document if options.scope == "document" else batch.document | batch.query
         rows, columns = np.nonzero(inside)

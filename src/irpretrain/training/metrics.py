@@ -127,7 +127,6 @@ class MetricsLog:
         write_text(target, self._path.read_text(encoding="utf-8"))
 
     def _lines(self, number: int) -> list[bytes]:
-        """Return the first lines of the file, at most so many."""
         if not self._path.exists():
             return []
         with open(self._path, "rb") as handle:

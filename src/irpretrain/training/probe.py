@@ -1,7 +1,4 @@
-"""Probes of pre-training: does a model rank held-out groups by the shared text, or by the form of the candidates?
-
-A logistic model that sees a group's candidates alone: how well they reveal the preference without shared text.
-"""
+"""Probes of pre-training: does a model rank held-out groups by the shared text, or by the form of the candidates?"""
 
 from __future__ import annotations
 
@@ -27,6 +24,9 @@ from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.ranks import share_by_tokens
 from irpretrain.training.trainer import Setting
+
+# A logistic model that sees a group's candidates alone: how well they reveal the preference without shared text.
+
 
 # Documents in which word pieces are counted, at most, evenly spread over the collection.
 COUNTED_DOCUMENTS = 2000
@@ -75,7 +75,6 @@ def _document_counts(store: TokenStore, vocabulary: int) -> np.ndarray:
 
 
 def _features(builder: BatchBuilder, groups: Sequence[RankingGroup], spread: np.ndarray) -> np.ndarray:
-    """Return the features of each sequence, float32 [sequences, features]; see `score_candidates_alone`."""
     rows = []
     logarithms = np.log1p(spread)
     for start in range(0, len(groups), GROUPS_AT_ONCE):

@@ -1,7 +1,4 @@
-"""Starting and running the processes that share one training.
-
-One of the processes that share a training: what it receives, and how it reports the result.
-"""
+"""Starting and running the processes that share one training."""
 
 from __future__ import annotations
 
@@ -27,6 +24,8 @@ from irpretrain.foundation.code_digest import begin_record, code_record, rest_on
 from irpretrain.foundation.progress import print_line
 from irpretrain.training.compute import choose_device, own_gpus
 from irpretrain.training.ranks import LostProcessError, Ranks, here, taking_part
+
+# One of the processes that share a training: what it receives, and how it reports the result.
 
 CALL, RESULT, REPORTS = "call.pickle", "result.pickle", "report-*.pickle"
 

@@ -67,7 +67,6 @@ def mlm_loss_sum(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the scores as [groups, largest size], zeros at the end, and where there are scores."""
     largest, smallest = int(sizes.max()), int(sizes.min())
     sizes = to_device(sizes, scores.device)
     present = torch.arange(largest, device=scores.device) < sizes[:, None]

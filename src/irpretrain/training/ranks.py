@@ -1,7 +1,4 @@
-"""The processes of one training, and the sum of their gradients.
-
-The processes of one training: they compute the same steps on different micro-batches, and meet in sums.
-"""
+"""The processes of one training, and the sum of their gradients."""
 
 from __future__ import annotations
 
@@ -15,6 +12,9 @@ from typing import TypeVar
 import numpy as np
 import torch
 from torch import Tensor, distributed
+
+# The processes of one training: they compute the same steps on different micro-batches, and meet in sums.
+
 
 # How an optimiser step is cut into micro-batches, and which of them a process computes. Imports no torch.
 #
@@ -71,7 +71,6 @@ def _share(bounds: Sequence[int], rank: int, processes: int) -> ProcessShare:
 
 
 def _cut_by_tokens(tokens: list[int], most: int, least: int) -> list[int]:
-    """Return the bounds of micro-batches that take items in order while they fit, cut again to at least `least`."""
     bounds, filled = [0], 0
     for item, size in enumerate(tokens):
         if item > bounds[-1] and filled + size > most:
@@ -208,7 +207,6 @@ def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
 
 
 def _buckets(parameters: Sequence[Tensor]) -> Iterator[list[Tensor]]:
-    """Yield the parameters in lists of one dtype and a limited number of bytes."""
     bucket: list[Tensor] = []
     for parameter in parameters:
         size = sum(p.nbytes for p in bucket) + parameter.nbytes

@@ -1,7 +1,4 @@
-"""The one training loop: a step over any number of tasks, from the last checkpoint to the last step.
-
-One training step: where it is computed, and what each task adds. Tasks read batches before they need a model.
-"""
+"""The one training loop: a step over any number of tasks, from the last checkpoint to the last step."""
 
 from __future__ import annotations
 
@@ -31,6 +28,8 @@ from irpretrain.training.ranks import (
     share_of,
     sum_gradients,
 )
+
+# One training step: where it is computed, and what each task adds. Tasks read batches before they need a model.
 
 
 @dataclass(frozen=True)
@@ -217,7 +216,6 @@ class Trainer(Generic[Model]):
             torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{number}"))
 
     def _add_up(self, parts: Sequence[StepPart]) -> int:
-        """Put the sums over processes into the metrics; return the number of tokens."""
         sums = iter(
             self.ranks.sums([number for part in parts for number in (part.tokens, *part.metrics.summed())])
         )

@@ -196,7 +196,6 @@ def by_corpus(shards: Sequence[str], counts: Sequence[int]) -> list[list[str]]:
 def _number_nodes(
     base: GraphDatabase, sources: Corpora, options: GraphConfig, output: Path
 ) -> dict[str, int]:
-    """Write NODES, which keeps how long segments are, and make the tables `nodes` and `pages`."""
     total = sum(LINK_SOURCES.count(path) for shards in sources for path in shards)
     if total == 0:
         raise InputError("collection", "it has no documents, so there is no graph of it")
@@ -279,7 +278,6 @@ def _drop_frequent_mentions(
 
 
 def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
-    """Count the links of one kind: read = no_page + … + self + used; the rest are parts of used."""
     return base.row(
         f"""SELECT count(*) AS read,
             count(*) FILTER (f.target = {NO_PAGE}) AS no_page,
@@ -294,7 +292,6 @@ def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
 
 
 def _write_hyperlinks(base: GraphDatabase, options: GraphConfig, folder: Path) -> dict[str, int]:
-    """Write HYPERLINKS; return the numbers of rows, pairs and (segment, target) pairs of each group."""
     # Sections follow each other in the text, so the smallest is that of the first anchor.
     base.run(
         """CREATE TABLE placed AS
@@ -339,10 +336,9 @@ def _write_hyperlinks(base: GraphDatabase, options: GraphConfig, folder: Path) -
 
 
 def _count_groups(base: GraphDatabase) -> dict[str, int]:
-    """Count (segment, target) pairs of each group over all segments of all documents, without listing D4 and D5.
-
-    A document of s segments whose target is linked from k of them has that target in D4 or D5 of the s - k others.
-    """
+    """Count (segment, target) pairs of each group over all segments of all documents, without listing D4 and D5."""
+    # A document of s segments whose target is linked from k of them has that target in D4 or D5 of the s - k
+    # others.
     every = base.row(
         """SELECT count(*) AS pairs, sum(p.segments) AS rows, sum(n.segments - p.segments) AS elsewhere
         FROM pairs p JOIN nodes n ON n.node = p.source"""
@@ -364,7 +360,6 @@ def _count_groups(base: GraphDatabase) -> dict[str, int]:
 
 
 def _write_see_also(base: GraphDatabase, folder: Path) -> dict[str, int]:
-    """Write SEE_ALSO; return the number of edges, and what became of the links."""
     edges = base.write(
         "SELECT DISTINCT source, target FROM found WHERE see_also AND target >= 0 AND target <> source "
         "ORDER BY source, target",

@@ -143,7 +143,6 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
 
 
 def _refuse_foreign(text: bytes) -> None:
-    """Raise NoDump for what begins as no XML does, unless it is a dump whose first bytes are damaged."""
     start = text[:LONGEST_FIELD].lstrip()
     if foreign := _FOREIGN.get(start[:2]) or _FOREIGN.get(start[:1]):
         raise NoDump(foreign)
@@ -181,7 +180,6 @@ class _Header:
             self._tags.parse(ready)
 
     def close(self) -> None:
-        """Parse the rest of what was fed."""
         self._tags.parse(self._tags.rest())
 
     def _document_type(self, name: str, system: str | None, public: str | None, has_entities: int) -> None:

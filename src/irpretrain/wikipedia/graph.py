@@ -202,7 +202,6 @@ class Graph:
 
 
 def _holds(file: pq.ParquetFile, row_group: int, nodes: np.ndarray) -> bool:
-    """Whether a row group may hold rows of any of the sorted nodes, by its least and greatest source."""
     statistics = file.metadata.row_group(row_group).column(0).statistics
     first, last = np.searchsorted(nodes, [statistics.min, statistics.max + 1])
     return bool(first < last)

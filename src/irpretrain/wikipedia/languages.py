@@ -301,10 +301,8 @@ def _templates(code: str, disambiguation: frozenset[str], more: Names | None) ->
 
 
 def _language_templates(code: str, languages: str) -> dict[str, str]:
-    """Return what templates show whose name is a language's: its code, its name in the edition, or that cut by a dot.
-
-    Arabic and Persian ones show the name too: `{{ألمانية|Spree}}` is "(بالألمانية: Spree)".
-    """
+    """Return what templates show whose name is a language's: its code, its name, or that cut by a dot."""
+    # Arabic and Persian ones show the name too: `{{ألمانية|Spree}}` is "(بالألمانية: Spree)".
     patterns = dict.fromkeys(_LANGUAGE_CODES.split(), "{text|1}")
     for name in filter(None, languages.split("|")):
         pattern = _WITH_NAME.get(code, "{text|1}").replace("NAME", name)

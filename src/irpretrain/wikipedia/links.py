@@ -92,7 +92,6 @@ class _Rows:
         self._links: dict[str, list[Any]] = {name: [] for name in LINKS.schema.names}
 
     def add(self, row: dict[str, Any]) -> None:
-        """Add a row of DOCUMENTS."""
         body, key = row["body"], normal_title(row["title"], self._options.title_case)
         spans = segments(body, self._options.segment_words, self._language)
         self._counts["segments"] += len(spans)
@@ -137,10 +136,8 @@ class _Rows:
                 self._counts["within_page"] += 1
 
     def _mentions(self, row: dict[str, Any], own_key: str) -> Iterator[_Link]:
-        """Yield the mentions of titles outside the anchors of hyperlinks.
-
-        A mention in a heading belongs to the section that it heads.
-        """
+        """Yield the mentions of titles outside the anchors of hyperlinks."""
+        # A mention in a heading belongs to the section that it heads.
         assert self._finder is not None
         # To itself a page can link by any anchor, so those within the page count too.
         anchors = [(link["start"], link["end"]) for link in row["links"]]

@@ -78,7 +78,6 @@ class TitleFinder:
         return mentions
 
     def _longest(self, tokens: _Tokens) -> tuple[np.ndarray, np.ndarray]:
-        """Return of each token the length of the longest title that begins there (0: none), and its number."""
         lengths, numbers = np.zeros(len(tokens), np.int64), np.zeros(len(tokens), np.int64)
         alive, sums = np.arange(len(tokens)), tokens.hashes
         for size, beginnings in enumerate(self._beginnings, 1):
@@ -124,7 +123,6 @@ class _Tokens:
         return len(self.starts)
 
     def extended(self, sums: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """Return the hashes of runs of tokens, made longer by one token each."""
         return sums * _FACTOR + self._next[tokens]
 
 

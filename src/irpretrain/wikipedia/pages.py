@@ -126,7 +126,6 @@ class _Source:
     pages: int = 0
 
     def position(self, at: int) -> int:
-        """Place of a page that begins at byte `at` of what is being read, after `pages` others in this piece."""
         # A block's bits are more than the pages that fit into it: a page takes over a hundred bits of any dump.
         return self.piece.offset + (self.pages if self.piece.is_block else at - self.start)
 
@@ -144,7 +143,6 @@ class _Reader:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left of what began in our own pieces."""
         return self._page is None and self._gap is None and not self._rest
 
     def read(self, piece: Piece) -> Iterator[Page | Fault]:
@@ -176,7 +174,6 @@ class _Reader:
         self._gap, self._rest, self._sources = None, b"", []
 
     def end(self, last: Piece | Damage | None) -> Iterator[Fault]:
-        """The file has ended, with `last`."""
         yield from self._cut_off("the file ends", loses_more=True)
         if not isinstance(last, Piece):
             return
@@ -224,7 +221,6 @@ class _Reader:
 
 
 def _partial_border(text: bytes) -> int:
-    """How many bytes at the end of `text` may be the beginning of a border."""
     for length in range(min(len(_END) - 1, len(text)), 0, -1):
         if any(border[:-1].startswith(text[-length:]) for border in (_BEGIN, _END)):
             return length
@@ -255,7 +251,6 @@ class _PageParser:
 
     @property
     def name(self) -> str:
-        """What the page is called in messages."""
         return f"page {self._found['title'].strip()[:80]!r}" if self._found.get("title") else "a page"
 
     def feed(self, text: bytes) -> None:

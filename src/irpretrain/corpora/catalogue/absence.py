@@ -1,7 +1,4 @@
-"""Absent data: which files are missing, whether the catalogue knows them, and what is left out for it.
-
-Which files of a data set are there, before anything is read, and what follows for the data set.
-"""
+"""Absent data: which files are missing, whether the catalogue knows them, and what is left out for it."""
 
 import os
 import textwrap

@@ -1,7 +1,4 @@
-"""Completing a configuration from the catalogue, and finding its files.
-
-Completes a configuration from the catalogue: entries that it names and does not describe.
-"""
+"""Complete a configuration from the catalogue (entries that it names and does not describe), and find its files."""
 
 import os
 from collections.abc import Iterator
@@ -72,7 +69,6 @@ def complete(given: dict[str, Any], folder: str | Path | None = None) -> dict[st
 
 
 def _named(given: dict[str, Any]) -> Iterator[Name]:
-    """Yield what a configuration names: its own entries, and what they refer to."""
     for section in SECTIONS:
         for name in _entries(given, section):
             yield section, name
@@ -98,7 +94,6 @@ def _entries(given: dict[str, Any], section: str) -> dict[str, Any]:
 
 
 def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]]:
-    """Return what the catalogue can add to a configuration, with paths that lead into the data folder."""
     offers: dict[Name, dict[str, Any]] = {}
     for name, entry in catalogue.items():
         paths = known_paths(entry, catalogue)
@@ -109,7 +104,6 @@ def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]
 
 
 def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield section, key and description of what an entry offers, each marked with the entry's name."""
     for section in ("corpora", "datasets", "downstream_tasks"):
         for key, described in getattr(entry, section).items():
             yield section, key, {**described, "entry": name}

@@ -161,7 +161,6 @@ def readings(entry: Entry) -> Iterator[Reading]:
 
 
 def _sections_with_files(entry: Entry) -> Iterator[tuple[str, Kind, Any]]:
-    """Yield key, kind of the records and content of every section of an entry that names files of records."""
     for name, corpus in entry.corpora.items():
         yield f"corpora.{name}", "documents", corpus
     for name, dataset in entry.datasets.items():

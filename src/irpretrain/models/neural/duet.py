@@ -1,7 +1,4 @@
-"""Duet and Duet v2, and their convolution over character n-graphs.
-
-A convolution over words that are bags of character n-graphs, without ever making their long, sparse vectors.
-"""
+"""Duet and Duet v2, and their convolution over character n-graphs."""
 
 from __future__ import annotations
 
@@ -15,6 +12,8 @@ from torch.nn import functional
 from irpretrain.config.finetuning import POOLING, WINDOW, NeuralConfig
 from irpretrain.models.neural.ranker import NeuralRanker, present, word_vectors
 from irpretrain.text.vocabulary import Vocabulary, number_ngraphs
+
+# A convolution over words that are bags of character n-graphs, without ever making their long, sparse vectors.
 
 
 class NgraphConvolution(nn.Module):
@@ -117,7 +116,6 @@ class Duet(NeuralRanker):
         self.dropout = nn.Dropout(0.5 if self._is_second else 0.2)
 
     def _add_word_inputs(self) -> None:
-        """Make what turns words into matches and windows: idf and vectors, or n-graphs."""
         if self._is_second:
             self.register_buffer("idf", torch.zeros(len(self.vocabulary) + 1))
             self.vectors = word_vectors(len(self.vocabulary), self.dimensions, trained=True)
@@ -167,7 +165,6 @@ class Duet(NeuralRanker):
         return self._two_layers(states.flatten(1), self.distributed_first, self.distributed_second)
 
     def _windows(self, ids: Tensor, convolution: nn.Module) -> Tensor:
-        """Return the convolution over windows of words: float [texts, windows, hidden]."""
         if self._is_second:
             windows: Tensor = convolution(self.vectors(ids).transpose(1, 2)).transpose(1, 2)
         else:

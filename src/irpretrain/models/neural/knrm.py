@@ -114,7 +114,6 @@ class ConvKnrm(NeuralRanker):
         return torch.tanh(self.combine(torch.cat(features, dim=1)).squeeze(-1))
 
     def _ngrams(self, words: Tensor) -> list[Tensor]:
-        """Return the vectors of the n-grams of each length: float [pairs, words, filters]."""
         vectors = self.vectors(words).transpose(1, 2)
         ngrams = []
         for beyond, convolution in enumerate(self.convolutions):
@@ -169,7 +168,6 @@ class Drmm(NeuralRanker):
         return counts.log1p().float()
 
     def _gates(self, query: Tensor) -> Tensor:
-        """Return the weights of a query's words, float [pairs, query words]; 0 for padding."""
         there = present(query)
         logits = self.gate(self.idf[query].unsqueeze(-1)).squeeze(-1).masked_fill(~there, -torch.inf)
         # A query without words has no largest logit to subtract.

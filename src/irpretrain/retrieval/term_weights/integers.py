@@ -1,7 +1,4 @@
-"""Integer term weights: from real weights to the list of terms that an index stores (DeepCT, equation 4).
-
-Integer weights in place of term frequencies (DeepCT, equation 4): round(N·y), or round(N·√y).
-"""
+"""Integer term weights: from real weights to the list of terms that an index stores (DeepCT, equation 4)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +9,9 @@ import pyarrow as pa
 
 from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
+
+# Integer weights in place of term frequencies (DeepCT, equation 4): round(N·y), or round(N·√y).
+
 
 # Different terms of a text up to which LARGEST is its limit; DeepCT reads a passage's first 128 word pieces.
 MANY_TERMS = 1000

@@ -1,7 +1,4 @@
-"""DeepCT's token regression: its loss (equation 2) and its training.
-
-The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
-"""
+"""DeepCT's token regression: its loss (equation 2) and its training."""
 
 import math
 from collections.abc import Iterator
@@ -30,6 +27,8 @@ from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import ProcessShare, here
 from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart, Trainer, run_steps
+
+# The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
 
 
 @dataclass

@@ -90,10 +90,8 @@ def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequ
 
 
 def _close_gaps(text: str) -> str:
-    """Return a text without the marks of what is left out, and without punctuation that only separated it.
-
-    A word goes only within brackets: a conjunction between gaps, or between a gap and a bracket.
-    """
+    """Return a text without the marks of what is left out, and without punctuation that only separated it."""
+    # A word goes only within brackets: a conjunction between gaps, or between a gap and a bracket.
     text = _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text))
     text = change_lines(text, DROPPED, lambda line: _BRACKETED.sub(_without_conjunctions, line))
     line, *rest = text.split(DROPPED)

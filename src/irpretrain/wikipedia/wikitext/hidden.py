@@ -324,7 +324,6 @@ def _tags(name: str) -> re.Pattern[str]:
 
 
 def _end(text: str, name: str, at: int) -> tuple[int, int]:
-    """Return where the content of an element ends and where its closing tag does; (-1, -1) if it has none."""
     depth = 1
     for tag in _tags(name).finditer(text, at):
         depth += -1 if tag[1] else 1

@@ -81,12 +81,10 @@ def remove_tables(text: str, parts: Parts) -> str:
 
 
 def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where tables lie that a template opens or closes, between two places without a whole table.
-
-    Such a table is known by a mark that stands in no prose, behind some template. Without one, lines that begin with
-    `|` or `!` are prose. It ends with `|}`, or before a heading or the first block of lines behind its last mark that
-    begins with neither.
-    """
+    """Yield where tables lie that a template opens or closes, between two places without a whole table."""
+    # Such a table is known by a mark that stands in no prose, behind some template. Without one, lines that begin
+    # with `|` or `!` are prose. It ends with `|}`, or before a heading or the first block of lines behind its last
+    # mark that begins with neither.
     if _HALF_TABLE.search(text, start, end) is None:
         return
     inside = False
@@ -117,7 +115,6 @@ def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _first_row(lines: list[re.Match[str]]) -> int:
-    """Return where a table begins in a block: at its first certain mark, or at cells directly before it."""
     number = next(number for number, line in enumerate(lines) if line.lastindex)
     while number and "\n" not in lines[number].string[lines[number - 1].end() : lines[number].start()]:
         number -= 1

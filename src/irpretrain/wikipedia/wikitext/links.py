@@ -154,7 +154,6 @@ class _Scan:
         return "".join(self.output)
 
     def _text(self, text: str) -> None:
-        """Deal with a text between opening brackets, in which those that are open may close."""
         at = 0
         while self.open:
             closing = self.closing.search(text, at)
@@ -250,10 +249,8 @@ class _Scan:
         return piece[start:]
 
     def _caption(self, written: str, label: str, first: int) -> str:
-        """Return what is shown of a file: its caption, if captions are kept.
-
-        Of the links from number `first` on, which are those in the label, the ones outside the caption go.
-        """
+        """Return what is shown of a file: its caption, if captions are kept."""
+        # Of the links from number `first` on, which are those in the label, the ones outside the caption go.
         parts = cut_at_bars(label)
         index = self.parts.images.caption_of_file(parts) if is_file(written.strip()) else -1
         if index < 0 or not self.parts.keeps("captions") or len(self.open) > DEEPEST:

@@ -31,10 +31,8 @@ def _nihongo(given: Arguments) -> str:
 
 
 def _interlanguage(given: Arguments) -> str:
-    """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`.
-
-    French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`.
-    """
+    """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`."""
+    # French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`.
     first = given.get("1") or given.get("fr") or given.get("trad", "")
     second = given.get("2", "")
     if _LANGUAGE.fullmatch(first) and second and not _LANGUAGE.fullmatch(second):
@@ -47,10 +45,8 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
 def _quote(given: Arguments) -> str:
-    """A quotation, its German translation and "— Author, Title, Source", each as a paragraph of its own.
-
-    The numbers behind the function's name are the positions of who is quoted, if not 2 to 5: `@quote 4 5`.
-    """
+    """A quotation, its German translation and "— Author, Title, Source", each as a paragraph of its own."""
+    # The numbers behind the function's name are the positions of who is quoted, if not 2 to 5: `@quote 4 5`.
     lines = [words for words in (first_argument(given), given.get("Übersetzung")) if words]
     if lines and (quoted := quoted_arguments(given, given.get(PARAMETER) or "2 3 4 5")):
         lines.append(f"— {quoted}")
@@ -58,10 +54,9 @@ def _quote(given: Arguments) -> str:
 
 
 def _red_link(given: Arguments) -> str:
-    """A link to an article that is missing here, with the words to show: Russian `{{нп5|Title|words|de|Titel}}`.
-
-    A number behind the function's name is the title's place: Chinese `{{tsl|de|Titel|Title|words}}`, `@red-link 3`.
-    """
+    """A link to an article that is missing here, with the words to show: Russian `{{нп5|Title|words|de|Titel}}`."""
+    # A number behind the function's name is the title's place: Chinese `{{tsl|de|Titel|Title|words}}`, `@red-link
+    # 3`.
     parameter = given.get(PARAMETER, "")
     position = int(parameter) if parameter.isdecimal() else 1
     title, label = given.get(str(position), ""), given.get(str(position + 1), "")
@@ -69,10 +64,8 @@ def _red_link(given: Arguments) -> str:
 
 
 def _ship(given: Arguments) -> str:
-    """`{{HMS|Ajax|22|6}}` shows "HMS Ajax"; the prefix may be the first argument.
-
-    The last argument says what is shown: 1 the number, 2 the name, 3 both, 6 prefix and name, else all.
-    """
+    """`{{HMS|Ajax|22|6}}` shows "HMS Ajax"; the prefix may be the first argument."""
+    # The last argument says what is shown: 1 the number, 2 the name, 3 both, 6 prefix and name, else all.
     words = [given.get(position, "") for position in ("1", "2", "3", "4")]
     prefix = given.get(PARAMETER) or words.pop(0)
     name, number, form = words[:3]

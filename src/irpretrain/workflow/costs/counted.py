@@ -74,7 +74,6 @@ def _quietly(count: Callable[[Section, Manifest], int], section: Section, manife
 
 
 def _records(corpus: CorpusConfig, manifest: Manifest) -> int:
-    """About how many records a corpus has; 0 where its format does not tell."""
     kind, location = resolve(corpus.path)
     if kind == "ir_datasets":
         return count_of(str(location), corpus.kind)
@@ -167,7 +166,6 @@ def _articles(path: Path) -> list[bytes]:
 
 
 def _installed(paths: Iterable[str], manifest: Manifest) -> list[Path]:
-    """The files of embedded assets, where their packages are there."""
     locations = (installed_path(manifest.asset(str(resolve(path)[1]))) for path in paths)
     return [location for location in locations if location is not None]
 

@@ -1,7 +1,4 @@
-"""The work of a plan: sizes of corpora, and what each job does with them.
-
-How large the corpora and data sets of a configuration are, as far as it says so. None: it does not.
-"""
+"""The work of a plan: sizes of corpora, and what each job does with them."""
 
 import datetime
 from collections.abc import Callable, Mapping
@@ -16,6 +13,9 @@ from irpretrain.config.base import Section, option
 from irpretrain.config.root import Config
 from irpretrain.errors import InputError
 from irpretrain.foundation.resources import parse_yaml, resources_directory
+
+# How large the corpora and data sets of a configuration are, as far as it says so. None: it does not.
+
 
 # A number of something; None where it is not known.
 Size = float | None

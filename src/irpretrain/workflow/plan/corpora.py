@@ -1,7 +1,4 @@
-"""Jobs on corpora: the catalogue, collections, graphs and ranking groups.
-
-The catalogue of data sets, read only where a target needs it: which entries are there, and their files.
-"""
+"""Jobs on corpora: the catalogue, collections, graphs and ranking groups."""
 
 from __future__ import annotations
 
@@ -32,6 +29,8 @@ from irpretrain.workflow.plan.part import (
     plain,
     strings,
 )
+
+# The catalogue of data sets, read only where a target needs it: which entries are there, and their files.
 
 
 class Catalogue(PlanPart):

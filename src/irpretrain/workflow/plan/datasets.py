@@ -1,7 +1,4 @@
-"""Jobs on data sets, and the runs that each experiment compares.
-
-Data sets: queries, judgements, folds, and what fine-tuning reads of them.
-"""
+"""Jobs on data sets, and the runs that each experiment compares."""
 
 from __future__ import annotations
 
@@ -38,6 +35,9 @@ from irpretrain.workflow.plan.part import (
     strings,
     without,
 )
+
+# Data sets: queries, judgements, folds, and what fine-tuning reads of them.
+
 
 # Of the data set of that name (ARES), for configurations without a number of questions.
 ENTITY_QUESTIONS = 22_036

@@ -105,7 +105,6 @@ class Exports(PlanPart):
         }
 
     def _source(self, name: str, section: Any) -> list[str]:
-        """Fields of report.model_card.Source for a corpus or an encoder, as far as they are known."""
         if is_embedded(section.path):
             asset = self.manifest.asset(str(resolve(section.path)[1]))
             return [name, asset.licence, asset.hub or ""]
@@ -120,5 +119,4 @@ class Exports(PlanPart):
         return [name, "not known here: the user's own files", hub_name(section.path)]
 
     def _caveat(self, path: str) -> str:
-        """What a reader of any number made with the encoder must know."""
         return (self.manifest.asset(str(resolve(path)[1])).caveat or "") if is_embedded(path) else ""

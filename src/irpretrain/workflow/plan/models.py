@@ -204,7 +204,6 @@ class Models(PlanPart):
 
     @cache
     def _position(self, model: str) -> int:
-        """The position of the first paper that needs a model, in the order of `report.papers`."""
         papers = self.config.report.papers
         needing = (
             position

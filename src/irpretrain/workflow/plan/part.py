@@ -198,7 +198,6 @@ class PlanPart:
         return self.model_files(self._encoder(wildcards).path)
 
     def _encoder(self, wildcards: Wildcards) -> EncoderConfig:
-        """The encoder that a job's model starts from, or whose tokenizer the job names."""
         names = as_mapping(wildcards)
         if "model" in names:
             return encoder_of(self.config, names["model"])
@@ -376,7 +375,6 @@ def tokenizer_names(config: Config, manifest: Manifest) -> dict[str, str]:
 
 
 def _content(path: str, manifest: Manifest) -> str:
-    """The identity of an encoder's tokenizer: the hash of its file, or of its path if there is none."""
     kind, asset = resolve(path)
     if kind == "embedded":
         files = manifest.asset(str(asset)).files

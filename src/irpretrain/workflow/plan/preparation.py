@@ -123,7 +123,6 @@ def lay(needed: Needed, location: Path) -> None:
 
 
 def _fitting(pattern: str) -> str:
-    """A name that fits a pattern or, without wildcards, ends in it."""
     if any(sign in pattern for sign in "*?"):
         return pattern.replace("**/", "").replace("*", "1").replace("?", "1")
     return f"1{pattern}"

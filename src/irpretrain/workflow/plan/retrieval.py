@@ -99,7 +99,6 @@ class Retrieval(PlanPart):
         return self.sound(self._run_of_others(wildcards))
 
     def _run_of_others(self, wildcards: Wildcards) -> RunConfig:
-        """The section of a run; ConfigError where the configuration has none for the data set."""
         runs = self._stage(wildcards).runs
         if wildcards.dataset not in runs:
             raise ConfigError(f"first_stages.{wildcards.candidates} has no run for {wildcards.dataset}")

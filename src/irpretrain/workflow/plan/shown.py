@@ -164,7 +164,6 @@ class Shown:
 
     @cached_property
     def _sampled_collections(self) -> list[str]:
-        """Every collection that has pseudo-queries, for the papers that show them."""
         if not self._shows_axioms:
             return []
         models = [self.config.models[model] for model, _ in self.trained_models]

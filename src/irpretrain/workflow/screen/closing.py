@@ -83,7 +83,6 @@ def _table_name(paper: str | None) -> str:
 
 
 def _sentences(table: Path) -> list[str]:
-    """The paragraph between a Markdown table's title and its first panel, in lines of the terminal."""
     paragraphs = table.read_text(encoding="utf-8").split("\n\n") if table.exists() else []
     if len(paragraphs) < 2 or paragraphs[1].startswith("**"):
         return []

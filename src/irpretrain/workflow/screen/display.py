@@ -254,7 +254,6 @@ class LiveDisplay(PlainDisplay):
 
 
 def _cut(line: str) -> Text:
-    """A line of which the terminal shows what it has room for."""
     return Text(line, no_wrap=True, overflow="ellipsis")
 
 

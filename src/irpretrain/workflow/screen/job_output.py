@@ -1,7 +1,4 @@
-"""A job's output: where it goes while a display has the screen, and what its log says.
-
-A job's log: its progress, its notices, and why it failed.
-"""
+"""A job's output: where it goes while a display has the screen, and what its log says."""
 
 import os
 import re
@@ -13,6 +10,9 @@ from typing import IO, NamedTuple
 
 from irpretrain.foundation.progress import NOTICE
 from irpretrain.workflow.screen.user_paths import as_user_path
+
+# A job's log: its progress, its notices, and why it failed.
+
 
 # How much of a growing log is read for the newest status; a status line is 200 bytes long.
 TAIL_BYTES = 8192

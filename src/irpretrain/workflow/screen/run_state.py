@@ -132,7 +132,6 @@ class RunState:
         return TimeLeft(known / at_a_time, at_least=True) if known else None
 
     def _reported(self, statuses: Mapping[int, Status | None]) -> dict[int, float]:
-        """Return number of a running job → seconds left by its own report, once the report is believed."""
         known = {number: status for number in self.running if (status := statuses.get(number))}
         return {
             number: status.left
@@ -141,11 +140,9 @@ class RunState:
         }
 
     def _by_report(self, now: float, reported: Mapping[int, float]) -> dict[str, list[float]]:
-        """Return kind → seconds that its running jobs take in all, as they report.
-
-        A job works in parts (training, then re-ranking) and reports the part that it is at: its time until now counts
-        whole, and only what is left comes from the rate.
-        """
+        """Return kind → seconds that its running jobs take in all, as they report."""
+        # A job works in parts (training, then re-ranking) and reports the part that it is at: its time until now
+        # counts whole, and only what is left comes from the rate.
         seconds = defaultdict[str, list[float]](list)
         for number, left in reported.items():
             job = self.running[number]
