@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.config.objectives import read_options
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.objectives.registry import read_options
 from irpretrain.objectives.shard import Shard, write_groups
 
 with stage(snakemake) as done:

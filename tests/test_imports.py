@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.corpora.registry import FORMATS, format_of
-from irpretrain.objectives.registry import OBJECTIVES
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAINING = {

@@ -17,10 +17,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from irpretrain.config.base import changed_keys
+from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.config.papers import read_preset
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
-from irpretrain.objectives.registry import OBJECTIVES
 
 FOLDER = "reference/config"
 

@@ -12,6 +12,7 @@ import pytest
 from irpretrain import Collection, CrossEncoder, Options, TermWeigher, build_tree, parse_wikitext, pretrain
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.load import apply_preset
+from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
@@ -20,7 +21,6 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError
 from irpretrain.objectives.ares import AresOptions
 from irpretrain.objectives.prop.pair_sampler import RopOptions
-from irpretrain.objectives.registry import OBJECTIVES, read_options
 from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.objectives.srr import SrrOptions
 

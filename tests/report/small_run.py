@@ -11,9 +11,9 @@ import yaml
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ModelConfig
+from irpretrain.config.objectives import read_options
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.contracts import PER_QUERY
-from irpretrain.objectives.registry import read_options
 
 ROOT = Path(__file__).parents[2]
 PROP_YAML = ROOT / "resources" / "published" / "prop.yaml"

@@ -36,7 +36,7 @@ def copy(copied, tmp_path):
     project = copy_project(tmp_path / "project")
     (project / "src/irpretrain/objectives/lead.py").write_text(block("python"))
     (project / "resources/published/lead.yaml").write_text(block("yaml"))
-    registry = project / "src/irpretrain/objectives/registry.py"
+    registry = project / "src/irpretrain/config/objectives.py"
     head = "OBJECTIVES = {\n"
     text = registry.read_text()
     assert head in text

@@ -30,11 +30,11 @@ from irpretrain.config.experiments import (
     WeightDistributionConfig,
 )
 from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.objectives import read_options
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, GraphConfig, TextConfig
-from irpretrain.objectives.registry import read_options
 
 
 class Config(Section):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from irpretrain.config.objectives import needs
 from irpretrain.config.papers import known_papers, papers_with_depths, show_axioms, show_term_weights
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
-from irpretrain.objectives.registry import needs
 from irpretrain.text.languages import ENGLISH
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import numpy as np
 
 from irpretrain.axioms.predictor import REMEDY
 from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.objectives import needs
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
 from irpretrain.corpora.file_lists import document_files
@@ -23,7 +24,6 @@ from irpretrain.library.documents import GivenDocument, document_rows, say_what_
 from irpretrain.library.formats import described
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import IDENTIFIER, Options, Pair, listed_pairs, named_queries
-from irpretrain.objectives.registry import needs
 from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.words import find_words
 

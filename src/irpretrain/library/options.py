@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.base import Section, deep_merge, explain, explained, option
 from irpretrain.config.load import apply_preset
+from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.papers import read_preset
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import GraphConfig, TextConfig
@@ -25,7 +26,6 @@ from irpretrain.errors import (
     cli_or_api,
     reporting_disk_errors,
 )
-from irpretrain.objectives.registry import OBJECTIVES, read_options
 
 
 class Options(Section):

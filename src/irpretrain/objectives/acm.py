@@ -9,10 +9,10 @@ from itertools import combinations, groupby
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
+from irpretrain.config.objectives import AnchorOptions
 from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, draw_page_words, find_anchors
 from irpretrain.objectives.draws import LinkSource, RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.registry import AnchorOptions
 from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
+from irpretrain.config.objectives import AnchorOptions
 from irpretrain.objectives.acm import pairs as linked_pairs
 from irpretrain.objectives.anchors import Anchor, AnchorWeights, anchor_text, find_anchors
 from irpretrain.objectives.draws import LinkSource, some
 from irpretrain.objectives.groups import Group, Span, group
-from irpretrain.objectives.registry import AnchorOptions
 from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"statistics", "positions", "graph"})

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.config.objectives import load_objective
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, NO_ANCHOR, ContractWriter
 from irpretrain.errors import IntegrityError
@@ -24,7 +25,6 @@ from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import generator
 from irpretrain.objectives.groups import Span
-from irpretrain.objectives.registry import load_objective
 from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.words import count_spaced

@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irpretrain.config.base import option
+from irpretrain.config.objectives import PresetOptions
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
-from irpretrain.objectives.registry import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from pydantic import model_validator
 
 from irpretrain.config.base import option
+from irpretrain.config.objectives import PresetOptions
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.objectives.groups import pair_groups
@@ -35,7 +36,6 @@ from irpretrain.objectives.prop.word_sets import (
     WordSetPairs,
     draw_pairs,
 )
-from irpretrain.objectives.registry import PresetOptions
 from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.stop_words import StopList, load_stop_words

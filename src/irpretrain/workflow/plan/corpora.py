@@ -8,13 +8,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.objectives import needs
 from irpretrain.config.usage import wanted_models
 from irpretrain.corpora.catalogue.completion import data_folders, folder_of
 from irpretrain.corpora.catalogue.read import Entry
 from irpretrain.corpora.records import parts_of_shard
 from irpretrain.corpora.sources import corpus_aids, corpus_files
 from irpretrain.foundation.provenance import content_hash
-from irpretrain.objectives.registry import needs
 from irpretrain.text.languages import ENGLISH, with_language
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import (
@@ -160,7 +160,7 @@ class Corpora(PlanPart):
     # Objectives
 
     def needed(self, objective: str) -> frozenset[str]:
-        """What an objective reads beside documents and tokens: some of irpretrain.objectives.registry.NEEDS."""
+        """What an objective reads beside documents and tokens: some of irpretrain.config.objectives.NEEDS."""
         return needs(self.config.objectives[objective])
 
     def if_needed(self, need: str, files: str | Files) -> Callable[[Wildcards], Input]:

@@ -1,4 +1,5 @@
-"""The pre-training objectives by name, and options that several share. A new one is a file here and a line below."""
+"""The pre-training objectives by name, and options that several share. A new one is a file of `objectives`, and a line
+here."""
 
 from importlib import import_module
 from typing import Any, get_args
