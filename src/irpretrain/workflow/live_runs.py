@@ -24,7 +24,7 @@ SCRIPTS = "/.snakemake/scripts/"
 def live_processes(folder: Path, processes: Path = PROCESSES) -> list[int]:
     """Return the ids of Snakemakes and their jobs in a folder, without this process and its ancestors.
 
-    Slurm's jobs do not count: `cluster.cancel` cancels them. Empty without /proc.
+    Slurm's jobs do not count: `workflow.cancel` cancels them. Empty without /proc.
     """
     own = set(_ancestors(os.getpid(), processes))
     found = []

@@ -10,5 +10,5 @@ Pure functions of the configuration, without Snakemake. A rule names them, and p
         params:
             tasks=plan.settings("models.tasks"),   # a part of the configuration
 
-`paths` has every file, `requests` the resources of jobs, `whole.Plan` the rest, by part.
+`paths` has every file, `part` the resources of jobs, `whole.Plan` the rest, by part.
 """

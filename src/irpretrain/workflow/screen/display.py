@@ -1,4 +1,4 @@
-"""The display of a run, driven by its events. `PlainDisplay` writes lines; `screen.live` draws on a terminal."""
+"""The display of a run, driven by its events. `PlainDisplay` writes lines; `LiveDisplay` draws on a terminal."""
 
 import os
 import threading
