@@ -31,7 +31,8 @@ import pyarrow as pa
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
-from irpretrain.objectives.prop.pair_sampler import PairSampler, RopOptions
+from irpretrain.objectives.prop.options import RopOptions
+from irpretrain.objectives.prop.pair_sampler import PairSampler
 from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.statistics import count_words, merge_counts, read_totals
 

@@ -20,7 +20,7 @@ from irpretrain.contracts import GROUPS, TERM_WEIGHTS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.errors import ConfigError
 from irpretrain.objectives.ares import AresOptions
-from irpretrain.objectives.prop.pair_sampler import RopOptions
+from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.objectives.srr import SrrOptions
 

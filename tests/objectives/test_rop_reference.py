@@ -16,7 +16,7 @@ import pytest
 from test_rop_groups import FIVE_WORDS, OTHER, Made, options, patch_sizes
 
 from irpretrain.foundation.randomness import generator
-from irpretrain.objectives.prop.pair_sampler import RopOptions
+from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError, SetupError
 from irpretrain.foundation.progress import progress
-from irpretrain.objectives.prop.pair_sampler import RopOptions
+from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.token_store import TokenStore
 
