@@ -31,7 +31,7 @@ from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
 from irpretrain.foundation.garbage import search_rarely
 from irpretrain.workflow.plan.preparation import check_library, prepare
-from irpretrain.workflow.screen.user_paths import as_user_path
+from irpretrain.workflow.screen.job_output import as_user_path
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()

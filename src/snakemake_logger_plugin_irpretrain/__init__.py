@@ -91,7 +91,7 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _show_as_snakemake(self, record: logging.LogRecord) -> None:
-        from irpretrain.workflow.screen.user_paths import with_user_paths
+        from irpretrain.workflow.screen.job_output import with_user_paths
         from snakemake_logger_plugin_irpretrain.internals import usual_display
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
@@ -163,7 +163,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _print_end(self, display: PlainDisplay) -> None:
-        from irpretrain.workflow.screen.user_paths import with_user_paths
+        from irpretrain.workflow.screen.job_output import with_user_paths
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
         messages = display.failure_texts(self._output.messages if self._output else {})
@@ -177,8 +177,8 @@ class LogHandler(LogHandlerBase):
             self._print_result(display)
 
     def _print_where_it_stopped(self, display: PlainDisplay, by_fault: bool) -> None:
+        from irpretrain.workflow.screen.job_output import as_user_path
         from irpretrain.workflow.screen.run_state import jobs_done
-        from irpretrain.workflow.screen.user_paths import as_user_path
 
         failures = display.state.failures.values()
         logs = sorted({str(log) for failure in failures for log in failure.logs[:1]})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.workflow.screen.user_paths import as_user_path, with_user_paths
+from irpretrain.workflow.screen.job_output import as_user_path, with_user_paths
 
 
 @pytest.fixture

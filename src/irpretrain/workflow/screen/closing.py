@@ -19,7 +19,7 @@ from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.whole import Plan
-from irpretrain.workflow.screen.user_paths import as_user_path
+from irpretrain.workflow.screen.job_output import as_user_path
 
 # Most columns of the terminal that are used.
 WIDTH = 96

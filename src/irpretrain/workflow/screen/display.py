@@ -17,7 +17,14 @@ from rich.text import Text
 from irpretrain.foundation.progress import duration
 from irpretrain.workflow.plan.paths import PAPER_REPORT
 from irpretrain.workflow.screen.closing import headline, result_lines
-from irpretrain.workflow.screen.job_output import Status, failure_message, newest_status, notices
+from irpretrain.workflow.screen.job_output import (
+    Status,
+    as_user_path,
+    failure_message,
+    newest_status,
+    notices,
+    with_user_paths,
+)
 from irpretrain.workflow.screen.run_state import (
     FailedJob,
     Job,
@@ -28,7 +35,6 @@ from irpretrain.workflow.screen.run_state import (
     running_text,
     time_left,
 )
-from irpretrain.workflow.screen.user_paths import as_user_path, with_user_paths
 
 # Seconds between two lines of progress, without a terminal.
 SECONDS_BETWEEN_LINES = 20.0
