@@ -33,7 +33,7 @@ search_rarely()
 # Java compiles thoroughly what runs for long; in tests, which start it many times, that costs more than it saves.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
-# Every shell sets it; messages show paths from there (`screen.user_paths`).
+# Every shell sets it; messages show paths from there (`screen.job_output`).
 os.environ.setdefault("PWD", os.getcwd())
 
 # A make of `make test` hands its flags on to those that tests start, whose output is then another one.

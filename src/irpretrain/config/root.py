@@ -81,7 +81,7 @@ class Config(Section):
     )
     encoder: EncoderConfig = option(..., "The encoder that models start from which name none of their own.")
     objectives: dict[str, SerializeAsAny[Section]] = option(
-        description="Pre-training objectives by name; `type` is the file in irpretrain/objectives.",
+        description="Pre-training objectives by name; `type` says which.",
         default_factory=dict,
     )
     pretraining: PretrainingConfig = option(..., "Defaults of pre-training.")

@@ -1,4 +1,4 @@
-"""Cross-encoders and DeepCT's weighers: loading and applying."""
+"""Cross-encoders, trained and applied; DeepCT's weighers."""
 
 import json
 import reprlib

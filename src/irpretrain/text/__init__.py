@@ -1,1 +1,1 @@
-"""Words, word pieces, collection statistics and language models."""
+"""Words, word pieces, collection statistics and word vectors."""
