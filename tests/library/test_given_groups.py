@@ -80,7 +80,7 @@ def test_a_folder_s_relevant_documents_are_preferred_to_what_bm25_finds_first(
         (["pear pie"], ["pear pie", "green apple pie"]),
         (["apple"], ["apple juice", "green apple pie"]),
     ]
-    assert "1 relevant documents are not among the documents" in capsys.readouterr().err
+    assert "1 relevant document not among the 4 documents, such as 9; left out." in capsys.readouterr().err
 
 
 def test_relevant_documents_that_bm25_does_not_find_teach_nothing(
@@ -116,15 +116,15 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "groups: one or more are needed"),
+        ([], "groups: one or more groups are needed"),
         ("text", "groups: several are needed"),
-        ([("q", "d")], "group 0: this pair is the only one"),
+        ([("q", "d")], "group 0: all documents here are of its query; a pair needs another document"),
         ([("q", ["a", "b"]), "text"], "group 1: a query and its documents are needed, not 'text'"),
         (
             [(["q", "r"], ["a", "b"])],
             "group 0: 2 queries and 2 documents; one of the two must be a single text",
         ),
-        ([("q", ["a", None])], "group 0: a text is needed, not None"),
+        ([("q", ["a", None])], "group 0: documents: a text is needed, not None"),
         ([{"query": "q"}], "group 0: neither document nor documents given"),
     ],
 )

@@ -70,6 +70,12 @@ class Session:
         return renamed(error, names)
 
 
+def displayed_name(path: str) -> str:
+    """Return what messages call an input of the running command."""
+    name = click.get_current_context().ensure_object(Session).name(path)
+    return "standard input" if name == STANDARD else name
+
+
 class Named(click.Path):
     """A file or folder with a name: an empty one, as of a variable of the shell without a value, is no path."""
 
@@ -204,18 +210,19 @@ def ending_on_sigterm() -> Iterator[None]:
 
 
 def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
-    """Yield the JSON objects of a file, which have these keys, with texts as values."""
+    """Yield the JSON objects of a file, which have these keys, with texts that are not empty as values."""
     from irpretrain.corpora.checked import read_objects
+    from irpretrain.corpora.file_lists import one_file
     from irpretrain.corpora.records import Malformed
 
-    for entry in read_objects(Path(path)):
+    for entry in read_objects(one_file(path)):
         if isinstance(entry, Malformed):
             raise InputError(path, str(entry), entry.line)
         for key in keys:
-            if not isinstance(entry.fields.get(key), str):
-                raise InputError(
-                    path, f"{key} is missing or no text", entry.line, f"Give {' and '.join(keys)}."
-                )
+            text = entry.fields.get(key)
+            if not isinstance(text, str) or not text.strip():
+                fault = "is empty" if isinstance(text, str) else "is missing or no text"
+                raise InputError(path, f"{key} {fault}", entry.line, f"Give {' and '.join(keys)}.")
         yield entry
 
 

@@ -11,12 +11,14 @@ from irpretrain.command.files import (
     Command,
     Input,
     Named,
+    displayed_name,
     output,
     read_pairs,
     settings,
     write_objects,
 )
-from irpretrain.errors import ConfigError, InputError, count_of
+from irpretrain.corpora.registry import FORMATS, format_of
+from irpretrain.errors import InputError, count_of
 
 GROUPS = (
     f"{JSONL}: queries and documents, the preferred one first, as `irpretrain groups` writes them; a query and a "
@@ -24,28 +26,47 @@ GROUPS = (
     "documents, topics and judgements, as `irpretrain init` finds them: a pair per relevant document."
 )
 MODEL_FOLDER = Named()
+# Field that `score` adds.
+SCORE = "score"
 
 
-def groups_to_learn(path: str, encoder: str, seed: int, negatives: int) -> Any:
-    """Return the groups of a file or of a folder with judgements; a fault in a file is named with its line."""
+def groups_to_learn(path: str, encoder: str, seed: int, negatives: int, settings: dict[str, Any]) -> Any:
+    """Return the groups of a file or of a folder with judgements; what `settings` has of documents is taken out."""
     from irpretrain.library.options import Options
-    from irpretrain.library.own_groups import own_groups, read_groups
+    from irpretrain.library.own_groups import checked_groups, read_groups
 
+    options = Options(seed=seed)
     if Path(path).is_dir():
-        return read_groups(path, encoder, Options(seed=seed), negatives)
-    lines = list(read_pairs(path, ()))
-    try:
-        return own_groups((line.fields for line in lines), encoder, Options(seed=seed), negatives)
-    except ConfigError as error:
-        number, _, reason = str(error).removeprefix("group ").partition(": ")
-        if not number.isdecimal():
-            raise
-        raise InputError(path, reason, lines[int(number)].line) from None
+        documents = {key: settings.pop(key) for key in settings.keys() & document_options()}
+        return read_groups(path, encoder, options, negatives, **documents)
+    lines, name = list(read_pairs(path, ())), displayed_name(path)
+    return checked_groups(
+        [line.fields for line in lines],
+        name,
+        lambda number: f"{name}:{lines[number].line}",
+        encoder,
+        options,
+        negatives,
+    )
+
+
+def document_options() -> set[str]:
+    """Return the options by which documents are read: those of their files, and of all formats."""
+    formats = (format_of("documents", name) for name in FORMATS["documents"])
+    return {"malformed", "files"}.union(*(documents.options.model_fields for documents in formats))
 
 
 def folder(what: str) -> Any:
     """Return the argument OUTPUT of a command that writes a folder."""
     return click.argument("output", type=MODEL_FOLDER, callback=_no_stream, help=what)
+
+
+def training_settings(section: str) -> Any:
+    """Return the option for keys of a section and, as messages on a folder's documents advise, for their options."""
+    what = (
+        f"A key of section {section} (docs/reference/config); with a folder, also an option of its documents"
+    )
+    return settings(what, "--set", "--option")
 
 
 def _no_stream(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -72,14 +93,15 @@ NEGATIVES = click.option(
 @click.option("--encoder", required=True, metavar="DIR", help="Hugging Face directory to start from.")
 @SEED
 @NEGATIVES
-@settings("A key of section pretraining, such as epochs=2 or batch_groups=32 (docs/reference/config)")
+@training_settings("pretraining, such as epochs=2 or batch_groups=32")
 def pretrain(
     groups: str, output: str, encoder: str, seed: int, negatives: int, settings: dict[str, Any]
 ) -> str:
     """Pre-train a cross-encoder on ranking groups or pairs."""
     from irpretrain.library.models import pretrain as run
 
-    counts = run(groups_to_learn(groups, encoder, seed, negatives), output, **settings)
+    learned = groups_to_learn(groups, encoder, seed, negatives, settings)
+    counts = run(learned, output, **settings)
     return f"{count_of(counts['steps'], 'step')}; the model is in {output}"
 
 
@@ -89,14 +111,15 @@ def pretrain(
 @folder("Model directory to write.")
 @SEED
 @NEGATIVES
-@settings("A key of section finetuning, such as epochs=2 or batch_sizes=[16] (docs/reference/config)")
+@training_settings("finetuning, such as epochs=2 or batch_sizes=[16]")
 def finetune(
     model: str, groups: str, output: str, seed: int, negatives: int, settings: dict[str, Any]
 ) -> str:
     """Fine-tune a cross-encoder on groups of one query, or pairs."""
     from irpretrain.library.models import finetune as run
 
-    counts = run(groups_to_learn(groups, model, seed, negatives), output, **settings)
+    learned = groups_to_learn(groups, model, seed, negatives, settings)
+    counts = run(learned, output, **settings)
     queries, epochs = (
         count_of(counts["training_queries"], "query"),
         count_of(counts["epochs_trained"], "epoch"),
@@ -113,9 +136,16 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     """Score pairs of a query and a document by a cross-encoder."""
     from irpretrain.library.models import CrossEncoder
 
-    rows = [line.fields for line in read_pairs(pairs, ("query", "document"))]
+    rows = []
+    for line in read_pairs(pairs, ("query", "document")):
+        if SCORE in line.fields:
+            fault = f"there is a field {SCORE} already, which the model's would replace"
+            raise InputError(pairs, fault, line.line, "Rename it.")
+        rows.append(line.fields)
+    if not rows:
+        raise InputError(pairs, "there is no pair in it", remedy="Give query and document on each line.")
     scores = CrossEncoder(model, **settings).score([(row["query"], row["document"]) for row in rows])
-    scored = (row | {"score": float(str(value))} for row, value in zip(rows, scores, strict=True))
+    scored = (row | {SCORE: float(str(value))} for row, value in zip(rows, scores, strict=True))
     return write_objects(output, scored, "pairs")
 
 

@@ -29,7 +29,7 @@ MOST_LINKS = 40
 
 def file_to_write(path: str | Path) -> Path:
     """Return the file that an output replaces, behind links; InputError for a folder, device, pipe or socket."""
-    target = _end_of_links(path)
+    target = _end_of_links(path, "file")
     if os.path.exists(target) and not os.path.isfile(target):
         what = "this is a folder" if os.path.isdir(target) else "this is a device, a pipe or a socket"
         raise InputError(path, f"{what}, so no file can be written here", remedy="Name a file.")
@@ -38,13 +38,13 @@ def file_to_write(path: str | Path) -> Path:
 
 def folder_to_write(path: str | Path) -> Path:
     """Return the folder that an output replaces, behind links; InputError for anything else or a circle."""
-    target = _end_of_links(path)
+    target = _end_of_links(path, "folder")
     if os.path.exists(target) and not os.path.isdir(target):
         raise InputError(path, "this is no folder", remedy="Name a folder that is new or empty.")
     return target
 
 
-def _end_of_links(path: str | Path) -> Path:
+def _end_of_links(path: str | Path, kind: str) -> Path:
     target = Path(path)
     for _ in range(MOST_LINKS):
         if not target.is_symlink():
@@ -53,11 +53,11 @@ def _end_of_links(path: str | Path) -> Path:
         if os.path.realpath(target.parent).startswith("/proc/") or os.path.realpath(target.parent) == "/dev":
             raise InputError(
                 path,
-                "this is a device or an open file, so no file can be written here",
-                remedy="Name a file.",
+                f"this is a device or an open file, so no {kind} can be written here",
+                remedy=f"Name a {kind}.",
             )
         target = target.parent / os.readlink(target)
-    raise InputError(path, "its links lead in a circle", remedy="Name a file.")
+    raise InputError(path, "its links lead in a circle", remedy=f"Name a {kind}.")
 
 
 @contextmanager
@@ -201,7 +201,7 @@ def check_output_file(output: str | Path, inputs: Iterable[str | Path]) -> None:
         ConfigError: the output is an input, or one lies in the other, by whatever path.
     """
     path = Path(output)
-    _check_inputs(path, inputs)
+    _check_inputs(path, inputs, "file")
     _check_writable(path, file_to_write(path))
 
 
@@ -219,7 +219,7 @@ def check_output_folder(
         ConfigError: the output is an input, or one lies in the other, by whatever path.
     """
     path = Path(output)
-    _check_inputs(path, inputs)
+    _check_inputs(path, inputs, "folder")
     target = folder_to_write(path)
     if (
         os.path.isdir(path)
@@ -252,8 +252,8 @@ def _check_writable(path: Path, target: Path) -> None:
         ) from None
 
 
-def _check_inputs(output: Path, inputs: Iterable[str | Path]) -> None:
-    location = _end_of_links(output).resolve()
+def _check_inputs(output: Path, inputs: Iterable[str | Path], kind: str) -> None:
+    location = _end_of_links(output, kind).resolve()
     for given in map(Path, inputs):
         if not os.path.exists(given):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import ConfigError, count_of
 from irpretrain.evaluation.runs import Run
+from irpretrain.foundation.progress import notice
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -85,7 +87,7 @@ class Groups:
 
     def judged(self) -> Judged:
         """Return the groups as a test collection; ConfigError where a group prefers a query, not a document."""
-        judged, numbers = Judged({}, {}, {}), dict[str, str]()
+        judged, numbers, others = Judged({}, {}, {}), dict[str, str](), dict[str, set[str]]()
         for made in self:
             if len(made.documents) == 1:
                 raise ConfigError(
@@ -96,6 +98,15 @@ class Groups:
             judged.queries[name] = made.queries[0]
             judged.preferred.setdefault(name, []).append(made.document_ids[0])
             judged.candidates.setdefault(name, []).extend((document, 0.0) for document in made.document_ids)
+            others.setdefault(name, set()).update(made.document_ids[1:])
+        both = [
+            name for name, documents in judged.preferred.items() if not others[name].isdisjoint(documents)
+        ]
+        without = [name for name in both if others[name].issubset(judged.preferred[name])]
+        if both:
+            _note_both(judged.queries[both[0]], len(both), len(without), len(judged.queries))
+        for name in without:
+            del judged.queries[name], judged.preferred[name], judged.candidates[name]
         for name, ranking in judged.candidates.items():
             judged.preferred[name] = list(dict.fromkeys(judged.preferred[name]))
             judged.candidates[name] = list(dict.fromkeys(ranking))
@@ -105,6 +116,18 @@ class Groups:
         """Return how many documents gave no group, by reason, in words; nothing where each document gave one."""
         skipped = {reason: count for reason, count in self.counts.get("skipped", {}).items() if count}
         return ", ".join(f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skipped.items())
+
+
+def _note_both(query: str, both: int, without: int, queries: int) -> None:
+    """Say, or refuse where nothing is left, what relevance cannot express: a preferred document below another."""
+    fault = (
+        f"of {both:,} of {count_of(queries, 'query')}, such as {reprlib.repr(query)}, some groups prefer a document "
+        "that others do not; fine-tuning takes it as relevant, and learns no order of relevant documents"
+    )
+    if without == queries:
+        raise ConfigError(f"groups: {fault}, so nothing is left to learn")
+    left_out = f"; {without:,} left out, whose documents are all relevant then" if without else ""
+    notice("fine-tune", f"{fault}{left_out}.")
 
 
 class _Cutter:

@@ -25,7 +25,7 @@ from irpretrain.foundation.atomic import check_output_folder, write_text
 from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.documents import document_rows
 from irpretrain.library.groups import GIVEN, Groups
-from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts
+from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts, naming
 from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 
@@ -59,6 +59,9 @@ class CrossEncoder:
         from irpretrain.retrieval.rerank import score_with_its_tokenizer
 
         pairs = listed_pairs(pairs, "a text")
+        for number, pair in enumerate(pairs):
+            if not all(map(str.strip, pair)):
+                raise ConfigError(f"pair {number}: a query and a text are needed, but one of them is empty")
         names = {text: str(number) for number, text in enumerate(dict.fromkeys(text for _, text in pairs))}
         candidates: Run = {}
         for query, text in dict.fromkeys(pairs):
@@ -288,7 +291,7 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
                 list(judged.queries), min(FOLDS, len(judged.queries)), collection.options.seed
             ).fold_of
         write_text(folds, json.dumps({"folds": max(fold_of.values()), "queries": fold_of}))
-        with collection.naming(), reporting_disk_errors([output]):
+        with collection.naming(), naming({Path(folder): "groups"}), reporting_disk_errors([output]):
             counts = run(
                 model=collection.encoder,
                 stores=[collection.tokens],
@@ -332,6 +335,8 @@ def _check_output(output: Path, inputs: Iterable[Path], stage: str) -> None:
 def _checkpoints(output: Path) -> Iterator[Path]:
     """Yield the folder of unfinished trainings, and remove it when it is empty: others may train beside it."""
     unfinished = Path(f"{output}.checkpoints")
-    yield unfinished
-    with suppress(OSError):
-        unfinished.rmdir()
+    try:
+        yield unfinished
+    finally:
+        with suppress(OSError):
+            unfinished.rmdir()

@@ -10,7 +10,12 @@ import yaml
 
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
-from irpretrain.corpora.topics_and_judgements import near_hint
+from irpretrain.corpora.topics_and_judgements import (
+    Judgements,
+    check_queries_are_judged,
+    check_something_is_relevant,
+    near_hint,
+)
 from irpretrain.errors import InputError, count_of, need_folder
 from irpretrain.evaluation.runs import lacking, relevant
 from irpretrain.library.documents import read_documents
@@ -63,6 +68,62 @@ def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
     return OwnFiles(names, located, formats)
 
 
+class FolderTopics(NamedTuple):
+    """Topics and judgements of a folder, joined as `irpretrain init` describes them.
+
+    Attributes:
+        files: all files of the folder, documents too.
+        queries: topic → text.
+        judged: topic → document → relevance.
+        counted: whether topics are named by their number, as in the judgements, not by their own identifiers.
+        message: what was found, in a sentence.
+    """
+
+    files: OwnFiles
+    queries: dict[str, str]
+    judged: Judgements
+    counted: bool
+    message: str
+
+    def relevant(self) -> dict[str, set[str]]:
+        """Return topic → relevant documents, of the topics that have one."""
+        judged = {query: relevant(self.judged.get(query, {})) for query in self.queries}
+        return {query: documents for query, documents in judged.items() if documents}
+
+
+def read_folder(folder: Path, paths: Mapping[str, str | None]) -> FolderTopics:
+    """Return what a folder has, all but the documents.
+
+    Args:
+        folder: with documents, topics and judgements.
+        paths: as in `find_files`.
+
+    Raises:
+        InputError: as in `find_files`; the files cannot be read, or topics and judgements do not belong together.
+    """
+    files = find_files(folder, paths)
+    names, located, formats = files
+    queries, judged = read_topics(located["topics"]), read_relevance(located["qrels"])
+    counted = formats["topics"] == "smart" and _count_topics(queries, judged)
+    if counted:
+        queries = read_topics(located["topics"], "smart", COUNTED)
+    check_queries_are_judged(queries, judged, Path(located["topics"]), Path(located["qrels"]))
+    of_topics = {query: grades for query, grades in judged.items() if query in queries}
+    check_something_is_relevant(of_topics, Path(located["qrels"]))
+    usable = sum(bool(relevant(grades)) for grades in of_topics.values())
+    message = (
+        f"{count_of(len(queries), 'topic')} in {names['topics']} ({formats['topics']}"
+        f"{', counted in their order, as in the judgements' if counted else ''}), {usable:,} with a relevant "
+        f"document in {names['qrels']} ({formats['qrels']}); documents in {names['documents']} "
+        f"({formats['documents']})"
+    )
+    strangers = judged.keys() - queries.keys()
+    if lost := lacking("topic", strangers, judged):
+        unjudged = pa.array(sorted(queries.keys() - judged.keys()), pa.string())
+        message += f"; {lost}. {near_hint(strangers, [unjudged], names['topics'])}".rstrip(" .")
+    return FolderTopics(files, queries, of_topics, counted, message)
+
+
 def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str, str]:
     """Return the overlay, as YAML, and what was found, in a sentence.
 
@@ -71,30 +132,12 @@ def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str,
         paths: as in `find_files`.
 
     Raises:
-        InputError: as in `find_files`; or the files cannot be read.
+        InputError: as in `read_folder`; or the documents cannot be read.
     """
-    files, located, known = find_files(folder, paths)
-    topics, qrels = located["topics"], located["qrels"]
-    for _ in islice(read_documents(located["documents"], known["documents"]), CHECKED):
+    own = read_folder(folder, paths)
+    for _ in islice(read_documents(own.files.paths["documents"], own.files.formats["documents"]), CHECKED):
         pass
-    queries, judged = read_topics(topics), read_relevance(qrels)
-    counted = known["topics"] == "smart" and _count_topics(queries, judged)
-    if counted:
-        queries = read_topics(topics, "smart", COUNTED)
-    usable = [query for query in queries if relevant(judged.get(query, {}))]
-    if not usable:
-        fault = f"none of the {count_of(len(queries), 'topic')} of {topics} has a relevant document here"
-        raise InputError(qrels, fault, remedy="Check that topics and judgements belong together.")
-    message = (
-        f"{len(queries):,} topics in {files['topics']} ({known['topics']}"
-        f"{', counted in their order, as in the judgements' if counted else ''}), {len(usable):,} with a relevant "
-        f"document in {files['qrels']} ({known['qrels']}); documents in {files['documents']} ({known['documents']})"
-    )
-    strangers = judged.keys() - queries.keys()
-    if lost := lacking("topic", strangers, judged):
-        unjudged = pa.array(sorted(queries.keys() - judged.keys()), pa.string())
-        message += f"; {lost}. {near_hint(strangers, [unjudged], files['topics'])}".rstrip(" .")
-    return _overlay(files, known, len(usable), counted), message
+    return _overlay(own.files.names, own.files.formats, len(own.relevant()), own.counted), own.message
 
 
 def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:

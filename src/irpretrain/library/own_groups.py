@@ -2,21 +2,22 @@
 
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.contracts import GROUPS
+from irpretrain.corpora.collection import absent_documents
+from irpretrain.corpora.topics_and_judgements import check_documents_are_known, document_hint
 from irpretrain.errors import ConfigError, InputError, count_of
-from irpretrain.evaluation.runs import relevant
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
-from irpretrain.library.formats import read_relevance, read_topics
 from irpretrain.library.groups import GivenOptions, Groups, TextGroup
 from irpretrain.library.options import Options, given_text, listed
-from irpretrain.library.own_folder import find_files
+from irpretrain.library.own_folder import read_folder
 from irpretrain.objectives.groups import Span, group
 
 Texts = str | Sequence[str]
@@ -26,6 +27,8 @@ CANDIDATES = RetrievalConfig().depth
 # Queries and documents, the preferred one first, one of the two a single text; or a mapping with the keys `queries`
 # or `query`, and `documents` or `document`. One query and one document are a pair.
 GivenGroup = tuple[Texts, Texts] | TextGroup | Mapping[str, Any]
+# Queries and documents.
+Checked = tuple[list[str], list[str]]
 
 
 def own_groups(
@@ -51,14 +54,34 @@ def own_groups(
         >>> [(group.queries, group.documents) for group in groups]
         [(['apple juice'], ['apple pie with apple juice', 'pear pie'])]
     """
-    checked = [_checked(given, f"group {number}") for number, given in enumerate(listed(groups, "groups"))]
-    if not checked:
-        raise ConfigError("groups: one or more are needed")
-    numbers = {text: str(number) for number, text in enumerate(_documents(checked))}
+    return checked_groups(listed(groups, "groups"), "groups", "group {}".format, encoder, options, negatives)
+
+
+def checked_groups(
+    groups: Sequence[GivenGroup],
+    source: str,  # what messages call all groups
+    place: Callable[[int], str],  # what they call the group of a number, from 0
+    encoder: str | Path | None,
+    options: Options | None,
+    negatives: int,
+) -> Groups:
+    """Return groups or pairs, without texts that teach nothing; see `own_groups`."""
+    if not groups:
+        raise ConfigError(f"{source}: one or more groups are needed")
+    checked = _distinct(
+        [_checked(given, place(number)) for number, given in enumerate(groups)], source, place
+    )
+    texts = dict.fromkeys(text for _, documents in checked.values() for text in documents)
+    numbers = {text: str(number) for number, text in enumerate(texts)}
     collection = Collection({name: text for text, name in numbers.items()}, options, encoder)
-    named = [(queries, [numbers[text] for text in documents]) for queries, documents in checked]
-    pairs = [(queries[0], names[0]) for queries, names in named if _is_pair(queries, names)]
-    return _written(collection, named, negatives, _by_query(pairs))
+    named = {
+        number: (queries, [numbers[text] for text in documents])
+        for number, (queries, documents) in checked.items()
+    }
+    held = _by_query(
+        (query, name) for queries, names in named.values() for query in queries for name in names
+    )
+    return _written(collection, named, negatives, held, source, place)
 
 
 def read_groups(
@@ -66,6 +89,7 @@ def read_groups(
     encoder: str | Path | None = None,
     options: Options | None = None,
     negatives: int = 1,
+    **documents: Any,
 ) -> Groups:
     """Return a group for each relevant document of a folder's topics.
 
@@ -78,6 +102,7 @@ def read_groups(
         encoder: as in `own_groups`.
         options: as in `own_groups`.
         negatives: documents per group that BM25 finds first for the topic and that are not relevant.
+        documents: how the documents are read, as in `Collection.read`.
 
     Raises:
         InputError: one of the three is missing or cannot be read, or no relevant document is there.
@@ -91,55 +116,129 @@ def read_groups(
         >>> [group.document_ids for group in read_groups(folder.name)]
         [['a', 'b']]
     """
-    _, paths, formats = find_files(Path(folder), {})
-    queries, judged = read_topics(paths["topics"]), read_relevance(paths["qrels"])
-    collection = Collection.read(paths["documents"], formats["documents"], options, encoder)
+    own = read_folder(Path(folder), {})
+    source, paths = str(folder), own.files.paths
+    notice(source, f"{own.message}.")
+    collection = Collection.read(
+        paths["documents"], own.files.formats["documents"], options, encoder, **documents
+    )
+    unknown = absent_documents(
+        {name for grades in own.judged.values() for name in grades}, [collection.documents]
+    )
+    check_documents_are_known(own.judged, unknown, [collection.documents], Path(paths["qrels"]))
     judged_pairs = [
-        (text, name) for query, text in queries.items() for name in sorted(relevant(judged.get(query, {})))
+        (own.queries[query], name) for query, names in own.relevant().items() for name in sorted(names)
     ]
-    pairs = [(text, name) for text, name in judged_pairs if name in collection]
+    pairs = [(text, name) for text, name in judged_pairs if name not in unknown]
+    absent = [name for _, name in judged_pairs if name in unknown]
+    hint = document_hint({*absent}, own.judged, [collection.documents]) if absent else ""
     if not pairs:
         fault = f"no relevant document of the topics is among the {len(collection):,} documents"
-        raise InputError(folder, fault, remedy="Check that documents, topics and judgements belong together.")
-    if absent := len(judged_pairs) - len(pairs):
-        notice(str(folder), f"{absent:,} relevant documents are not among the documents; left out.")
+        raise InputError(
+            folder, fault, remedy=hint or "Check that documents, topics and judgements belong together."
+        )
+    if absent:
+        lost = f"{count_of(len(absent), 'relevant document')} not among the {len(collection):,} documents"
+        notice(source, f"{lost}, such as {absent[0]}; left out. {hint}".rstrip())
     judged_documents = _by_query(pairs)
     candidates = _first(collection, list(judged_documents), CANDIDATES)
     learned = {text: names & {*candidates[text]} or names for text, names in judged_documents.items()}
-    named = [([text], [name]) for text, name in dict.fromkeys(pairs) if name in learned[text]]
-    if unfound := sum(map(len, judged_documents.values())) - len(named):
+    learned_pairs = [(text, name) for text, name in dict.fromkeys(pairs) if name in learned[text]]
+    if unfound := sum(map(len, judged_documents.values())) - len(learned_pairs):
         notice(
-            str(folder),
+            source,
             f"{unfound:,} of the relevant documents are not among BM25's first {CANDIDATES} of their topic; left out.",
         )
-    return _written(collection, named, negatives, judged_documents)
+    named = {number: ([text], [name]) for number, (text, name) in enumerate(learned_pairs)}
+    return _written(
+        collection,
+        named,
+        negatives,
+        judged_documents,
+        source,
+        lambda number: f"{source}: {learned_pairs[number][0]!r}",
+    )
 
 
 def _written(
     collection: Collection,
-    named: Sequence[tuple[list[str], list[str]]],
+    named: Mapping[int, Checked],
     negatives: int,
-    preferred_of: Mapping[str, set[str]],  # query of pairs → documents that it prefers
+    held: Mapping[
+        str, set[str]
+    ],  # query → documents of its groups, which no pair of the query is preferred to
+    source: str,
+    place: Callable[[int], str],
 ) -> Groups:
-    positions = {name: position for position, (name, _) in enumerate(collection)}
-    others = _others(collection, preferred_of, list(positions), negatives) if preferred_of else {}
+    positions, digests = dict[str, int](), dict[str, int]()  # of all documents, without their texts
+    for position, (name, text) in enumerate(collection):
+        positions[name], digests[name] = position, hash(_words(text))
+    paired = dict.fromkeys(queries[0] for queries, names in named.values() if _is_pair(queries, names))
+    others = (
+        _others(collection, {query: held[query] for query in paired}, digests, negatives) if paired else {}
+    )
     rows: list[dict[str, Any]] = []
     samples = Counter[int]()
-    for number, (queries, preferred) in enumerate(named):
+    for number, (queries, preferred) in named.items():
         names = [*preferred, *(others[queries[0]] if _is_pair(queries, preferred) else ())]
         if len(queries) == len(names) == 1:
-            raise ConfigError(f"group {number}: this pair is the only one; other documents are needed")
+            raise ConfigError(
+                f"{place(number)}: all documents here are of its query; a pair needs another document to be "
+                "preferred to"
+            )
         position = positions[names[0]]
         rows.append(group((0, position), queries, [Span(name) for name in names], sample=samples[position]))
         samples[position] += 1
+    if fewer := [len(names) for names in others.values() if len(names) < negatives]:
+        what = f"pairs of {count_of(len(fewer), 'query')} have fewer than {negatives:,} negatives"
+        notice(source, f"{what}, the fewest {min(fewer):,}: there are no more documents of other queries.")
     table = collection.documents.with_name("groups-given.parquet")
     GROUPS.write(table, sorted(rows, key=lambda row: (row["position"], row["sample"])))
     return Groups(collection, GivenOptions(), table, {"groups": len(rows)})
 
 
-def _checked(given: Any, where: str) -> tuple[list[str], list[str]]:
+def _distinct(checked: Sequence[Checked], source: str, place: Callable[[int], str]) -> dict[int, Checked]:
+    """Return the groups by number, without texts that are empty or stand in their group already; note how many."""
+    distinct: dict[int, Checked] = {}
+    left_out, first = Counter[str](), dict[str, str]()
+    for number, (queries, documents) in enumerate(checked):
+        different = _different(queries), _different(documents)
+        texts, texts_left = len(queries) * len(documents), len(different[0]) * len(different[1])
+        is_empty = not all(map(_words, (*queries, *documents)))
+        usable = bool(_words(queries[0]) and _words(documents[0])) and texts_left > (texts > 1)
+        if usable:
+            distinct[number] = different
+        if texts_left < texts or not usable:
+            reason = f"{'empty' if is_empty else 'repeated'} text"
+            if not usable:
+                reason = "group with an empty text" if is_empty else "group of equal texts"
+            left_out[reason] += texts - texts_left if usable else 1
+            first.setdefault(reason, place(number))
+    reasons = "; ".join(f"{count:,} × {reason}, first {first[reason]}" for reason, count in left_out.items())
+    if not distinct:
+        raise ConfigError(f"{source}: nothing to learn from is left; left out: {reasons}")
+    if reasons:
+        notice(source, f"left out: {reasons}")
+    return distinct
+
+
+def _different(texts: Iterable[str]) -> list[str]:
+    """Return the texts that have words, each once."""
+    first: dict[str, str] = {}
+    for text in texts:
+        first.setdefault(_words(text), text)
+    return [text for words, text in first.items() if words]
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _checked(given: Any, where: str) -> Checked:
+    keys = ["queries", "documents"]
     if isinstance(given, Mapping):
-        parts = [_either(given, name, where) for name in ("query", "document")]
+        keys = [_either(given, name, where) for name in ("query", "document")]
+        parts = [given[key] for key in keys]
     elif (
         isinstance(given, str)
         or not isinstance(given, Sequence)
@@ -150,10 +249,10 @@ def _checked(given: Any, where: str) -> tuple[list[str], list[str]]:
         parts = list(given[:2])
     queries, documents = (
         [
-            given_text(text, f"{where}: ")
-            for text in ([part] if isinstance(part, str) else listed(part, where))
+            given_text(text, f"{where}: {key}: ")
+            for text in (part if isinstance(part, Sequence) and not isinstance(part, str) else [part])
         ]
-        for part in parts
+        for key, part in zip(keys, parts, strict=True)
     )
     if not queries or not documents or min(len(queries), len(documents)) > 1:
         raise ConfigError(
@@ -179,14 +278,15 @@ def _check_scores(given: Any, sequences: int, where: str) -> None:
         raise ConfigError(f"{where}: {fault}; put the preferred one first")
 
 
-def _either(given: Mapping[str, Any], name: str, where: str) -> Any:
+def _either(given: Mapping[str, Any], name: str, where: str) -> str:
+    """Return the key of a mapping that has the queries, or the documents."""
     plural = "queries" if name == "query" else "documents"
     keys = [key for key in (name, plural) if key in given]
     if len(keys) != 1:
         raise ConfigError(
             f"{where}: {'both' if keys else 'neither'} {name} {'and' if keys else 'nor'} {plural} given"
         )
-    return given[keys[0]]
+    return keys[0]
 
 
 def _is_pair(queries: list[str], documents: list[str]) -> bool:
@@ -200,21 +300,23 @@ def _by_query(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     return documents
 
 
-def _documents(checked: list[tuple[list[str], list[str]]]) -> list[str]:
-    return list(dict.fromkeys(text for _, documents in checked for text in documents))
-
-
 def _others(
-    collection: Collection, preferred_of: Mapping[str, set[str]], names: Sequence[str], most: int
+    collection: Collection,
+    held: Mapping[str, set[str]],
+    digests: Mapping[str, int],  # document → digest of its text
+    most: int,
 ) -> dict[str, list[str]]:
-    """Return for the query of each pair the documents that it is not paired with: BM25's best, then any."""
-    depth = most + max(map(len, preferred_of.values()))
-    found = _first(collection, list(preferred_of), depth)
+    """Return for each query documents that its groups do not hold, nor a copy of: BM25's best, then any."""
+    texts = {query: {digests[name] for name in names} for query, names in held.items()}
+    copies = Counter(digests.values())
+    depth = most + max(sum(copies[text] for text in held_texts) for held_texts in texts.values())
+    ranked = _first(collection, list(held), depth)
+    names = list(islice(digests, depth))
     return {
-        query: [name for name in dict.fromkeys([*found[query], *names[:depth]]) if name not in preferred][
-            :most
-        ]
-        for query, preferred in preferred_of.items()
+        query: [
+            name for name in dict.fromkeys([*ranked[query], *names]) if digests[name] not in texts[query]
+        ][:most]
+        for query in held
     }
 
 
