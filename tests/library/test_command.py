@@ -100,6 +100,18 @@ def test_a_dump_with_a_repeated_page_or_of_two_documents_is_refused(
     assert Path("out").exists() == (message is None)
 
 
+@pytest.mark.parametrize(
+    "command", ["parse-dump dump.xml {}", "evaluate q q -o {}", "score x p {}", "init . -o {}"]
+)
+@pytest.mark.parametrize("length", [250, 300])
+def test_a_name_that_is_too_long_is_refused_before_the_work(
+    command: str, length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*command.format("a" * length).split()) == 2
+    assert capsys.readouterr().err.endswith("File name too long\n  Give it a shorter name.\n")
+
+
 @pytest.mark.parametrize("name", ["dump.xml.bz2", "dump.xml.gz", "dump.xml.xz"])
 def test_an_archive_that_breaks_off_in_its_header_is_named_as_such(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
@@ -186,6 +198,20 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
     found = collection.search({query["query_id"]: query["query"] for query in queries}, 2)
     for row in found.itertuples():
         assert np.float32(dict(read[row.query_id])[row.document_id]) == np.float32(row.score)
+
+
+# Command → what follows its input.
+READERS = {
+    "groups rop": "",
+    "search": " NUMBERED",
+    "search DOCUMENTS": "",
+    "evaluate": " RUN",
+    "evaluate QRELS": "",
+    "pretrain": " OUT --encoder x",
+    "finetune x": " OUT",
+    "score x": "",
+    "parse-dump": "",
+}
 
 
 @pytest.mark.parametrize(
@@ -275,10 +301,15 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
         ("init . --topics SPACED", "ERROR: SPACED:1: bad identifier"),
         (
             "init . --topics NUMBERED",
-            "ERROR: QRELS: none of the 1 topic of NUMBERED has a relevant document here",
+            "ERROR: QRELS: none of the 1 query in it is in NUMBERED: it has 7, the topics have 8",
         ),
         ("pretrain GROUPS - --encoder MODEL", "ERROR: -: this command writes a folder\n  Name a folder."),
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
+        ("score missing NONE OUT", "ERROR: NONE: there is no pair in it"),
+        ("score missing . -", "ERROR: .: this is a folder; a file is needed here"),
+        ("score missing RESCORED OUT", "RESCORED:1: there is a field score already"),
+        ("score missing EMPTY OUT", "EMPTY:1: document is empty\n  Give query and document."),
+        *((f"{command} {'a' * 300}{rest}", "\n  Check the path.") for command, rest in READERS.items()),
         ("parse-dump BROKEN OUT", "ERROR: BROKEN"),
     ],
 )
@@ -297,6 +328,8 @@ def test_bad_input_is_one_message(
     Path("NONE").write_text("")
     os.mkfifo("PIPE")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
+    write_lines(Path("RESCORED"), [{"query": "a", "document": "b", "score": 1}])
+    write_lines(Path("EMPTY"), [{"query": "a", "document": " "}])
     write_lines(Path("TWICE"), [{"query_id": "q", "query": text} for text in "ab"])
     write_lines(
         Path("GROUPS"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from irpretrain import Collection, CrossEncoder, Groups, Options, finetune, own_groups, pretrain, read_groups
+from irpretrain.command import main
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.library import own_groups as own_groups_module
 
@@ -175,6 +178,9 @@ def test_too_few_queries_choose_nothing(tiny_encoder: Path, tmp_path: Path) -> N
         finetune(groups, tmp_path / "tuned")
     with pytest.raises(InputError, match="classifier"):
         finetune(groups, tmp_path / "tuned", epochs=1, **SHORT)  # the encoder has no score head
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
+    with pytest.raises(InputError, match=r"no folder can be written here\n  Name a folder\."):
+        pretrain(groups, "/dev/stdout", steps=1, batch_groups=2, **SHORT)
 
 
 @pytest.mark.parametrize(
@@ -190,3 +196,197 @@ def test_too_few_queries_choose_nothing(tiny_encoder: Path, tmp_path: Path) -> N
 def test_scores_agree_with_the_order_of_a_group(scores: list[Any], fault: str) -> None:
     with pytest.raises(ConfigError, match=f"group 0: scores: {fault}"):
         own_groups([{"query": "q", "documents": ["a word", "another word"], "scores": scores}])
+
+
+def write_fruit(folder: Path, **changes: str) -> Path:
+    """Write a folder of documents, topics and judgements; `changes` replace files."""
+    files = {
+        "documents.tsv": "id\ttext\n" + "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()),
+        "topics.tsv": "1\tapple\n2\tpear\n3\tplum\n",
+        "qrels.txt": "1 0 3 1\n2 0 2 1\n3 0 4 1\n",
+    }
+    folder.mkdir(exist_ok=True)
+    for name, text in {**files, **changes}.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_folder_whose_judgements_count_its_topics_is_joined_as_init_joins_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    folder = write_fruit(
+        tmp_path, **{"topics.qry": ".I 001\n.W\napple\n.I 002\n.W\npear\n.I 004\n.W\nplum\n"}
+    )
+    (folder / "topics.tsv").unlink()
+    groups = {group.queries[0]: group.document_ids[0] for group in read_groups(folder)}
+    assert groups == {"apple": "3", "pear": "2", "plum": "4"}
+    message = (
+        "3 topics in topics.qry (smart, counted in their order, as in the judgements), 3 with a relevant"
+    )
+    assert message in capsys.readouterr().err
+    assert main(["init", str(folder), "-o", "-"]) == 0
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("topics", "note"),
+    [
+        ("1\tapple\n2\tpear\n003\tplum\n", "topics.tsv has 003 in place of 3: identifiers differ by zeros"),
+        ("1\tapple\n2\tpear\n", "no topic for 1 of 3 judged queries, such as 3"),
+        ("1\tapple\n2\tpear\n3\tplum\n9\tmilk\n", "4 topics in topics.tsv (tsv), 3 with a relevant"),
+    ],
+)
+def test_a_folder_s_lost_topics_are_noted(
+    topics: str, note: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    read_groups(write_fruit(tmp_path, **{"topics.tsv": topics}))
+    assert note in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        ("01 0 3 1\n", "none of the 1 query in it is in .*topics.tsv: .*\n.*in place of"),
+        ("1 0 3 0\n", "none of its 1 judgement marks a document as relevant"),
+        ("1 0 03 1\n", "1 judged documents are not in the corpus, such as 03.*\n.*has 3 in place of 03"),
+        ("3 0 1 1\n1 0 2 0\n", None),
+    ],
+)
+def test_a_folder_is_checked_as_the_workflow_checks_it(
+    qrels: str, message: str | None, tmp_path: Path
+) -> None:
+    folder = write_fruit(tmp_path, **{"qrels.txt": qrels})
+    if message is None:
+        assert len(read_groups(folder)) == 1
+        return
+    with pytest.raises(InputError, match=message):
+        read_groups(folder)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        "id\ttext\n" + "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()) + "x y\tpie\n",
+        "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()),
+    ],
+    ids=["malformed", "no header"],
+)
+@pytest.mark.parametrize("command", ["pretrain", "finetune"])
+def test_the_advice_on_a_folder_s_documents_runs_as_it_is_written(
+    command: str,
+    documents: str,
+    tmp_path: Path,
+    tiny_encoder: Path,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    folder = write_fruit(tmp_path / "own", **{"documents.tsv": documents})
+    steps = ["steps=1", "batch_groups=2"] if command == "pretrain" else ["epochs=1"]
+    settings = [part for key in [*steps, "max_length=24", "query_length=8"] for part in ("--set", key)]
+    given = ["pretrain", str(folder), str(tmp_path / "model"), "--encoder", str(tiny_encoder), *settings]
+    if command == "finetune":
+        model = write_classifier(tmp_path, tiny_encoder)
+        given = ["finetune", str(model), str(folder), str(tmp_path / "model"), *settings]
+    assert main(given) == 2
+    advice = re.search(r"(--(set|option) ('[^']*'|\S+))", capsys.readouterr().err)
+    assert advice
+    assert main([*given, *shlex.split(advice[1])]) == 0
+    assert not (tmp_path / "model.checkpoints").exists()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [("apple", ["red apple pie apple", "pear"]), ("apple", "green apple"), ("plum", "a plum")],
+        [("apple", "green apple"), ("apple", "an apple"), ("plum", "green  apple"), ("pear", "a plum")],
+        [(["apple", "pear"], "apple apple"), ("apple", "green apple"), ("plum", "a plum")],
+    ],
+)
+def test_no_drawn_negative_is_a_document_that_a_group_of_the_query_holds(given: list[Any]) -> None:
+    pairs = [
+        group for group in own_groups(given) if group.queries == ["apple"] and "green" in group.documents[0]
+    ]
+    assert [group.documents for group in pairs] == [["green apple", "a plum"]]
+
+
+def test_a_copy_of_a_relevant_document_is_no_negative(tmp_path: Path) -> None:
+    documents = "id\ttext\n1\tapple apple\n2\tapple apple\n3\tan apple\n"
+    folder = write_fruit(tmp_path, **{"documents.tsv": documents, "qrels.txt": "1 0 1 1\n"})
+    assert [group.document_ids for group in read_groups(folder)] == [["1", "3"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "left", "note"),
+    [
+        ({"query": "a", "document": ""}, None, "left out: 1 × group with an empty text, first group 1"),
+        ({"query": " \t", "document": "b"}, None, "left out: 1 × group with an empty text"),
+        ({"query": "a", "documents": ["b", ""]}, None, "left out: 1 × group with an empty text"),
+        ({"query": "a", "documents": ["", "b", "c"]}, None, "left out: 1 × group with an empty text"),
+        ({"query": "a", "documents": ["b", "", "c"]}, ["b", "c"], "left out: 1 × empty text, first group 1"),
+        ({"query": "a", "documents": ["b c", "b  c "]}, None, "left out: 1 × group of equal texts"),
+        ({"query": "a", "documents": ["b", "c", "b", "c"]}, ["b", "c"], "left out: 2 × repeated text"),
+        ({"queries": ["a", "a"], "document": "b"}, None, "left out: 1 × group of equal texts"),
+    ],
+)
+def test_texts_that_teach_nothing_are_left_out(
+    given: Any, left: list[str] | None, note: str, capsys: pytest.CaptureFixture
+) -> None:
+    groups = own_groups([("q", ["x", "y"]), given])
+    assert [group.documents for group in groups] == [["x", "y"], *([left] if left else [])]
+    assert note in capsys.readouterr().err
+    if not left:
+        with pytest.raises(ConfigError, match="nothing to learn from is left; left out: 1 ×"):
+            own_groups([given])
+
+
+def test_documents_that_groups_of_a_query_contradict_are_said(
+    tiny_encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    against = [("a", ["x", "y"]), ("a", ["y", "x"])]
+    with pytest.raises(
+        ConfigError, match=r"of 1 of 1 query, such as 'a', some groups prefer .* nothing is left"
+    ):
+        own_groups(against).judged()
+    judged = own_groups([*against, ("b", ["x", "y", "z"]), ("b", ["y", "z"]), ("c", ["x", "y"])]).judged()
+    assert list(judged.queries.values()) == ["b", "c"]
+    said = capsys.readouterr().err
+    assert "of 2 of 3 queries, such as 'a', some groups prefer a document that others do not" in said
+    assert "1 left out, whose documents are all relevant then" in said
+    own_groups([("a", ["x", "y"]), ("a", ["x", "z"]), ("a", "v"), ("b", "w")]).judged()
+    assert "some groups" not in capsys.readouterr().err
+
+
+def test_too_few_documents_for_the_negatives_are_noted(capsys: pytest.CaptureFixture) -> None:
+    own_groups(PAIRS, negatives=50)
+    note = "pairs of 3 queries have fewer than 50 negatives, the fewest 2"
+    assert note in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("", "ERROR: own.jsonl: one or more groups are needed"),
+        ('{"query": "a", "documents": null}', "ERROR: own.jsonl:2: documents: a text is needed, not None"),
+        ('{"query": 1.5, "document": "b"}', "ERROR: own.jsonl:2: query: a text is needed, not 1.5"),
+        ('{"query": "a", "document": "b"}', "ERROR: own.jsonl:2: all documents here are of its query"),
+        (
+            '{"query": "a", "documents": ["b", "b"]}',
+            "ERROR: own.jsonl: nothing to learn from is left; left out: 1 × group of equal texts, first own.jsonl:2",
+        ),
+    ],
+)
+def test_faults_of_a_file_of_groups_name_file_and_line(
+    lines: str,
+    message: str,
+    tmp_path: Path,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.jsonl").write_text(f"\n{lines}\n")
+    for command in (
+        ["pretrain", "own.jsonl", "out", "--encoder", str(tiny_encoder)],
+        ["finetune", str(tiny_encoder), "own.jsonl", "out"],
+    ):
+        assert main(command) == 2
+        assert message in capsys.readouterr().err

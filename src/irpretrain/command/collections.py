@@ -1,5 +1,6 @@
 """Commands on documents: a dump, ranking groups, a search."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
@@ -153,11 +154,14 @@ def search(
     from irpretrain.library.formats import read_topics
     from irpretrain.retrieval.opened_index import RECORD
 
-    is_index = Path(documents, RECORD).exists()
+    is_index = os.path.exists(os.path.join(documents, RECORD))
     if is_index and (given["format"] or given["format_options"]):
         raise click.UsageError("--format and --option are of documents, and this is an index.")
     if not is_index:
-        if indexes := sorted(record.parent.name for record in Path(documents).glob(f"*/{RECORD}")):
+        is_folder = os.path.isdir(documents)  # Path's own would raise where the name is too long
+        if is_folder and (
+            indexes := sorted(path.parent.name for path in Path(documents).glob(f"*/{RECORD}"))
+        ):
             raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
         if model != "bm25":
             raise click.UsageError(f"--model {model} is of an index, and these are documents.")

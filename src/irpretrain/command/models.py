@@ -1,6 +1,6 @@
 """Commands on models: pre-train, fine-tune, score."""
 
-from pathlib import Path
+import os
 from typing import Any
 
 import click
@@ -36,7 +36,7 @@ def groups_to_learn(path: str, encoder: str, seed: int, negatives: int, settings
     from irpretrain.library.own_groups import checked_groups, read_groups
 
     options = Options(seed=seed)
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         documents = {key: settings.pop(key) for key in settings.keys() & document_options()}
         return read_groups(path, encoder, options, negatives, **documents)
     lines, name = list(read_pairs(path, ())), displayed_name(path)

@@ -16,7 +16,7 @@ import socket
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -47,7 +47,7 @@ def folder_to_write(path: str | Path) -> Path:
 def _end_of_links(path: str | Path, kind: str) -> Path:
     target = Path(path)
     for _ in range(MOST_LINKS):
-        if not target.is_symlink():
+        if not os.path.islink(target):  # Path's own would raise where the name is too long
             return target
         # /dev/stdout leads to whatever file the shell opened, whose earlier content would be lost.
         if os.path.realpath(target.parent).startswith("/proc/") or os.path.realpath(target.parent) == "/dev":
@@ -128,7 +128,11 @@ def read_csv(path: str | Path) -> list[dict[str, str]]:
 def _temporary(target: Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target)
-    return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}.partial")
+    return target.with_name(_partial_name(target))
+
+
+def _partial_name(target: Path) -> str:
+    return f".{target.name}.{socket.gethostname()}.{os.getpid()}.partial"
 
 
 def _mode(target: Path) -> int | None:
@@ -244,11 +248,14 @@ def _check_writable(path: Path, target: Path) -> None:
     try:
         with TemporaryFile(dir=folder):
             pass
+        with suppress(FileNotFoundError):
+            os.lstat(folder / _partial_name(target))
     except OSError as error:
+        is_name = error.errno == errno.ENAMETOOLONG
         raise InputError(
             path,
             f"nothing can be created in {folder}: {error.strerror or error}",
-            remedy="Name a place that you may write to.",
+            remedy="Give it a shorter name." if is_name else "Name a place that you may write to.",
         ) from None
 
 
