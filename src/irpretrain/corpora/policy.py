@@ -165,13 +165,13 @@ def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> Inp
     if not read:
         remedy = cli_or_api(
             "Check its path, its format and, in a configuration, its `files`.",
-            "Check its path and its format (--format).",
+            "Check its path and its format.",
         )
         return InputError(source, "the corpus has no documents: its files hold no record", remedy=remedy)
     remedy = cli_or_api(
         "Name the fields or tags that hold text and identifier in `options` of the corpus, or give it another format "
         "(docs/corpora.md).",
-        "Name the fields or tags that hold text and identifier by --option KEY=VALUE, or another format by --format "
+        "Name the fields or tags that hold text and identifier by --option KEY=VALUE, or give another format "
         "(docs/corpora.md).",
     )
     reasons = reported_reasons(counts) or "they are redirects"

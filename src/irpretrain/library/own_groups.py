@@ -147,7 +147,7 @@ def read_groups(
     if unfound := sum(map(len, judged_documents.values())) - len(learned_pairs):
         notice(
             source,
-            f"{unfound:,} of the relevant documents are not among BM25's first {CANDIDATES} of their topic; left out.",
+            f"{count_of(unfound, 'relevant document')} not among BM25's first {CANDIDATES} of their topic; left out.",
         )
     named = {number: ([text], [name]) for number, (text, name) in enumerate(learned_pairs)}
     return _written(
