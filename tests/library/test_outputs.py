@@ -12,9 +12,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from irpretrain import Collection, pretrain
+from irpretrain import Collection, finetune, own_groups, pretrain
 from irpretrain.command import main
 from irpretrain.errors import ConfigError, InputError, SetupError, full_disk, reporting_disk_errors
+from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.job_lock import hold_output
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
 TRAINING = {"steps": 1, "batch_groups": 2, "max_length": 32, "query_length": 8}
@@ -58,6 +60,34 @@ def test_pretraining_spares_the_folders_of_others(folder: Path, tiny_encoder: Pa
             pretrain(groups, output, **TRAINING)
     assert content(folder) == before
     pretrain(groups, "prop", **TRAINING)
+
+
+def test_two_trainings_never_write_one_output(folder: Path, tiny_encoder: Path) -> None:
+    groups = Collection(BODIES, encoder=tiny_encoder).groups("rop", minimum_count=1)
+    tuned = own_groups([("word01", "word01 ab"), ("word05", "word05 cd")], folder / "prop")
+    before = content(folder)
+    with hold_output(folder / "prop.checkpoints/output.lock", folder / "prop"):
+        for output in ("prop", folder / "prop"):
+            with pytest.raises(InputError, match=f"process {os.getpid()} on .* is writing this output"):
+                pretrain(groups, output, **TRAINING)
+    assert content(folder) == before
+    with hold_output(folder / "new.checkpoints/output.lock", folder / "new"):
+        Path("link").symlink_to("new")
+        for output in ("new", "link"):
+            with pytest.raises(InputError, match="is writing this output"):
+                finetune(tuned, output, epochs=1, max_length=32, query_length=8)
+
+
+def test_a_training_removes_what_killed_ones_of_its_output_left(
+    folder: Path, tiny_encoder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Checkpoints("prop.checkpoints", {"seed": 2}, "t", 1.0) as checkpoints:
+        checkpoints.save(3, {})
+    (folder / "prop.checkpoints/0123456789abcdef.lock").touch()
+    groups = Collection(BODIES, encoder=tiny_encoder).groups("rop", minimum_count=1)
+    pretrain(groups, "prop", **TRAINING)
+    assert not Path("prop.checkpoints").exists()
+    assert "removed the checkpoints of 1 earlier training of this output" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import TrainingError
+from irpretrain.errors import InputError, TrainingError
 from irpretrain.training import job_lock
-from irpretrain.training.job_lock import hold
+from irpretrain.training.job_lock import hold, hold_output
 
 HOLDER = """
 import sys
 from pathlib import Path
-from irpretrain.training.job_lock import hold
+from irpretrain.training.job_lock import hold, hold_output
 with hold(Path(sys.argv[1]), "pretrain prop"):
     print("held", flush=True)
     sys.stdin.read()
@@ -136,3 +136,32 @@ def test_what_a_link_leads_to_is_not_overwritten(tmp_path):
     with pytest.raises(TrainingError, match="remove the link"), hold(tmp_path / "job.lock", "pretrain prop"):
         pass
     assert (tmp_path / "thesis").read_text() == "ten years"
+
+
+def test_a_folder_that_went_while_its_lock_was_opened_is_made_again(path, monkeypatch):
+    """The last process that used a folder of checkpoints removes it."""
+    original, seen = os.open, []
+
+    def open_late(name, *options, **named):
+        if name == path and not seen:
+            seen.append(name)
+            path.parent.rmdir()
+        return original(name, *options, **named)
+
+    monkeypatch.setattr(job_lock.os, "open", open_late)
+    with hold(path, "pretrain prop"):
+        assert path.exists()
+    assert seen == [path]
+
+
+def test_an_output_has_one_writer(path):
+    with other_process(path) as holder:
+        with pytest.raises(InputError) as raised, hold_output(path, Path("model")):
+            pass
+    assert str(raised.value) == (
+        f"model: process {holder.pid} on {socket.gethostname()} is writing this output\n"
+        "  Wait until that process has ended, or name another output."
+    )
+    with hold_output(path, Path("model")):
+        assert path.exists()
+    assert not path.exists()

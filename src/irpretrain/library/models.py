@@ -21,13 +21,15 @@ from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors, temporary_folder
 from irpretrain.evaluation.folds import deal
 from irpretrain.evaluation.runs import Run, write_run
-from irpretrain.foundation.atomic import check_output_folder, write_text
+from irpretrain.foundation.atomic import check_output_folder, folder_to_write, write_text
 from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.documents import document_rows
 from irpretrain.library.groups import GIVEN, Groups
 from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts, naming
 from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
+from irpretrain.training.job_lock import hold_output
+from irpretrain.training.leftovers import remove_unfinished
 
 
 class CrossEncoder:
@@ -178,7 +180,6 @@ def pretrain(
             skipped = f"; documents skipped: {made.skipped_text()}" if made.skipped_text() else ""
             raise ConfigError(f"groups: objective {made.options.type} made no group{skipped}; leave it out")
     output = Path(output)  # without a slash at its end, which would put what lies beside the folder into it
-    _check_output(output, [collection.encoder], "pretrain")
     training = {
         "batch_groups": 64,
         **({} if training.keys() & {"steps", "epochs"} else {"epochs": 1}),
@@ -202,7 +203,11 @@ def pretrain(
             "seed": collection.options.seed,
         },
     )
-    with _checkpoints(output) as unfinished, collection.naming(), reporting_disk_errors([output]):
+    with (
+        reporting_disk_errors([output]),
+        _written(output, [encoder], "pretrain") as unfinished,
+        collection.naming(),
+    ):
         counts = run(
             encoder=encoder,
             start=None,
@@ -268,7 +273,6 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
             f"{FEWEST_QUERIES} or more, or epochs=1"
         )
     output = Path(output)
-    _check_output(output, [collection.encoder], "finetune")
     lengths = {"max_length": options.max_length, "query_length": options.query_length}
     compute = options.compute.model_dump(include=set(ComputeConfig.model_fields))
     record = Recorder(
@@ -277,7 +281,11 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
         [str(output)],
         {"options": options.model_dump(), "seed": collection.options.seed},
     )
-    with TemporaryDirectory(prefix="irpretrain-") as folder, _checkpoints(output) as unfinished:
+    with (
+        reporting_disk_errors([output]),
+        _written(output, [collection.encoder], "finetune") as unfinished,
+        TemporaryDirectory(prefix="irpretrain-") as folder,
+    ):
         queries, qrels, candidates, folds = (
             Path(folder, name) for name in ("queries", "qrels", "run", "folds")
         )
@@ -291,7 +299,7 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
                 list(judged.queries), min(FOLDS, len(judged.queries)), collection.options.seed
             ).fold_of
         write_text(folds, json.dumps({"folds": max(fold_of.values()), "queries": fold_of}))
-        with collection.naming(), naming({Path(folder): "groups"}), reporting_disk_errors([output]):
+        with collection.naming(), naming({Path(folder): "groups"}):
             counts = run(
                 model=collection.encoder,
                 stores=[collection.tokens],
@@ -322,21 +330,28 @@ def _with_encoder(groups: Groups) -> Any:
     return groups.collection
 
 
-def _check_output(output: Path, inputs: Iterable[Path], stage: str) -> None:
-    check_output_folder(
-        output,
-        inputs,
-        lambda folder: read_sidecar(folder).get("stage") == stage,
-        f"a model of {stage} (.meta.json beside it)",
-    )
-
-
 @contextmanager
-def _checkpoints(output: Path) -> Iterator[Path]:
-    """Yield the folder of unfinished trainings, and remove it when it is empty: others may train beside it."""
-    unfinished = Path(f"{output}.checkpoints")
+def _written(output: Path, inputs: Iterable[Path], stage: str) -> Iterator[Path]:
+    """Check the output, lock it for the whole run, and yield the folder of its unfinished trainings.
+
+    A finished training removes the checkpoints of killed trainings with other inputs or options.
+    """
+
+    def check() -> None:
+        check_output_folder(
+            output,
+            inputs,
+            lambda folder: read_sidecar(folder).get("stage") == stage,
+            f"a model of {stage} (.meta.json beside it)",
+        )
+
+    check()
+    unfinished = Path(f"{folder_to_write(output)}.checkpoints")
     try:
-        yield unfinished
+        with hold_output(unfinished / "output.lock", output):
+            check()  # another process may have ended since
+            yield unfinished
+            remove_unfinished(unfinished)
     finally:
-        with suppress(OSError):
+        with suppress(OSError):  # checkpoints, or the lock of another process
             unfinished.rmdir()

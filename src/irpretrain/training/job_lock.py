@@ -1,4 +1,5 @@
-"""Lock files: one process per job, by an advisory lock beside the folder of the job's checkpoints; one per GPU.
+"""Lock files: one process per job, by an advisory lock beside the folder of the job's checkpoints; one per output of
+the library; one per GPU.
 
 When the workflow's main process is killed, its trainer may live on. The resumed workflow starts the job again, and two
 trainers that write the same checkpoints would remove each other's.
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from irpretrain.errors import TrainingError
+from irpretrain.errors import InputError, TrainingError
 from irpretrain.foundation.progress import print_line
 
 WAIT_SECONDS = 60.0
@@ -32,7 +33,29 @@ def hold(path: Path, title: str) -> Iterator[None]:
     Raises:
         TrainingError: another process still holds it after WAIT_SECONDS, or it is a link.
     """
-    descriptor = _wait(path, title)
+    with _released(path, _wait(path, title)):
+        yield
+
+
+@contextmanager
+def hold_output(path: Path, output: Path) -> Iterator[None]:
+    """Lock an output by the file `path`: nobody waits, since the later result would replace the earlier one.
+
+    Raises:
+        InputError: another process writes the output.
+    """
+    if (descriptor := _take_if_possible(path)) is None:
+        raise InputError(
+            output,
+            f"{holder(path)} is writing this output",
+            remedy="Wait until that process has ended, or name another output.",
+        )
+    with _released(path, descriptor):
+        yield
+
+
+@contextmanager
+def _released(path: Path, descriptor: int) -> Iterator[None]:
     try:
         yield
     finally:
@@ -42,7 +65,6 @@ def hold(path: Path, title: str) -> Iterator[None]:
 
 
 def _wait(path: Path, title: str) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
     deadline, reported = time.monotonic() + WAIT_SECONDS, False
     while (descriptor := _take_if_possible(path)) is None:
         held_by = holder(path)
@@ -61,9 +83,12 @@ def _wait(path: Path, title: str) -> int:
 
 
 def _take_if_possible(path: Path) -> int | None:
-    """Take the lock; where the file system has no locks, do without."""
+    """Take the lock, in a new folder if necessary; where the file system has no locks, do without."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return take(path)
+    except FileNotFoundError:
+        return _take_if_possible(path)  # the last process that used the folder has just removed it
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise TrainingError(
@@ -88,12 +113,13 @@ def take(path: Path) -> int | None:
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
             return descriptor
     except BlockingIOError:
-        pass
+        os.close(descriptor)
+        return None
     except OSError:
         os.close(descriptor)
         raise
     os.close(descriptor)
-    return None
+    return take(path)
 
 
 def _is_file(descriptor: int, path: Path) -> bool:

@@ -1,23 +1,28 @@
 """Checkpoints that no job resumes from: `make checkpoints` lists them, `make checkpoints ARGS=--remove` removes them.
 
 A finished job removes its own. A killed job leaves them, and after a change of its configuration nobody reads them.
-Checkpoints are stale if their output exists.
+Checkpoints are stale if their output exists. Those of the library lie beside their output, and go with the next
+training that writes it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from irpretrain.errors import IRPretrainError
+from irpretrain.errors import IRPretrainError, count_of
+from irpretrain.foundation.progress import print_line
 from irpretrain.training.job_lock import hold
 
 ROOT = Path("results/checkpoints")
+# What `Checkpoints` makes for a job, by its key.
+JOB = re.compile(r"[0-9a-f]{16,}(\.lock)?|\.[0-9a-f]{16,}\.removed")
 
 
 class Leftover(NamedTuple):
@@ -41,6 +46,17 @@ def leftovers(directory: Path) -> Iterator[Leftover]:
         is_stale = folder.name.startswith(".") or (bool(output) and (directory / output).exists())
         found.append(Leftover(folder, output or "an unknown output", size / 1e6, is_stale))
     yield from sorted(found, key=lambda leftover: (leftover.output, leftover.folder))
+
+
+def remove_unfinished(root: Path) -> None:
+    """Remove checkpoints and locks of killed jobs from a folder that no other job uses."""
+    jobs = [entry for entry in root.iterdir() if JOB.fullmatch(entry.name)]
+    for job in jobs:
+        shutil.rmtree(job) if job.is_dir() else job.unlink()
+    if folders := sum(job.suffix != ".lock" for job in jobs):
+        print_line(
+            f"{root}: removed the checkpoints of {count_of(folders, 'earlier training')} of this output"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
