@@ -15,8 +15,10 @@ from torch import Tensor
 
 from irpretrain.errors import InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_files import JSON_FILES, check_reranker_files
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.text.word_pieces import TOKENIZER_JSON, load_tokenizer
 from tiny_models import write_bert, write_encoder, write_family
 
 DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
@@ -62,8 +64,25 @@ OF_ENCODERS = [
             {},
             f"the weights {QUANTISED} are of type I8",
         ),
+        (
+            lambda w: w[QUANTISED].zero_(),
+            {},
+            f"model.safetensors: the weights .*{QUANTISED} are all 0: the file may be torn",
+        ),
+        (lambda w: w["embeddings.LayerNorm.weight"].zero_(), {}, "embeddings.LayerNorm.weight are all 0"),
     ],
-    ids=["layer", "distances", "adapter", "relative", "nan", "infinity", "missing", "quantised"],
+    ids=[
+        "layer",
+        "distances",
+        "adapter",
+        "relative",
+        "nan",
+        "infinity",
+        "missing",
+        "quantised",
+        "zeros",
+        "norm",
+    ],
 )
 def test_an_encoder_whose_weights_are_not_those_of_its_configuration(
     load: Any, damage: Any, options: dict[str, Any], message: str, tiny_encoder: Path, changed: Any
@@ -107,3 +126,42 @@ def test_an_encoder_with_one_token_type(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="its type_vocab_size is 1"):
         CrossEncoderModel.from_encoder(folder)
     TermWeightRegressor.from_encoder(folder)  # which reads one text
+
+
+def test_weights_that_sound_models_have_as_zeros(tiny_encoder: Path, changed: Any) -> None:
+    def zero(weights: dict[str, Tensor]) -> None:
+        weights["embeddings.token_type_embeddings.weight"].zero_()  # of RoBERTa
+        weights["embeddings.word_embeddings.weight"][0].zero_()  # of padding
+        weights["encoder.layer.0.output.dense.bias"].zero_()
+
+    folder = changed(tiny_encoder, zero)
+    for load in OF_ENCODERS:
+        load(folder)
+
+
+def test_every_other_file_of_weights_that_is_torn(tmp_path: Path) -> None:
+    folder = write_bert(tmp_path / "bert", labels=1)
+    CrossEncoderModel.load(folder).save(tmp_path / "model")
+    path = tmp_path / "model/mlm_head.safetensors"
+    save_file({name: torch.zeros_like(tensor) for name, tensor in load_file(path).items()}, path)
+    with pytest.raises(InputError, match=r"mlm_head\.safetensors: the weights .* are all 0"):
+        CrossEncoderModel.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+def test_a_key_that_occurs_twice(name: str, tmp_path: Path) -> None:
+    """Libraries take the last value, so that the same texts would get other scores."""
+    folder = write_bert(tmp_path / "bert", labels=1)
+    (folder / name).write_text('{"cls_token": "[CLS]", "cls_token": "[SEP]"}')
+    of_file = load_tokenizer if name in TOKENIZER_JSON else CrossEncoderModel.load
+    for load in (load_reranker, check_reranker_files, of_file):
+        with pytest.raises(InputError, match=f"{name}: .* has the key 'cls_token' twice"):
+            load(folder)
+
+
+def test_a_special_token_that_is_null(tmp_path: Path) -> None:
+    folder = write_bert(tmp_path / "bert", labels=1)
+    described = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "mask")}
+    (folder / "special_tokens_map.json").write_text(json.dumps({**described, "cls_token": None}))
+    with pytest.raises(InputError, match=r"marks texts by .* as its token 'None'"):
+        load_reranker(folder)

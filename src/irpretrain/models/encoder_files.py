@@ -13,7 +13,7 @@ from typing import Any
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError, InputError, need_folder
 from irpretrain.foundation.atomic import read_given_json
-from irpretrain.text.word_pieces import VOCABULARIES
+from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 # Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch.
 NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(?:@[\w./-]+)?")
@@ -80,6 +80,7 @@ def model_directory(name: str | Path, remedy: str) -> Path:
 
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+JSON_FILES = (*TOKENIZER_JSON, WEIGHTS[1])  # beside config.json
 
 # Where a model keeps the score head of CEDR-KNRM, which Hugging Face has no shape for.
 CEDR_FILE = "cedr_knrm.safetensors"
@@ -117,6 +118,7 @@ def check_encoder_files(
     _check_files(directory, (), REMEDY)
     described = read_config(directory)
     _check_files(directory, (WEIGHTS, VOCABULARIES), REMEDY)
+    check_json_files(directory, JSON_FILES)
     _check_vocabulary(directory, options.vocabulary_size, key)
     layers = described.get("num_hidden_layers")
     if options.layers is not None and isinstance(layers, int) and options.layers > layers:
@@ -129,6 +131,7 @@ def check_reranker_files(directory: str | Path) -> None:
     check_folder(directory, RERANKER_REMEDY)
     read_config(directory, RERANKER_REMEDY)
     _check_files(Path(directory), (WEIGHTS,), RERANKER_REMEDY)
+    check_json_files(Path(directory), JSON_FILES)
 
 
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> None:

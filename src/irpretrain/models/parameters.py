@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ from torch import nn
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.randomness import generator
-from irpretrain.models.encoder_files import read_config
-from irpretrain.text.word_pieces import VOCABULARIES
+from irpretrain.models.encoder_files import WEIGHTS, read_config
+from irpretrain.text.word_pieces import VOCABULARIES, check_json_files
 
 if TYPE_CHECKING:
     from transformers import BertModel
@@ -46,6 +46,9 @@ UNREAD = re.compile(
     r"|(\w+\.)?pooler\..*"  # of an encoder; classifiers of tokens, and some of sequences, read no pooled state
 )
 
+# Layer whose weights are 0 in sound models of RoBERTa's kind, which do without token types.
+UNUSED = "token_type_embeddings"
+
 
 def read_network_config(directory: Path, remedy: str) -> Any:
     """Return the configuration of a Hugging Face directory as transformers reads it; InputError if unusable."""
@@ -63,9 +66,10 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
         The model, and the names of the parameters that are random: missing in the directory, or of another shape.
 
     Raises:
-        InputError: it cannot be loaded, or has surplus weights, quantised, NaN or infinite ones.
+        InputError: it cannot be loaded, or has surplus weights, quantised, NaN or infinite ones, or layers of zeros.
     """
     described = read_config(directory, remedy)
+    check_json_files(directory, WEIGHTS[1:])
     refused = refusing(directory, "the model cannot be loaded", remedy)
     with refused, quiet(), torch.random.fork_rng(devices=[]):
         network, information = architecture.from_pretrained(
@@ -86,7 +90,7 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
     missing = set(information["missing_keys"]) | mismatched
     _refuse_extra(directory, described, network, set(information["unexpected_keys"]), missing)
     _refuse_quantised(directory)
-    refuse_broken(directory, network)
+    refuse_broken(directory, network, missing)
     return network, missing
 
 
@@ -142,15 +146,22 @@ def _refuse_quantised(directory: Path) -> None:
                     )
 
 
-def refuse_broken(path: Path, module: nn.Module) -> None:
-    """Raise InputError where a weight is infinite or no number at all: every score would be none."""
+def refuse_broken(path: Path, module: nn.Module, drawn: Set[str] = frozenset()) -> None:
+    """Raise InputError where a weight is NaN or infinite, or all weights of a layer are 0, as in a torn file.
+
+    Args:
+        path: file of the weights, or folder of a Hugging Face model.
+        drawn: names of the parameters that are not from the file.
+    """
+    file = path / "model.safetensors" if (path / "model.safetensors").is_file() else path
     for name, parameter in module.named_parameters():
         if not torch.isfinite(parameter).all():
-            raise InputError(
-                path,
-                f"the weights {name} hold NaN or infinity",
-                remedy="Get the model anew, or take another.",
-            )
+            fault = "hold NaN or infinity"
+        elif name.endswith("weight") and UNUSED not in name and name not in drawn and not parameter.any():
+            fault = "are all 0: the file may be torn"
+        else:
+            continue
+        raise InputError(file, f"the weights {name} {fault}", remedy="Get the model anew, or take another.")
 
 
 def keep_layers(config: Any, layers: int | None, directory: Path) -> None:

@@ -14,6 +14,8 @@ from irpretrain.text.word_pieces import (
     PairTemplate,
     Pieces,
     TextIds,
+    check_json_files,
+    check_special_tokens,
     named_token,
     needed_embeddings,
     pieces_of,
@@ -37,6 +39,7 @@ class EncoderPieces:
         self.size = needed_embeddings(self._backend, Path(directory))
         with refusing(directory, "its tokenizer cannot encode a text"):
             marked = self._backend.encode("a")
+        check_special_tokens(marked, self._backend, Path(directory))
         text = [position for position, special in enumerate(marked.special_tokens_mask) if not special]
         if not text or len(text) == len(marked.ids):
             raise InputError(
@@ -170,6 +173,7 @@ def load_tokenizer(directory: Path) -> Any:
 
     if not any((directory / name).is_file() for name in VOCABULARIES):
         raise InputError(directory, "there is no tokenizer", remedy=REMEDY)
+    check_json_files(directory)
     with refusing(directory, "the tokenizer cannot be loaded", REMEDY):
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     if getattr(tokenizer, "backend_tokenizer", None) is None:

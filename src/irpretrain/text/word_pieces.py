@@ -50,6 +50,7 @@ class PairTemplate(NamedTuple):
             query.truncate(1)
             document.truncate(1)
             joined = backend.post_process(query, document)
+        check_special_tokens(joined, backend, directory)
         positions = np.flatnonzero(np.asarray(joined.special_tokens_mask) == 0)
         if len(positions) != 2:
             raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=remedy)
@@ -105,6 +106,10 @@ SPELLINGS = ("[{}]", "<{}>")
 VOCABULARIES = (
     "tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model",
     "sentencepiece.bpe.model",
+)  # fmt: skip
+# JSON files that tokenizers and transformers make a tokenizer of. Of a key that occurs twice they take the last value.
+TOKENIZER_JSON = (
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json",
 )  # fmt: skip
 REMEDY = "Give a Hugging Face directory that has a sound one."
 
@@ -268,6 +273,20 @@ def needed_embeddings(backend: Tokenizer, directory: Path) -> int:
     return max(numbers, default=-1) + 1
 
 
+def check_special_tokens(marked: Encoding, backend: Tokenizer, directory: Path) -> None:
+    """Raise InputError where the special tokens of a sequence have numbers of others in the vocabulary.
+
+    Where tokenizer_config.json or special_tokens_map.json says null for [CLS], transformers puts [unused1] there.
+    """
+    for token, number in zip(marked.tokens, marked.ids, strict=True):
+        if (entry := backend.id_to_token(number)) != token:
+            raise InputError(
+                directory,
+                f"the tokenizer marks texts by {entry!r} (number {number:,}) as its token {token!r}",
+                remedy="Name cls_token and sep_token in tokenizer_config.json and in special_tokens_map.json.",
+            )
+
+
 class TextIds:
     """Ids of the pieces of texts, none of which is a special token.
 
@@ -302,10 +321,18 @@ def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
     return next((number for text in tokens if (number := backend.token_to_id(text)) is not None), None)
 
 
+def check_json_files(directory: Path, names: Sequence[str] = TOKENIZER_JSON) -> None:
+    """Raise InputError where a JSON file of a Hugging Face directory is no JSON, or has a key twice."""
+    for path in (directory / name for name in names):
+        if path.is_file():
+            read_given_json(path, REMEDY)
+
+
 def tokenizer_backend(directory: Path) -> Tokenizer:
     """Return the tokenizer of a Hugging Face directory, from tokenizer.json or by transformers."""
     from tokenizers import Tokenizer
 
+    check_json_files(directory)
     if (directory / "tokenizer.json").exists():
         with refusing(
             directory / "tokenizer.json", "this is not a tokenizer of the tokenizers library", REMEDY
