@@ -101,6 +101,40 @@ def test_a_table_stands_for_the_scores_of_its_data_sets() -> None:
     assert target_files(config, "all") == ["all"]
 
 
+def header_arguments(overlay: Path) -> list[str]:
+    """The arguments of the command in an overlay's own header."""
+    [words] = re.findall(
+        r'^#   (?:make run .*ARGS="(.*)"|snakemake (.*))$', overlay.read_text(), re.MULTILINE
+    )
+    return "".join(words).split()
+
+
+PREPARING = {"my-deepct-index", "my-wikipedia", "other-language"}
+OVERLAYS = [
+    path if path.stem in PREPARING else pytest.param(path, marks=pytest.mark.deep)
+    for path in sorted((ROOT / "configs").glob("*.yaml"))
+]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
+def test_every_overlay_is_planned_by_its_own_command(overlay, capfd, monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    arguments = header_arguments(overlay)
+    folders = set((ROOT / "runs").glob("*"))
+    assert main(arguments) == 0, capfd.readouterr()
+    assert "Estimated cost" in capfd.readouterr().out
+    assert set((ROOT / "runs").glob("*")) == folders
+
+
+@pytest.mark.parametrize("overlay", sorted(PREPARING))
+def test_an_overlay_that_compares_nothing_names_its_target(overlay, capfd) -> None:
+    path = ROOT / f"configs/{overlay}.yaml"
+    assert main(["--configfile", str(path)]) == 1
+    assert f"name a target, such as {header_arguments(path)[0]};" in "".join(capfd.readouterr())
+    assert main(["exported_models", "--configfile", str(path)]) == 1
+    assert "name one, such as results/exported/prop/seed-1\n" in "".join(capfd.readouterr())
+
+
 def test_an_unknown_card_is_refused(capfd) -> None:
     assert main(["--card", "H1000"]) == 1
     assert "card: 'H1000' is not in resources/gpu_rates.yaml; " in "".join(capfd.readouterr())

@@ -61,40 +61,56 @@ class UsedFiles:
     check: Callable[[Sequence[str]], None]
 
 
-def used_files(config: Config) -> Iterator[UsedFiles]:
-    """Yield all that the experiments, tasks and reports of a configuration read, key by key."""
-    for name in used_corpora(config):
+def used_files(config: Config, by_targets: bool = False) -> Iterator[UsedFiles]:
+    """Yield all that the experiments, tasks and reports of a configuration read, key by key.
+
+    Args:
+        by_targets: yield all that the configuration names: any file may be a target.
+    """
+
+    def names(section: str, used: Callable[[Config], list[str]]) -> list[str]:
+        return list(getattr(config, section)) if by_targets else used(config)
+
+    for name in names("corpora", used_corpora):
         corpus = config.corpora[name]
         inside = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
         check = partial(_check_documents, corpus)
         yield UsedFiles(f"corpora.{name}.path", [corpus.path], "records", inside, check)
         aids = corpus_aids(config, name)
         yield UsedFiles(f"corpora.{name}.options", aids, "records", (), _check_files)
-    for name in used_datasets(config):
+    for name in names("datasets", used_datasets):
         dataset = config.datasets[name]
         yield _topics(f"datasets.{name}.queries.path", dataset.queries)
         yield _topics(f"datasets.{name}.qrels.path", dataset.qrels)
         if not isinstance(dataset.folds, int):
             folds = [dataset.folds] if isinstance(dataset.folds, str) else []
             yield UsedFiles(f"datasets.{name}.folds", folds, "folds", (), partial(_check_folds, dataset))
-    for stage, name in used_runs(config):
+    all_runs = [(stage, name) for stage, section in config.first_stages.items() for name in section.runs]
+    for stage, name in all_runs if by_targets else used_runs(config):
         yield _topics(f"first_stages.{stage}.runs.{name}.path", config.first_stages[stage].runs[name])
-    for name in used_tasks(config):
+    for name in names("downstream_tasks", used_tasks):
         task = config.downstream_tasks[name]
         for part, section in task.files.items():
             yield _topics(f"downstream_tasks.{name}.questions.{part}.path", section)
-    for key, encoder in used_encoders(config).items():
+    encoders = used_encoders(config)
+    if by_targets:
+        encoders |= {"encoder": config.encoder}
+        starts = {f"models.{name}": model.encoder for name, model in config.models.items()}
+        starts |= {f"term_weights.{name}": entry.encoder for name, entry in config.term_weights.items()}
+        encoders |= {f"{key}.encoder": start for key, start in starts.items() if start is not None}
+    for key, encoder in encoders.items():
         check = partial(_check_model, check_encoder_files, (encoder, longest_sequences(config, key), key))
         yield UsedFiles(f"{key}.path", [encoder.path], "encoder", (), check)
-    for name in used_indexes(config):
+    for name in names("indexes", used_indexes):
         index = config.indexes[name]
         if index.type == "expansion":
             yield UsedFiles(f"indexes.{name}.path", [index.path], "records", (), _check_files)
-    for name in collections_with_vectors(config):
+    for name in config.word_vectors.files if by_targets else collections_with_vectors(config):
         if name in config.word_vectors.files:
             vectors = [config.word_vectors.files[name]]
             yield UsedFiles(f"word_vectors.files.{name}", vectors, "records", (), _check_files)
-    for name in given_models(config):
+    given = [name for name, model in config.models.items() if model.cross_encoder is not None]
+    for name in given if by_targets else given_models(config):
         model = [str(config.models[name].cross_encoder)]
         check = partial(_check_model, check_reranker_files, ())
         yield UsedFiles(f"models.{name}.cross_encoder", model, "encoder", (), check)

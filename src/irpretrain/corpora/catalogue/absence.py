@@ -70,9 +70,9 @@ class Needed:
     inside: tuple[str, ...] = ()
 
 
-def needed_files(config: Config) -> Iterator[Needed]:
-    """Yield what the experiments and tasks of a configuration read, embedded assets and ir_datasets' data left out."""
-    for used in used_files(config):
+def needed_files(config: Config, by_targets: bool = False) -> Iterator[Needed]:
+    """Yield the paths of `used_files`, embedded assets and ir_datasets' data left out."""
+    for used in used_files(config, by_targets):
         for path in used.paths:
             if resolve(path)[0] == "file":
                 yield Needed(path, used.kind, used.inside)

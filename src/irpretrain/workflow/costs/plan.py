@@ -2,8 +2,8 @@
 
 An ordinary dry run refuses files of one's own that are not there, as a run would, and looks at what is done already.
 This one lays empty files where they are wanted, in a folder of its own, and plans there: how many jobs each rule has,
-what they would cost and fill. `--card NAME` names the GPU that hours are estimated for; the name of a data set or of a
-paper's table, among the targets, stands for its scores. All other arguments go to Snakemake.
+what they would cost and fill; `--directory` is ignored. `--card NAME` names the GPU that hours are estimated for; the
+name of a data set or of a paper's table, among the targets, stands for its scores. All other arguments go to Snakemake.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def lay_out(config: Config, folder: Path) -> None:
     """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
     catalogue are a dry run's own affair (`skip_absent`)."""
     catalogued = catalogue_paths(config.data_folder)
-    for needed in needed_files(config):
+    for needed in needed_files(config, by_targets=True):
         location = folder / needed.path
         if Path(needed.path).is_absolute() or location.exists() or needed.path in catalogued:
             continue
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--card", default=CARD)
+    parser.add_argument("--directory", "-d")  # of a run: what lies there is not looked at
     options, others = parser.parse_known_args(arguments)
     overlays = options.configfile
     with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:

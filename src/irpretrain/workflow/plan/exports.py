@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.root import Config
 from irpretrain.config.usage import (
     encoder_of,
     used_models,
@@ -19,10 +21,38 @@ from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import hub_name
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Catalogue
-from irpretrain.workflow.plan.part import PlanPart, Wildcards, each, is_embedded, plain
+from irpretrain.workflow.plan.part import PlanPart, Wildcards, each, is_embedded, is_made, plain
 from irpretrain.workflow.plan.shown import Shown
 
 NOTHING = "no experiment of the configuration tests a model that is trained here"
+
+
+def example_target(config: Config) -> str:
+    """Return a file that a configuration makes without comparisons, preferably of the user's own documents."""
+    own = _own_corpora(config)
+    if own and config.term_weights and own.isdisjoint(chain(*config.collections.values())):
+        return paths.WEIGHTED_INDEX.format(index=next(iter(config.term_weights)), corpus=min(own))
+    return example_export(config)
+
+
+def example_export(config: Config) -> str:
+    """Return the folder of a model that is pre-trained, on the user's own documents if any is."""
+    models = [name for name, model in config.models.items() if model.tasks and has_known_shape(config, name)]
+    on_own = [name for name in models if _own_corpora(config) & _corpora_of(config, name)]
+    return paths.EXPORTED.format(model=next(iter(on_own or models), "{model}"), seed=1)
+
+
+def _own_corpora(config: Config) -> set[str]:
+    return {name for name, corpus in config.corpora.items() if not (is_made(corpus.path) or corpus.entry)}
+
+
+def _corpora_of(config: Config, model: str) -> set[str]:
+    return set(config.collections[str(config.models[model].collection)])
+
+
+def has_known_shape(config: Config, model: str) -> bool:
+    """Whether Hugging Face has a shape for a model: not for the head of CEDR-KNRM, its own or its start's."""
+    return all(config.training_of(name).head != "cedr-knrm" for name in with_starts(config, [model]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +70,11 @@ class Exports(PlanPart):
         pretrained = [
             paths.EXPORTED.format(model=model, seed=seed)
             for model, seed in self.shown.pretrainings
-            if self.config.models[model].tasks and self._has_known_shape(model)
+            if self.config.models[model].tasks and has_known_shape(self.config, model)
         ]
         if not pretrained:
-            raise ConfigError(f"{NOTHING}; name a file: {paths.EXPORTED}")
+            raise ConfigError(f"{NOTHING}; name one, such as {example_export(self.config)}")
         return pretrained
-
-    def _has_known_shape(self, model: str) -> bool:
-        """Whether Hugging Face has a shape for a model: not for the head of CEDR-KNRM, its own or its start's."""
-        stages = with_starts(self.config, [model])
-        return all(self.config.training_of(name).head != "cedr-knrm" for name in stages)
 
     def scores(self, wildcards: Wildcards) -> dict[str, str]:
         """Existing scores of experiments that test a model, with their hashes."""

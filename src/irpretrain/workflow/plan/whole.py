@@ -27,7 +27,7 @@ from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.axioms import Axioms, Diagnoses
 from irpretrain.workflow.plan.corpora import Catalogue, Corpora
 from irpretrain.workflow.plan.datasets import Datasets, Experiments, ScoredCell
-from irpretrain.workflow.plan.exports import Exports
+from irpretrain.workflow.plan.exports import Exports, example_target
 from irpretrain.workflow.plan.models import Downstream, Models
 from irpretrain.workflow.plan.part import ENTRY_WILDCARDS, Files, PlanPart, Wildcards, as_list
 from irpretrain.workflow.plan.retrieval import Retrieval
@@ -62,8 +62,8 @@ class Targets(PlanPart):
         if not absent and not any(asked_for(self.config) for asked_for in shown):
             nothing = (
                 "the configuration has nothing for a report to show; add a comparison under "
-                "experiments (report.papers must list one of its papers, if it names any), or name a target: "
-                "`snakemake --list-target-rules` lists them"
+                "experiments (report.papers must list one of its papers, if it names any), or name a target, "
+                f"such as {example_target(self.config)}; results/README.md lists the files of targets"
             )
             raise ConfigError("\n  ".join([nothing, *hidden_views(self.config)]))
         return self.overview_tables
