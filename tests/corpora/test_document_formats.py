@@ -53,6 +53,18 @@ def test_json_documents_with_named_fields(tmp_path):
         ({"id": True, "text": "a"}, "bad identifier", "not true or false"),
         ({"id": "a b", "text": "a"}, "bad identifier", "white space"),
         ({"id": "", "text": "a"}, "bad identifier", "empty"),
+        (
+            {"id": "a\u200b", "text": "a"},
+            "bad identifier",
+            r"'a\u200b' holds white space, control or invisible",
+        ),
+        ({"id": "a", "_id": "b", "text": "a"}, "two fields for one", "'id' and '_id' mean the same"),
+        ({"docid": "b", "id": "a", "text": "a"}, "two fields for one", "'id' and 'docid' mean the same"),
+        (
+            {"id": "a", "text": "a", "contents": "b"},
+            "two fields for one",
+            "'text' and 'contents' mean the same",
+        ),
         ({"id": "a"}, "no text", "none of the fields text, body, contents, content is there; there are id"),
         ({"id": "a", "text": 3}, "field is not text", "field text is a number"),
         ({"id": "a", "text": "a", "title": ["t"]}, "field is not text", "field title is a list"),
@@ -208,6 +220,20 @@ def test_parquet_that_cannot_be_used(tmp_path):
     pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"]), tmp_path / "c.parquet")
     with pytest.raises(InputError, match="two columns called text"):
         list(parquet.DOCUMENTS.read(tmp_path / "c.parquet", parquet.DOCUMENTS.options()))
+    pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "doc_id"]), tmp_path / "d.parquet")
+    with pytest.raises(InputError, match="'id' and 'doc_id' mean the same"):
+        list(parquet.DOCUMENTS.read(tmp_path / "d.parquet", parquet.DOCUMENTS.options()))
+    options = parquet.DOCUMENTS.options(id_field="doc_id")
+    assert list(parquet.DOCUMENTS.read(tmp_path / "d.parquet", options)) == [Document(0, "c", "", "", "b")]
+
+
+def test_columns_of_one_meaning(tmp_path):
+    (tmp_path / "d.tsv").write_text("id\ttext\tbody\n1\ta\tb\n")
+    with pytest.raises(InputError, match=r"'text' and 'body' mean the same(.|\n)*body_fields"):
+        list(tsv.DOCUMENTS.read(tmp_path / "d.tsv", tsv.DOCUMENTS.options()))
+    (tmp_path / "q.tsv").write_text("query_id\tcorpus-id\tdocid\tscore\n1\ta\tb\t1\n")
+    with pytest.raises(InputError, match="'corpus-id' and 'docid' mean the same"):
+        list(tsv.JUDGEMENTS.read(tmp_path / "q.tsv", tsv.JUDGEMENTS.options()))
 
 
 EVIL = "e\x1b[31mvil"

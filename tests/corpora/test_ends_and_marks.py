@@ -76,7 +76,7 @@ def test_marks_before_any_line_are_no_text(case: tuple[str, str], tmp_path: Path
         assert records(*case, tmp_path / "marked") == plain
 
 
-@pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\x85", "\x1f"], ids=ascii)
+@pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\x85", "\x1f", "\u200b"], ids=ascii)
 @pytest.mark.parametrize(
     ("kind", "lines"),
     [

@@ -132,7 +132,7 @@ def test_malformed_topics(tmp_path, text, reason, line):
 def test_cdata_is_text(tmp_path):
     text = (
         "<topic number='1'><query><![CDATA[a <title> & b &amp; c]]></query></topic>\n"
-        "<TOPIC><NUM><![CDATA[2]]></NUM><TITLE>x <![CDATA[two\nlines]]> y &amp; z</TITLE></TOPIC>\n"
+        "<TOPIC><NUM><![ cdata[2]]></NUM><TITLE>x <![CDATA[two\nlines]]> y &amp; z</TITLE></TOPIC>\n"
     )
     assert [(q.query_id, q.text) for q in read(tmp_path, text)] == [
         ("1", "a <title> & b &amp; c"),
@@ -270,3 +270,15 @@ def test_a_header_is_no_query(tmp_path, heading):
     fault, query = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
     assert (fault.reason, query) == ("header within the table", Query(1, "1", "pear", 2))
     assert "the first line is a header: header=true for topics" in fault.remedy
+
+
+def test_fields_of_one_meaning(tmp_path):
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"id": "1", "qid": "2", "text": "a"}\n{"id": "1", "query": "a", "title": "b"}\n')
+    found = list(json_files.TOPICS.read(path, json_files.TOPICS.options()))
+    assert [(fault.reason, fault.detail) for fault in found] == [
+        ("two fields for one", "'id' and 'qid' mean the same"),
+        ("two fields for one", "'query' and 'title' mean the same"),
+    ]
+    options = json_files.TOPICS.options(id_field="id", text_field="text")
+    assert next(iter(json_files.TOPICS.read(path, options))) == Query(0, "1", "a", 1)

@@ -116,7 +116,7 @@ CHUNKS = b"7\r\n<title>\r\n17;a=b\r\nPie</title><p>of apples\r\n0\r\n\r\n"
         ("Content-Encoding: gzip", b"x", "x"),  # too short to tell
         ("Content-Encoding: deflate", zlib.compress(PAGE), "of apples"),
         ("Transfer-Encoding: chunked", CHUNKS, "of apples"),
-        ("Transfer-Encoding: chunked", CHUNKS[:-10], "of app"),
+        ("Transfer-Encoding: chunked", CHUNKS[:-4], "of apples"),
         (
             "Transfer-Encoding: chunked\r\nContent-Encoding: gzip",
             b"%x\r\n%s\r\n0\r\n\r\n" % (len(gzip.compress(PAGE)), gzip.compress(PAGE)),
@@ -129,6 +129,33 @@ CHUNKS = b"7\r\n<title>\r\n17;a=b\r\nPie</title><p>of apples\r\n0\r\n\r\n"
 def test_encodings_of_a_response_are_undone(tmp_path, headers, content, text):
     [found] = list(read(write(tmp_path / "a.warc", encoded(headers, content)), WarcDocumentOptions()))
     assert (found.title, found.body) == ("Pie" if "app" in text else "", text)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        CHUNKS.replace(b"17;", b"16;"),
+        CHUNKS.replace(b"17;", b"18;"),
+        CHUNKS.replace(b"7\r", b"8\r", 1),
+        CHUNKS.replace(b"7\r", b"ffff\r", 1),
+        CHUNKS.replace(b"17;", b"x;"),
+        CHUNKS[:-10],
+        CHUNKS[:-5],
+    ],
+    ids=["shorter", "longer", "first longer", "first beyond the end", "no size", "cut", "last missing"],
+)
+def test_chunks_that_are_not_whole_are_no_page(tmp_path, content):
+    """Their sizes would be words of the text."""
+    record = encoded("Transfer-Encoding: chunked", content)
+    [found] = read(write(tmp_path / "a.warc", record), WarcDocumentOptions())
+    assert found.reason == "damaged content", found
+
+
+def test_an_archive_that_cuts_pages_says_so(tmp_path):
+    record = encoded("Transfer-Encoding: chunked", CHUNKS[:-10])
+    record = record.replace(b"WARC-Type", b"WARC-Truncated: length\r\nWARC-Type", 1)
+    [found] = read(write(tmp_path / "a.warc", record), WarcDocumentOptions())
+    assert found.body == "of app"
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])

@@ -69,6 +69,8 @@ def test_tab_separated_gzip_and_several_lines_of_a_document(tmp_path: Path) -> N
         ('{"id": "d1"', "not valid JSON"),
         ('{"id": "d1"}', "queries, a list of texts"),
         ('{"id": 1.5, "text": "cat"}', "document_id"),
+        ('{"id": "d1", "_id": "d2", "text": "cat"}', "'id' and '_id' mean the same"),
+        ('{"id": "d1", "queries": ["cat"], "text": "dog"}', "'queries' and 'text' mean the same"),
         ('{"id": "d1", "queries": [1]}', "queries, a list of texts"),
     ],
 )

@@ -14,7 +14,12 @@ _CONTROL_BYTES = bytes({*range(0x20), 0x7F} - set(b"\t\n"))
 _C1_BYTES = re.compile(b"\xc2[\x80-\x9f]")
 _LONG_NUMBER = re.compile(r"&#([0-9]{8,});?")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-_BREAKS_IDENTIFIER = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
+# Format characters (Unicode's Cf) that are never displayed; the Arabic signs among them, which are, stay.
+_INVISIBLE = (
+    r"\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+)
+_BREAKS_IDENTIFIER = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff{_INVISIBLE}]")
 
 
 def without_marks(start: bytes) -> bytes:
@@ -69,5 +74,5 @@ def identifier_fault(identifier: str) -> str | None:
     if len(identifier) > LONGEST_IDENTIFIER:
         return f"the identifier {displayed!r} has {len(identifier):,} characters, over {LONGEST_IDENTIFIER:,}"
     if _BREAKS_IDENTIFIER.search(identifier):
-        return f"the identifier {displayed!r} holds white space or control characters"
+        return f"the identifier {displayed!r} holds white space, control or invisible characters"
     return None

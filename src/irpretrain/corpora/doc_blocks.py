@@ -38,7 +38,8 @@ class DocBlock:
         return f"document {self.position + 1}, byte {self.byte:,}"
 
 
-CDATA = "<![CDATA["
+# In SGML, the language of TREC's files, case and blanks are free.
+CDATA = re.compile(r"<!\[\s*CDATA\s*\[", re.IGNORECASE)
 
 
 def escaped_cdata(markup: str) -> str:
@@ -46,11 +47,11 @@ def escaped_cdata(markup: str) -> str:
 
     One that is not closed stays.
     """
-    first, *rest = markup.split(CDATA)
+    first, *rest = CDATA.split(markup)
     pieces = [first]
     for piece in rest:
         content, end, after = piece.partition("]]>")
-        pieces.append(html.escape(content, quote=False) + after if end else CDATA + piece)
+        pieces.append(html.escape(content, quote=False) + after if end else f"<![CDATA[{piece}")
     return "".join(pieces)
 
 

@@ -99,6 +99,7 @@ IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
 TITLES = ("title",)
 URLS = ("url",)
 BODIES = ("text", "body", "contents", "content")
+NAME_FIELD = "Name the one to read in the options"
 
 
 class DocumentFields(Section):
@@ -122,6 +123,9 @@ def document(
     def malformed(reason: str, detail: str) -> Malformed:
         return Malformed(position, reason, detail, line)
 
+    for named, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
+        if fault := same_meaning(record, named, defaults):
+            return Malformed(position, "two fields for one", fault, line, remedy=NAME_FIELD)
     key = pick(record, names.id_field, IDENTIFIERS)
     if key is None:
         return malformed("no identifier", _lacks(names.id_field, IDENTIFIERS, record))
@@ -168,11 +172,13 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], hea
         if name is not None and name not in columns:
             raise InputError(path, f"there is no column {name}; {instead_of(name, displayed)}")
     for configured, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
+        remedy = cli_or_api(
+            "Name the column in the corpus's options (id_field, body_fields).",
+            "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
+        )
+        if fault := same_meaning(columns, configured, defaults):
+            raise InputError(path, fault, remedy=remedy)
         if configured is None and not set(defaults) & set(columns):
-            remedy = cli_or_api(
-                "Name the column in the corpus's options (id_field, body_fields).",
-                "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
-            )
             if header:
                 named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
                 remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
@@ -183,6 +189,12 @@ def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) ->
     """Return the named field where the record has it; without a name, the first default it has; else None."""
     candidates = defaults if named is None else (named,)
     return next((name for name in candidates if name in record), None)
+
+
+def same_meaning(record: Collection[str], named: object, defaults: Sequence[str]) -> str | None:
+    """Return the fault of a record with several of the default fields, of which no option names one; else None."""
+    there = [name for name in defaults if name in record] if named is None else ()
+    return f"{there[0]!r} and {there[1]!r} mean the same" if len(there) > 1 else None
 
 
 def as_identifier(value: Any) -> str | None:

@@ -58,7 +58,6 @@ _ENCODING = re.compile(rb"^(content|transfer)-encoding:[ \t]*([A-Za-z0-9-]*)", r
 # Content encodings that the standard library does not read; names that are none, such as utf-8, are ignored.
 _NOT_UNPACKED = frozenset({"br", "compress", "x-compress", "zstd"})
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
-_LINE_END = re.compile(rb"\r?\n")
 _HEADERS_END = re.compile(rb"\r?\n[ \t]*\r?\n")
 _TEXT = re.compile(rb"\s*(?:text/|application/(?:xhtml|xml)|$)", re.IGNORECASE)
 
@@ -144,38 +143,47 @@ def split_response(response: bytes) -> tuple[bytes, bytes]:
     return (response, b"") if end is None else (response[: end.start()], response[end.end() :])
 
 
-def unpacked(headers: bytes, content: bytes, longest: int) -> bytes | str:
+class BrokenChunksError(ValueError):
+    """The chunks of a response are not whole: a wrong size, or an end that is missing."""
+
+
+def unpacked(headers: bytes, content: bytes, longest: int, is_cut: bool = False) -> bytes | str:
     """Return the content of a response without chunks, gzip and deflate, or the name of an encoding that stays.
 
     At most `longest` bytes and one are unpacked. Many archives keep these headers of contents that they have unpacked:
-    such a content stays unchanged.
+    such a content stays unchanged. `is_cut`: whether the archive says that it has the beginning alone.
 
     Raises:
         zlib.error: what is packed is damaged, or ends early.
+        BrokenChunksError: a chunk is not as long as its size says, or the last one is missing.
     """
     encodings = {name.lower(): value.decode("ascii").lower() for name, value in _ENCODING.findall(headers)}
     if encodings.get(b"transfer") == "chunked":
-        content = _joined_chunks(content)
+        content = _joined_chunks(content, is_cut)
     packed = encodings.get(b"content", "")
     if packed in ("gzip", "x-gzip", "deflate"):
         return _unzipped(content, longest)
     return packed if packed in _NOT_UNPACKED else content
 
 
-def _joined_chunks(content: bytes) -> bytes:
-    """Return chunks as one (RFC 9112, 7.1), perhaps the last one cut; what begins with no whole one stays as it is."""
+def _joined_chunks(content: bytes, is_cut: bool) -> bytes:
+    """Return chunks as one (RFC 9112, 7.1); what begins with no size stays as it is."""
     joined, at = bytearray(), 0
     while (chunk := _CHUNK.match(content, at)) is not None:
         start, end = chunk.end(), chunk.end() + int(chunk[1], 16)
-        line_end = _LINE_END.match(content, end)
-        if line_end is None and at == 0:
-            return content
-        joined += content[start:end]
-        if line_end is None:
-            break
-        at = line_end.end()
         if start == end:
-            break
+            return bytes(joined)
+        joined += content[start:end]
+        line_end = b"\r\n" if chunk[0].endswith(b"\r\n") else b"\n"
+        if not content.startswith(line_end, end):
+            if is_cut and end >= len(content):
+                return bytes(joined)
+            raise BrokenChunksError(
+                f"chunk {chunk[1].decode()} at byte {at:,} is longer or shorter than its size"
+            )
+        at = end + len(line_end)
+    if at and not is_cut and content[at:].strip() != b"0":
+        raise BrokenChunksError(f"no size of a chunk at byte {at:,}")
     return bytes(joined) if at else content
 
 

@@ -14,7 +14,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
 from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.corpora.checked import parse_object
-from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick
+from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick, same_meaning
 from irpretrain.corpora.files import OTHER_LINE_END, Line, given_lines
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError, count_of
@@ -25,6 +25,7 @@ from irpretrain.text.texts import document_texts
 
 # Documents in memory at a time.
 DOCUMENTS_AT_ONCE = 1024
+TEXTS = ("queries", "text")
 LINES, ELSEWHERE, WITHOUT = "lines", "lines_of_other_documents", "documents_without_addition"
 
 # Largest share of lines of unknown documents, and of documents to which nothing is added, that is not worth a note.
@@ -127,6 +128,9 @@ def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]
     if isinstance(entry, Malformed):
         raise InputError(path, str(entry), number)
     record = entry.fields
+    for names in (IDENTIFIERS, TEXTS):
+        if fault := same_meaning(record, None, names):
+            raise InputError(path, fault, number, "Keep one of them.")
     key = pick(record, None, IDENTIFIERS)
     document = as_identifier(record[key]) if key else None
     texts = record.get("queries", record.get("text"))

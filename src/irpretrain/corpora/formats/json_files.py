@@ -9,7 +9,7 @@ from pathlib import Path
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import fields
 from irpretrain.corpora.checked import NoOptions, converted, judgement, query, read_json, read_objects
-from irpretrain.corpora.fields import DocumentFields, as_identifier, pick
+from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick, same_meaning
 from irpretrain.corpora.files import FieldLine
 from irpretrain.corpora.records import AnyDocument, Judgement, Malformed, Query, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
@@ -46,6 +46,9 @@ def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malf
 
 def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
     record = entry.fields
+    for named, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
+        if fault := same_meaning(record, named, defaults):
+            return Malformed(entry.position, "two fields for one", fault, entry.line, remedy=NAME_FIELD)
     id_key, text_key = pick(record, options.id_field, IDENTIFIERS), pick(record, options.text_field, TEXTS)
     if id_key is None or text_key is None:
         missing_field = (

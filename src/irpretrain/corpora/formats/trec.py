@@ -173,8 +173,8 @@ def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malforme
     if is_too_large(topic.size, topic.parts):
         return too_large(position, topic.line)
     text = _without_comments(escaped_cdata("\n".join(topic.lines)))
-    if CDATA in text:
-        return Malformed(position, "damaged markup", f"{CDATA} is not closed", topic.line)
+    if CDATA.search(text):
+        return Malformed(position, "damaged markup", "<![CDATA[ is not closed", topic.line)
     tags = list(_TAG.finditer(text))
     for tag, marks in _marks(tags).items():
         if marks > 1:

@@ -67,8 +67,8 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
         remedy = "Give the corpus its encoding in options, such as latin-1"
         return block.malformed(f"not valid {options.encoding}", byte, remedy)
     markup = _COMMENT.sub(" ", escaped_cdata(markup))
-    if CDATA in markup:
-        return block.malformed("damaged markup", f"{CDATA} is not closed")
+    if CDATA.search(markup):
+        return block.malformed("damaged markup", "<![CDATA[ is not closed")
     marked = _Marked.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
     identifier = clean_line(marked.texts("DOCNO")[0])
     if not identifier:

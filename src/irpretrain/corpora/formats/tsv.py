@@ -17,6 +17,7 @@ from irpretrain.corpora.fields import (
     no_record,
     pick,
     read_rows,
+    same_meaning,
 )
 from irpretrain.corpora.files import FieldLine
 from irpretrain.corpora.formats.json_files import IDENTIFIERS, TEXTS
@@ -107,6 +108,8 @@ def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgem
         return
     keys = [pick(columns, None, names) for names in (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS)]
     for key, names in zip(keys, (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS), strict=True):
+        if fault := same_meaning(columns, None, names):
+            raise InputError(path, fault, remedy="Name the columns in the options, in order: columns.")
         if key is None:
             reason = (
                 f"one of the columns {', '.join(names)} is needed; the file has {displayed_names(columns)}"

@@ -33,7 +33,7 @@ from irpretrain.corpora.records import (
     too_large,
 )
 from irpretrain.corpora.registry import Format
-from irpretrain.corpora.web_pages import page, split_response, unpacked
+from irpretrain.corpora.web_pages import BrokenChunksError, page, split_response, unpacked
 from irpretrain.errors import InputError
 
 # Spam rankings of ClueWeb09 (Cormack, Smucker and Clarke, 2011): a line `percentile document` for each of 500M
@@ -318,8 +318,8 @@ def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
     headers, content = split_response(record.content)
     url = record.headers.get("warc-target-uri", "")
     try:
-        text = unpacked(headers, content, options.longest_page)
-    except zlib.error as error:
+        text = unpacked(headers, content, options.longest_page, "warc-truncated" in record.headers)
+    except (zlib.error, BrokenChunksError) as error:
         return Malformed(record.number, "damaged content", f"{identifier}: {error}", location=location)
     if isinstance(text, str):
         return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
