@@ -308,7 +308,6 @@ READERS = {
         ("score missing NONE OUT", "ERROR: NONE: there is no pair in it"),
         ("score missing . -", "ERROR: .: this is a folder; a file is needed here"),
         ("score missing RESCORED OUT", "RESCORED:1: there is a field score already"),
-        ("score missing EMPTY OUT", "EMPTY:1: document is empty\n  Give query and document."),
         *((f"{command} {'a' * 300}{rest}", "\n  Check the path.") for command, rest in READERS.items()),
         ("parse-dump BROKEN OUT", "ERROR: BROKEN"),
     ],
@@ -329,7 +328,6 @@ def test_bad_input_is_one_message(
     os.mkfifo("PIPE")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
     write_lines(Path("RESCORED"), [{"query": "a", "document": "b", "score": 1}])
-    write_lines(Path("EMPTY"), [{"query": "a", "document": " "}])
     write_lines(Path("TWICE"), [{"query_id": "q", "query": text} for text in "ab"])
     write_lines(
         Path("GROUPS"),

@@ -210,7 +210,7 @@ def ending_on_sigterm() -> Iterator[None]:
 
 
 def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
-    """Yield the JSON objects of a file, which have these keys, with texts that are not empty as values."""
+    """Yield the JSON objects of a file, which have these keys, with texts as values."""
     from irpretrain.corpora.checked import read_objects
     from irpretrain.corpora.file_lists import one_file
     from irpretrain.corpora.records import Malformed
@@ -219,10 +219,10 @@ def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
         if isinstance(entry, Malformed):
             raise InputError(path, str(entry), entry.line)
         for key in keys:
-            text = entry.fields.get(key)
-            if not isinstance(text, str) or not text.strip():
-                fault = "is empty" if isinstance(text, str) else "is missing or no text"
-                raise InputError(path, f"{key} {fault}", entry.line, f"Give {' and '.join(keys)}.")
+            if not isinstance(entry.fields.get(key), str):
+                raise InputError(
+                    path, f"{key} is missing or no text", entry.line, f"Give {' and '.join(keys)}."
+                )
         yield entry
 
 

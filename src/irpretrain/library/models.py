@@ -61,9 +61,6 @@ class CrossEncoder:
         from irpretrain.retrieval.rerank import score_with_its_tokenizer
 
         pairs = listed_pairs(pairs, "a text")
-        for number, pair in enumerate(pairs):
-            if not all(map(str.strip, pair)):
-                raise ConfigError(f"pair {number}: a query and a text are needed, but one of them is empty")
         names = {text: str(number) for number, text in enumerate(dict.fromkeys(text for _, text in pairs))}
         candidates: Run = {}
         for query, text in dict.fromkeys(pairs):
