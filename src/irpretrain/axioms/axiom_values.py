@@ -79,7 +79,6 @@ def _table(table: pa.RecordBatch, batch: AxiomBatch, values: dict[str, np.ndarra
 
 
 def _count_special(batch: AxiomBatch, values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Return how many queries a batch has, and how many of each kind in `COUNTED`."""
     unknown = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
     special = {
         "without_terms": batch.sizes == 0,

@@ -232,7 +232,6 @@ def _drop_missing(
 def _as_sets(
     words: np.ndarray, terms: np.ndarray, offsets: np.ndarray, known_words: int, known_terms: int
 ) -> QueryTerms:
-    """Return the different terms of each query in order, and the different words of each of them."""
     count = len(offsets) - 1
     found_terms, found_words = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
     ends, word_offsets = np.zeros(count + 1, np.int64), np.zeros(len(words) + 1, np.int64)
@@ -274,7 +273,6 @@ def terms_held(term_positions: TermPositions, first: int, last: int) -> int:
 
 @compiled
 def _find_positions(queries: QueryTerms, documents: DocumentBatch, document: np.ndarray) -> TermPositions:
-    """Find the terms of queries in their documents: one look at every word for each term."""
     offsets = np.zeros(len(queries.terms) + 1, np.int64)
     for query in range(len(document)):
         first, last = documents.offsets[document[query]], documents.offsets[document[query] + 1]

@@ -216,7 +216,6 @@ def _products(
     term_vectors: np.ndarray,
     products: np.ndarray,
 ) -> None:
-    """Fill the scalar products of the vectors of a query's terms."""
     columns = vectors.shape[1]
     term_vectors[:size] = 0.0
     for term in range(size):

@@ -195,7 +195,6 @@ def _ranked(collection: Any, queries: Mapping[str, str], depth: int) -> Iterator
 def _ranked_by_index(
     index: str, queries: Mapping[str, str], depth: int, model: Any, settings: dict[str, Any]
 ) -> Iterator[tuple[str, Ranking]]:
-    """Yield what Lucene finds, with the index's own stemmer and stop words."""
     from irpretrain.config.base import explain
     from irpretrain.config.retrieval import RetrievalConfig
     from irpretrain.retrieval.lucene import searched

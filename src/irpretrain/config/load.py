@@ -272,7 +272,6 @@ def _tasks_of(model: Any) -> list[Any]:
 
 
 def _type_of(task: Any, objectives: Any) -> str | None:
-    """Return the type of a task's objective, or None if something is misspelt."""
     name = task.get("objective") if isinstance(task, dict) else None
     objective = objectives.get(name) if isinstance(objectives, dict) and isinstance(name, str) else None
     kind = objective.get("type") if isinstance(objective, dict) else None

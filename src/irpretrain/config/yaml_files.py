@@ -111,7 +111,6 @@ StrictLoader.add_constructor("tag:yaml.org,2002:value", _equals_sign)
 
 
 def _merges(node: yaml.MappingNode) -> Iterator[tuple[yaml.MappingNode, yaml.Node]]:
-    """Yield the mappings that `<<` merges into a mapping, in their order, each with that key."""
     for key, value in node.value:
         if key.tag == _MERGE:
             for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:

@@ -252,7 +252,6 @@ def _bytes_of_rows(table: pa.Table) -> np.ndarray:
 
 
 def _bytes_of_values(values: pa.Array) -> np.ndarray | int:
-    """Bytes of each value of an array, or of any where all have the same."""
     kind = values.type
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
         return np.asarray(pc.binary_length(values).fill_null(0), np.int64)

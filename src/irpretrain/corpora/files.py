@@ -359,7 +359,6 @@ def refuse_utf16(path: str | Path, start: bytes, encoding: Encoding = "utf-8") -
 
 
 def _decode_lines(raw: bytes, number: int, encoding: Encoding) -> Iterator[Line | Malformed]:
-    """Yield the text of several lines, or of single lines if one cannot be decoded."""
     try:
         yield Line(number, raw.removesuffix(b"\n").decode(encoding).replace("\r\n", "\n").removesuffix("\r"))
     except UnicodeDecodeError:

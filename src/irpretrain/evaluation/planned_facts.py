@@ -260,7 +260,6 @@ def _compared(section: Section, more: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def _option_texts(sections: Iterable[dict[str, Any]]) -> tuple[str, ...]:
-    """Return "key value" of each option, nested ones by dotted keys."""
     # Values of several sections are joined by " / ", in their order, where they are not all equal.
     values: dict[str, list[str]] = {}
     for section in sections:

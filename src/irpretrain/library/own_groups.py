@@ -223,7 +223,6 @@ def _distinct(checked: Sequence[Checked], source: str, place: Callable[[int], st
 
 
 def _different(texts: Iterable[str]) -> list[str]:
-    """Return the texts that have words, each once."""
     first: dict[str, str] = {}
     for text in texts:
         first.setdefault(_words(text), text)
@@ -279,7 +278,6 @@ def _check_scores(given: Any, sequences: int, where: str) -> None:
 
 
 def _either(given: Mapping[str, Any], name: str, where: str) -> str:
-    """Return the key of a mapping that has the queries, or the documents."""
     plural = "queries" if name == "query" else "documents"
     keys = [key for key in (name, plural) if key in given]
     if len(keys) != 1:
@@ -321,7 +319,6 @@ def _others(
 
 
 def _first(collection: Collection, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
-    """Return the documents that BM25 finds first for each query."""
     ranked = collection.search(queries, depth)
     found: dict[str, list[str]] = {query: [] for query in queries}
     for number, name in zip(ranked["query_id"], ranked["document_id"], strict=True):

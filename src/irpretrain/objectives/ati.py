@@ -74,8 +74,6 @@ def make_groups(shard: Shard, options: AtiOptions, counts: Counts) -> Iterator[G
 
 
 class _Titles:
-    """The titles of a collection's articles, without disambiguation pages."""
-
     def __init__(self, collection: Sequence[str | Path]) -> None:
         columns = ["document_id", "title", "disambiguation"]
         pages = pa.concat_tables([DOCUMENTS.read(path, columns=columns) for path in collection])

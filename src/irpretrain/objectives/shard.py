@@ -126,7 +126,6 @@ def stream_articles(
 
 
 def _chosen(documents: str | Path, columns: list[str], chosen: np.ndarray) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a DOCUMENTS table that `chosen`, bool [documents], marks."""
     before = 0
     for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
         yield from batch.filter(pa.array(chosen[before : before + len(batch)])).to_pylist()

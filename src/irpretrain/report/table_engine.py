@@ -276,8 +276,6 @@ def fill(table: Table, config: Config, scores: Scores | None = None) -> Table:
 
 
 class _Values:
-    """Fills the cells of one table."""
-
     def __init__(self, table: Table, config: Config, scores: Scores) -> None:
         self.config, self.scores = config, scores
         pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}

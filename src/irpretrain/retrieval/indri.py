@@ -94,7 +94,6 @@ def build_positions(
 def _terms_by_position(
     documents: Sequence[str | Path], options: IndriOptions, text: TextConfig
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each document's identifier and its terms in order, "" in the place of a stop word."""
     find, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
     counter = Counter("find positions", "documents", sum(map(DOCUMENTS.count, documents)))
     for path in documents:

@@ -28,8 +28,6 @@ Characters = tuple[int, int]
 
 @dataclass(frozen=True)
 class _Rules:
-    """What ends a sentence of a language."""
-
     # Marks with closing quotes and brackets, where white space follows or the marks need none.
     end: re.Pattern[str]
     last_word: re.Pattern[str]  # the word before a mark

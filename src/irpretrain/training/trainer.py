@@ -202,7 +202,6 @@ class Trainer(Generic[Model]):
     def _backward(
         self, part: StepPart, step: int, position: int
     ) -> Iterator[tuple[TaskMetrics, Mapping[str, Tensor]]]:
-        """Add the gradients of the step's task `position`, and yield what each of its micro-batches measured."""
         for number in part.share.numbers:
             self._seed_dropout(step, position, number)
             loss, measured = next(part.losses)

@@ -136,7 +136,6 @@ class _Rows:
                 self._counts["within_page"] += 1
 
     def _mentions(self, row: dict[str, Any], own_key: str) -> Iterator[_Link]:
-        """Yield the mentions of titles outside the anchors of hyperlinks."""
         # A mention in a heading belongs to the section that it heads.
         assert self._finder is not None
         # To itself a page can link by any anchor, so those within the page count too.

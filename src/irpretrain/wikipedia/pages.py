@@ -131,8 +131,6 @@ class _Source:
 
 
 class _Reader:
-    """Finds the borders of pages in pieces that follow each other."""
-
     def __init__(self, longest_text: int) -> None:
         self._longest = longest_text
         self._page: _PageParser | None = None

@@ -133,8 +133,6 @@ class _Counts(NamedTuple):
 
 
 class _Collection:
-    """The documents of all shards in the collection's order."""
-
     def __init__(self, corpora: Sequence[Sequence[WordShard]], term_of: np.ndarray, name: Path) -> None:
         self.shards = [shard for shards in corpora for shard in shards]
         self.term_of, self.name = term_of, name
@@ -154,7 +152,6 @@ class _Collection:
         return len(self.row_of)
 
     def _ordered(self, shards: Sequence[WordShard]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the shard (within the corpus) and the row of each document of a corpus, in corpus order."""
         sizes = [len(shard.offsets) - 1 for shard in shards]
         if not sum(sizes):
             return np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -208,7 +205,6 @@ class _Collection:
 def _copy_documents(
     words: np.ndarray, offsets: np.ndarray, rows: np.ndarray, positions: np.ndarray, target: np.ndarray
 ) -> None:
-    """Copy the words of some documents to their positions."""
     for number in range(len(rows)):
         position = positions[number]
         for at in range(offsets[rows[number]], offsets[rows[number] + 1]):
@@ -217,7 +213,6 @@ def _copy_documents(
 
 
 def _count(collection: _Collection, terms: int) -> _Counts:
-    """Find document lengths and the sizes of all lists."""
     lengths = np.zeros(len(collection), np.int32)
     held = np.zeros(terms, np.int64)
     seen = np.full(terms, -1, np.int32)
@@ -290,7 +285,6 @@ def _write_identifiers(collection: _Collection, folder: Path) -> None:
 def _write_lists(
     collection: _Collection, counts: _Counts, ranges: list[tuple[int, int]], folder: Path
 ) -> int:
-    """Write documents, frequencies and directories, range by range; return the number of overflows."""
     postings, entries = int(counts.offsets[-1]), int(counts.directory_offsets[-1])
     documents = created(folder, "documents", postings, ARRAYS["documents"])
     frequencies = created(folder, "frequencies", postings, ARRAYS["frequencies"])
@@ -320,8 +314,6 @@ def _write_lists(
 
 
 class _Growing(NamedTuple):
-    """The postings of a range of terms while they are filled."""
-
     seen: np.ndarray  # int32[terms], the last document in which each was seen
     free: np.ndarray  # int64[terms], the position of each one's next posting
     # documents, times: int32[postings].
@@ -333,7 +325,6 @@ class _Growing(NamedTuple):
 def _invert(
     words: np.ndarray, bounds: np.ndarray, first: int, term_of: np.ndarray, start: int, lists: _Growing
 ) -> None:
-    """Add the postings of some documents for the terms from `start` on."""
     seen, free, documents, times = lists.seen, lists.free, lists.documents, lists.times
     for number in range(len(bounds) - 1):
         document = first + number
@@ -358,7 +349,6 @@ def _fill_directories(
     directory_offsets: np.ndarray,
     directory: np.ndarray,
 ) -> None:
-    """Fill the directories of a range of terms; offsets count from the range's beginning."""
     for term in range(len(offsets) - 1):
         entries = directory_offsets[term + 1] - directory_offsets[term]
         if entries == 0:

@@ -247,7 +247,6 @@ def _norms(postings: Postings, bm25: Bm25) -> np.ndarray:
 
 
 def _compute(postings: Postings, norms: np.ndarray, make: Any) -> ScoreBounds:
-    """Fill all arrays; `make(name, length)` provides each."""
     held = postings.document_frequencies()
     long_lists = make("long_lists", int(np.count_nonzero(held >= LONG_FROM)))
     long_lists[:] = np.flatnonzero(held >= LONG_FROM)
@@ -283,7 +282,6 @@ def level_of(frequency: float, norm: float) -> int:
 
 @compiled
 def _fill_levels(lists: Lists, norms: np.ndarray, levels: np.ndarray, tops: np.ndarray) -> None:
-    """Fill the level of each posting and the highest one of each list."""
     offsets, documents, frequencies = lists.offsets, lists.documents, lists.frequencies
     for term in range(len(tops)):
         top = 0
@@ -301,7 +299,6 @@ def _fill_levels(lists: Lists, norms: np.ndarray, levels: np.ndarray, tops: np.n
 
 @compiled
 def _count_above(levels: np.ndarray, above: np.ndarray) -> None:
-    """Fill above[l], the number of postings of a list with a level above l (int64[LEVELS + 1])."""
     above[:] = 0
     for position in range(len(levels)):
         above[levels[position]] += 1

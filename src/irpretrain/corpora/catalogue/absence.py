@@ -306,7 +306,6 @@ def _with_models(config: Config, models: Iterable[str]) -> Config:
 
 
 def _alone(config: Config, papers: Sequence[str] = (), experiment: str | None = None) -> Config:
-    """The configuration with one experiment or none, and with nothing that is made without it."""
     update: dict[str, Any] = {
         "attributions": {},
         "downstream": {},

@@ -174,7 +174,6 @@ def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
 
 @contextmanager
 def _without_network(identifier: str, part: str) -> Iterator[None]:
-    """Let ir_datasets read only what is on the disk."""
     libraries = _library().lazy_libs
     requests = libraries.requests
     refused: list[str] = []

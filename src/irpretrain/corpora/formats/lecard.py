@@ -60,7 +60,6 @@ def _document(identifier: str, path: Path, options: LecardDocumentOptions) -> An
 
 @lru_cache(maxsize=4)
 def _first_folders(folder: Path) -> dict[str, str]:
-    """Return each case's first folder among those of all queries."""
     folders: dict[str, str] = {}
     for query in sorted(path for path in folder.iterdir() if path.is_dir()):
         for case in query.iterdir():

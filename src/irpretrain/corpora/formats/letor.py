@@ -58,7 +58,6 @@ def _parse(line: Line) -> LetorLine | Malformed:
 
 
 def _features(text: str) -> dict[int, float | None] | str:
-    """The features by their number, or the word that is none."""
     features: dict[int, float | None] = {}
     for word in split_columns(text):
         match = _FEATURE.fullmatch(word)
@@ -118,7 +117,6 @@ def read_folds(folder: Path) -> dict[str, int]:
 
 
 def _order(parts: dict[int, tuple[set[str], set[str]]], folders: dict[int, Path]) -> list[int]:
-    """Return the folders in an order in which each validates on what the next one tests."""
     tested = {frozenset(test): number for number, (test, _) in parts.items()}
     order = [1]
     while len(order) < len(parts):

@@ -107,7 +107,6 @@ def _refuse_joined(path: Path) -> None:
 def _row_group(
     path: Path, batches: Iterator[pa.RecordBatch], group: range, options: ParquetDocumentOptions, rows: range
 ) -> Iterator[AnyDocument]:
-    """Yield the documents of a row group that are in `rows`."""
     import pyarrow as pa
 
     start = group.start

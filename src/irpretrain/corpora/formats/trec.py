@@ -201,7 +201,6 @@ def _marks(tags: list[re.Match[str]]) -> Counter[str]:
 
 
 def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
-    """Return the text under each tag."""
     ends = [*(tag.start() for tag in tags[1:]), len(text)]
     text_by_tag: dict[str, str] = {}
     for tag, end in zip(tags, ends, strict=False):

@@ -64,7 +64,6 @@ def percentile_of(document_id: str, rankings: Path) -> int | None:
 
 @lru_cache(maxsize=1)
 def _read(path: str, changed: int) -> dict[str, Any]:
-    """Return file of the collection → percentiles of its pages."""
     percentiles_by_file: dict[str, Any] = {}
     columns = csv.ReadOptions(column_names=["percentile", "document"], block_size=16 << 20)
     types = csv.ConvertOptions(column_types={"percentile": pa.uint8(), "document": pa.string()})
@@ -137,8 +136,6 @@ class WarcRecord:
 
 @dataclass
 class _Reader:
-    """Reads lines and counts bytes."""
-
     stream: IO[bytes]
     byte: int = 0
     again: bytes = b""

@@ -176,7 +176,6 @@ def _wiki(path: Path, options: WikipediaDumpDocumentOptions) -> SiteInfo:
 
 
 def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
-    """The dump's description of its wiki, and its fault."""
     pieces = read_pieces(path, everything)
     first = next(pieces, None)
     if first is None:

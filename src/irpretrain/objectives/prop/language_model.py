@@ -160,7 +160,6 @@ class _Vocabulary:
 
 
 def _words(statistics: str | Path, stop: pa.Array) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a WORD_COUNTS table that are no stop words."""
     for batch in WORD_COUNTS.stream(statistics):
         yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop)))
 

@@ -183,7 +183,6 @@ class _Scan:
         return self.ends_with_line_start
 
     def _close(self, braces: int, at: int) -> int:
-        """Deal with closing braces that end at `at`; return where to go on."""
         output = self.output
         while braces >= 2 and self.open:
             opened = self.open[-1]
